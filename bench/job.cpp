@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/job.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdlib>
+
+#include "bench/report.hpp"
+#include "launch/local_launch.hpp"
+#include "machine/process.hpp"
+#include "runtime/job.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal::bench {
+namespace {
+
+// Tells a process that this command started it itself: then -n on its command line is the one that was obeyed.
+constexpr const char* k_own_variable = "SHOAL_OWN_JOB";
+
+}  // namespace
+
+void add_job_options(CLI::App& app, job_options& options) {
+  app.add_option("-n,--nodes", options.nodes, "nodes (processes on this machine)")
+      ->check(CLI::Range(1U, 256U))
+      ->type_name("N");
+  app.add_option("-w,--workers", options.workers, "worker threads per node; default: processors divided by nodes")
+      ->check(CLI::Range(1U, 1024U))
+      ->type_name("W");
+  app.add_option("--transport", options.transport, "auto, shm (processes) or inproc (all nodes in this process)")
+      ->check(CLI::IsMember({"auto", "shm", "inproc"}))
+      ->capture_default_str();
+  app.add_option("--direct", options.direct, "on: nodes of a machine map each other's memory; off: messages only")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
+}
+
+bool job_options::node_zero() const {
+  const auto me = launch::launched();
+  return !me || me->node == 0;
+}
+
+int run_as_job(const job_options& options, const std::function<int()>& main_task) {
+  auto s = runtime::all_settings();
+  s.accept_variable(k_own_variable);
+  const unsigned nodes = options.nodes == 0 ? 1 : options.nodes;
+  if (options.workers != 0) s.set("workers", std::to_string(options.workers), base::setting_origin::command_line);
+  s.set("direct", options.direct, base::setting_origin::command_line);
+  if (runtime::is_launched()) {
+    if (options.nodes != 0 && std::getenv(k_own_variable) == nullptr)
+      throw error(errc::invalid_argument, "-n is given, but the nodes come from the launcher; leave it out");
+    s.check();
+    return runtime::run_launched(runtime::read_config(s), main_task);
+  }
+  if (nodes > 1 && options.transport != "inproc") {
+    s.check();
+    launch::local_job job;
+    job.nodes = nodes;
+    job.segment_bytes = s.get_size("segment");
+    job.arguments = report::process_arguments();
+    job.arguments.front() = machine::own_executable();
+    job.environment.push_back(std::string(k_own_variable) + "=1");
+    return launch::launch_local(job);
+  }
+  s.set("nodes", std::to_string(nodes), base::setting_origin::command_line);
+  s.check();
+  return runtime::run_in_process(runtime::read_config(s), main_task);
+}
+
+}  // namespace shoal::bench

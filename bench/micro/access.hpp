@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// `shoal bench access`: element operations on a global array, through everything that the runtime has between a task and
+// memory. Every run checks what it did. Who may call: the command's main thread.
+// Shown by tests/cluster/bench_test.cpp.
+#pragma once
+
+#include "bench/subcommand.hpp"
+
+namespace shoal::bench {
+
+subcommand_body declare_access(CLI::App& app);
+
+}  // namespace shoal::bench

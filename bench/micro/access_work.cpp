@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/micro/access_work.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "shoal/parallel_for.hpp"
+#include "shoal/random.hpp"
+
+namespace shoal::bench {
+namespace {
+
+constexpr std::uint64_t k_hot_items = 64;
+constexpr std::uint64_t k_gather_batch = 1024;
+
+// Where operations go: an item is words_per_item words at a multiple of that.
+struct target_map {
+  std::uint64_t items_per_node;
+  std::uint64_t words_per_item;
+  std::uint32_t nodes;
+  access_pattern pattern;
+
+  std::uint64_t operator()(std::uint64_t random) const noexcept {
+    std::uint64_t node = node_id();
+    std::uint64_t item = random & (items_per_node - 1);
+    const std::uint64_t high = random >> 40;
+    switch (pattern) {
+      case access_pattern::local: break;
+      case access_pattern::remote:
+        node += nodes > 2 ? 1 + high % (nodes - 1) : nodes - 1;
+        break;
+      case access_pattern::uniform: node = high % nodes; break;
+      case access_pattern::hotspot:
+        node = high % nodes;
+        item &= k_hot_items - 1;
+        break;
+    }
+    if (node >= nodes) node -= nodes;
+    return (node * items_per_node + item) * words_per_item;
+  }
+};
+
+// What the word at `i` holds when the table is read, and what a put writes there.
+constexpr std::uint64_t value_of(std::uint64_t i) noexcept { return i * 0x9e3779b97f4a7c15 + 1; }
+
+struct work {
+  array_ref<std::uint64_t> words;
+  array_ref<std::uint64_t> tally;
+  target_map where;
+  std::uint64_t operations;
+  std::uint64_t seed;
+
+  xoshiro256ss random_for(std::uint64_t task) const noexcept { return xoshiro256ss(seed, task); }
+
+  template <class Each>
+  void each(std::uint64_t task, Each&& one) const {
+    auto random = random_for(task);
+    for (std::uint64_t k = 0; k < operations; ++k) one(where(random()));
+  }
+};
+
+struct add_async : work {
+  void operator()(std::uint64_t task) const {
+    each(task, [this](std::uint64_t i) { words.async_add(i, 1); });
+  }
+};
+struct add_blocking : work {
+  void operator()(std::uint64_t task) const {
+    std::uint64_t before = 0;
+    each(task, [&](std::uint64_t i) { before |= words.fetch_add(i, 1); });
+    // The values were really there: below the number of all additions.
+    if (before >> 62 != 0) tally.add(node_id(), std::uint64_t{1} << 62);
+  }
+};
+struct put_async : work {
+  void operator()(std::uint64_t task) const {
+    each(task, [this](std::uint64_t i) { words.async_put(i, value_of(i)); });
+  }
+};
+struct put_blocking : work {
+  void operator()(std::uint64_t task) const {
+    each(task, [this](std::uint64_t i) { words.put(i, value_of(i)); });
+  }
+};
+struct get_blocking : work {
+  void operator()(std::uint64_t task) const {
+    std::uint64_t wrong = 0;
+    each(task, [&](std::uint64_t i) { wrong += words.get(i) != value_of(i) ? 1 : 0; });
+    if (wrong != 0) tally.add(node_id(), wrong);
+  }
+};
+struct get_async : work {
+  void operator()(std::uint64_t task) const {
+    std::vector<std::uint64_t> got(k_gather_batch);
+    auto random = random_for(task);
+    auto again = random_for(task);
+    std::uint64_t wrong = 0;
+    for (std::uint64_t done = 0; done < operations;) {
+      const std::uint64_t n = std::min(k_gather_batch, operations - done);
+      for (std::uint64_t k = 0; k < n; ++k) words.async_get(where(random()), &got[k]);
+      shoal::wait();
+      for (std::uint64_t k = 0; k < n; ++k) wrong += got[k] != value_of(where(again())) ? 1 : 0;
+      done += n;
+    }
+    if (wrong != 0) tally.add(node_id(), wrong);
+  }
+};
+struct cas_blocking : work {
+  void operator()(std::uint64_t task) const {
+    std::uint64_t won = 0;
+    each(task, [&](std::uint64_t i) { won += words.compare_exchange(i, 0, 1) == 0 ? 1 : 0; });
+    tally.add(node_id(), won);
+  }
+};
+struct cas_async : work {
+  void operator()(std::uint64_t task) const {
+    std::vector<std::uint64_t> before(k_gather_batch);
+    auto random = random_for(task);
+    std::uint64_t won = 0;
+    for (std::uint64_t done = 0; done < operations;) {
+      const std::uint64_t n = std::min(k_gather_batch, operations - done);
+      for (std::uint64_t k = 0; k < n; ++k) words.async_compare_exchange(where(random()), 0, 1, &before[k]);
+      shoal::wait();
+      for (std::uint64_t k = 0; k < n; ++k) won += before[k] == 0 ? 1 : 0;
+      done += n;
+    }
+    tally.add(node_id(), won);
+  }
+};
+// More than one word at a time.
+struct put_bulk : work {
+  void operator()(std::uint64_t task) const {
+    std::vector<std::uint64_t> values(where.words_per_item);
+    each(task, [&](std::uint64_t i) {
+      for (std::uint64_t k = 0; k < values.size(); ++k) values[k] = value_of(i + k);
+      words.async_put(i, std::span<const std::uint64_t>(values));
+      if (blocking) shoal::wait();
+    });
+  }
+  bool blocking = false;
+};
+struct get_bulk : work {
+  void operator()(std::uint64_t task) const {
+    std::vector<std::uint64_t> got(where.words_per_item);
+    std::uint64_t wrong = 0;
+    each(task, [&](std::uint64_t i) {
+      words.get(i, std::span(got));
+      for (std::uint64_t k = 0; k < got.size(); ++k) wrong += got[k] != value_of(i + k) ? 1 : 0;
+    });
+    if (wrong != 0) tally.add(node_id(), wrong);
+  }
+};
+
+template <class Work>
+void run_tasks(const work& w, std::uint64_t tasks) {
+  Work body;
+  static_cast<work&>(body) = w;
+  parallel_for(everywhere, 0, tasks, body, 1);
+}
+
+std::uint64_t sum(const array_ref<std::uint64_t>& a) {
+  return parallel_reduce(
+      owners_of(a), 0, a.size(), std::uint64_t{0}, [a](std::uint64_t i) { return a.get(i); },
+      [](std::uint64_t x, std::uint64_t y) { return x + y; });
+}
+
+}  // namespace
+
+access_table::access_table(std::uint64_t bytes, std::uint32_t bytes_per_operation)
+    : items_per_node_(std::bit_floor(std::max<std::uint64_t>(bytes / node_count() / bytes_per_operation, k_hot_items))),
+      words_per_item_(bytes_per_operation / sizeof(std::uint64_t)),
+      words_(items_per_node_ * words_per_item_ * node_count()),
+      tally_(node_count()) {}
+
+void access_table::reset(const access_plan& plan) {
+  const bool read = plan.op == access_op::get;
+  parallel_for(owners_of(words_), words_.size(), [w = words_.ref(), read](std::uint64_t i) {
+    w.async_put(i, read ? value_of(i) : 0);
+  });
+  tally_->fill(0);
+  operations_ = 0;
+}
+
+double access_table::run(const access_plan& plan) {
+  const std::uint64_t tasks = plan.tasks_per_node * node_count();
+  const work w{words_, tally_, {items_per_node_, words_per_item_, node_count(), plan.pattern}, plan.operations_per_task,
+               seed_++};
+  const bool async = plan.mode == access_mode::async;
+  const std::uint64_t start_ns = base::now_ns();
+  if (plan.bytes > sizeof(std::uint64_t)) {
+    if (plan.op == access_op::get) {
+      run_tasks<get_bulk>(w, tasks);
+    } else {
+      put_bulk body;
+      static_cast<work&>(body) = w;
+      body.blocking = !async;
+      parallel_for(everywhere, 0, tasks, body, 1);
+    }
+  } else {
+    switch (plan.op) {
+      case access_op::add: async ? run_tasks<add_async>(w, tasks) : run_tasks<add_blocking>(w, tasks); break;
+      case access_op::put: async ? run_tasks<put_async>(w, tasks) : run_tasks<put_blocking>(w, tasks); break;
+      case access_op::get: async ? run_tasks<get_async>(w, tasks) : run_tasks<get_blocking>(w, tasks); break;
+      case access_op::cas: async ? run_tasks<cas_async>(w, tasks) : run_tasks<cas_blocking>(w, tasks); break;
+    }
+  }
+  const double seconds = static_cast<double>(base::now_ns() - start_ns) * 1e-9;
+  operations_ += tasks * plan.operations_per_task;
+  return seconds;
+}
+
+std::string access_table::check(const access_plan& plan) {
+  const std::uint64_t counted = sum(tally_);
+  switch (plan.op) {
+    case access_op::add: {
+      const std::uint64_t total = sum(words_);
+      if (total + counted == operations_) return {};
+      return fmt::format("the table sums to {}, after {} additions of one", total, operations_);
+    }
+    case access_op::get:
+      return counted == 0 ? std::string{} : fmt::format("{} values of {} were wrong", counted, operations_);
+    case access_op::cas: {
+      const std::uint64_t total = sum(words_);
+      return total == counted ? std::string{} : fmt::format("{} exchanges succeeded, but {} elements are set", counted, total);
+    }
+    case access_op::put: {
+      const std::uint64_t wrong = parallel_reduce(
+          owners_of(words_), 0, words_.size(), std::uint64_t{0},
+          [w = words_.ref()](std::uint64_t i) -> std::uint64_t {
+            const std::uint64_t v = w.get(i);
+            return v != 0 && v != value_of(i) ? 1 : 0;
+          },
+          [](std::uint64_t x, std::uint64_t y) { return x + y; });
+      const std::uint64_t set = parallel_reduce(
+          owners_of(words_), 0, words_.size(), std::uint64_t{0},
+          [w = words_.ref()](std::uint64_t i) -> std::uint64_t { return w.get(i) != 0 ? 1 : 0; },
+          [](std::uint64_t x, std::uint64_t y) { return x + y; });
+      if (wrong != 0) return fmt::format("{} elements hold what nobody put there", wrong);
+      if (set == 0) return "no element was ever put";
+      return {};
+    }
+  }
+  return {};
+}
+
+}  // namespace shoal::bench

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// `shoal bench limits`: what memory and cores allow here, by plain loops without the runtime; the yardstick for the
+// other benchmarks. The loops are in limits/. Who may call: the command's main thread.
+// Shown by tests/unit/bench/limits_test.cpp.
+#pragma once
+
+#include "bench/subcommand.hpp"
+
+namespace shoal::bench {
+
+subcommand_body declare_limits(CLI::App& app);
+
+}  // namespace shoal::bench

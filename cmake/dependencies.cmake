@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# The libraries that Shoal stands on. All of them are packages of Debian and Ubuntu; `./dev` installs them.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+find_package(Boost 1.74 REQUIRED COMPONENTS context)
+find_package(fmt REQUIRED)
+find_package(tomlplusplus REQUIRED)
+if(SHOAL_BUILD_TOOLS)
+  find_package(CLI11 REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  find_package(ZLIB REQUIRED)
+  pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+endif()
+if(SHOAL_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()

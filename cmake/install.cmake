@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` leaves: the library, the public headers, the command, and the descriptions by which
+# find_package(shoal) and pkg-config (with --static) find them. tests/install builds a project against the result.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/shoal)
+set(checked_flag "")
+if(SHOAL_CHECKED)  # templates in public headers must agree with the library
+  target_compile_definitions(shoal INTERFACE $<INSTALL_INTERFACE:SHOAL_CHECKED=1>)
+  set(checked_flag " -DSHOAL_CHECKED=1")
+endif()
+
+install(TARGETS shoal EXPORT shoal ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN *.hpp PATTERN *.h)
+if(TARGET shoal_command)
+  install(TARGETS shoal_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+install(EXPORT shoal NAMESPACE shoal:: FILE shoal-targets.cmake DESTINATION ${package_folder})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/shoal-config.cmake.in ${PROJECT_BINARY_DIR}/shoal-config.cmake
+                              INSTALL_DESTINATION ${package_folder} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/shoal-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/shoal-config.cmake ${PROJECT_BINARY_DIR}/shoal-config-version.cmake
+        DESTINATION ${package_folder})
+
+# The installed tree may be moved: paths in the .pc file are relative to where the file itself lies. What the library
+# stands on is named there by library, not by Requires.private: with --static that would ask for the libraries below
+# hwloc too, which a system that has it as a shared library need not have for linking.
+file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
+configure_file(${CMAKE_CURRENT_LIST_DIR}/shoal.pc.in ${PROJECT_BINARY_DIR}/shoal.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/shoal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

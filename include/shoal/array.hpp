@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Global arrays: elements of any trivially copyable type, spread over the nodes, accessible from every task.
+//   global_array<T> a(1'000'000);            owns the memory; move-only; freed by its destructor
+//   shoal::array_ref<T> r = a;               a value that captures and travels
+//   r.put(i, v); T v = r.get(i);             complete when they return
+//   r.async_add(i, 1); ... shoal::wait();    complete later; many travel together
+// Who may call: tasks. Bare verbs, wait(), allocation and freeing may switch tasks; async_ verbs only when the buffers to
+// a node are full. Guarantees: see docs/promises.md. Elements up to 8 bytes do not tear and their modifications are atomic.
+// Complexity: O(1) per element; a message of 8 to 24 bytes where the owner's memory is not mapped.
+// Errors: allocation throws shoal::error (out_of_memory). An index out of range is misuse (checked builds say so).
+// Source: SYSTEMS: GMT (Morari 2014, chapter 5). Shown by tests/cluster/array_test.cpp, tests/cluster/litmus_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "shoal/detail/array_access.hpp"
+#include "shoal/detail/array_layout.hpp"
+
+namespace shoal {
+
+/// Waits until all that this task has begun with async_ verbs is complete. May switch.
+inline void wait() {
+  detail::settle_all(detail::this_port());
+}
+/// Pushes out what is buffered on this worker; waits for nothing.
+inline void flush() noexcept { detail::flush_all(detail::this_port()); }
+
+/// What an array's memory was really given.
+struct memory_report {
+  std::uint64_t asked_bytes = 0;  // on all nodes
+  std::uint64_t huge_bytes = 0;   // of these, on 2 MiB pages
+  std::string reason;             // why not all of it is; empty if it is
+};
+
+/// Where each node has its part of an array: 8 bytes, the same on all nodes, that give each node's own pointer.
+template <class T>
+class symmetric_ptr {
+public:
+  symmetric_ptr() = default;
+  explicit symmetric_ptr(std::uint64_t offset) noexcept : offset_(offset) {}
+  /// This node's part. Plain memory.
+  T* get() const noexcept {
+    const detail::port& p = detail::this_port();
+    return reinterpret_cast<T*>(p.bases[p.node] + offset_);
+  }
+
+private:
+  std::uint64_t offset_ = 0;
+};
+
+/// A global array's handle: trivially copyable; valid while the array exists.
+template <class T>
+class array_ref {
+  static_assert(std::is_trivially_copyable_v<T>, "elements of a global array are copied between nodes as they are");
+  static constexpr bool k_is_element = detail::element_type<T>;
+
+public:
+  using value_type = T;
+
+  array_ref() = default;
+  explicit array_ref(const detail::array_layout& layout) noexcept : layout_(layout) {}
+
+  std::uint64_t size() const noexcept { return layout_.size; }
+  bool empty() const noexcept { return layout_.size == 0; }
+  /// The node that holds element i.
+  std::uint32_t owner(std::uint64_t i) const noexcept { return layout_.locate(i).node; }
+  const detail::array_layout& layout() const noexcept { return layout_; }
+
+  // --- bare verbs: complete when they return -------------------------------------------------------------------------
+  T get(std::uint64_t i) const {
+    if constexpr (k_is_element) {
+      return run<detail::verb::get>(i, T{});
+    } else {
+      T value;
+      get(i, std::span<T>(&value, 1));
+      return value;
+    }
+  }
+  void put(std::uint64_t i, const T& value) const {
+    if constexpr (k_is_element)
+      run<detail::verb::put>(i, value);
+    else
+      put(i, std::span<const T>(&value, 1));
+  }
+  void add(std::uint64_t i, T value) const { run<detail::verb::add>(i, value); }
+  void min(std::uint64_t i, T value) const { run<detail::verb::min>(i, value); }
+  void max(std::uint64_t i, T value) const { run<detail::verb::max>(i, value); }
+  void bit_and(std::uint64_t i, T value) const { run<detail::verb::bit_and>(i, value); }
+  void bit_or(std::uint64_t i, T value) const { run<detail::verb::bit_or>(i, value); }
+  // These give the value before.
+  T fetch_add(std::uint64_t i, T value) const { return run<detail::verb::fetch_add>(i, value); }
+  T fetch_min(std::uint64_t i, T value) const { return run<detail::verb::fetch_min>(i, value); }
+  T fetch_max(std::uint64_t i, T value) const { return run<detail::verb::fetch_max>(i, value); }
+  T fetch_and(std::uint64_t i, T value) const { return run<detail::verb::fetch_and>(i, value); }
+  T fetch_or(std::uint64_t i, T value) const { return run<detail::verb::fetch_or>(i, value); }
+  T exchange(std::uint64_t i, T value) const { return run<detail::verb::exchange>(i, value); }
+  /// Stores `desired` if the element is `expected`; gives the value before: equal to `expected` if it was stored.
+  T compare_exchange(std::uint64_t i, T expected, T desired) const {
+    return run<detail::verb::compare_exchange>(i, expected, desired);
+  }
+
+  // --- async verbs: complete by wait(), or the end of the task or loop -------------------------------------------------
+  void async_put(std::uint64_t i, const T& value) const {
+    if constexpr (k_is_element)
+      begin<detail::verb::put>(i, value);
+    else
+      async_put(i, std::span<const T>(&value, 1));
+  }
+  void async_add(std::uint64_t i, T value) const { begin<detail::verb::add>(i, value); }
+  void async_min(std::uint64_t i, T value) const { begin<detail::verb::min>(i, value); }
+  void async_max(std::uint64_t i, T value) const { begin<detail::verb::max>(i, value); }
+  void async_bit_and(std::uint64_t i, T value) const { begin<detail::verb::bit_and>(i, value); }
+  void async_bit_or(std::uint64_t i, T value) const { begin<detail::verb::bit_or>(i, value); }
+  /// `target` must live until wait().
+  void async_get(std::uint64_t i, T* target) const {
+    if constexpr (k_is_element)
+      begin<detail::verb::get>(i, T{}, target);
+    else
+      async_get(i, std::span<T>(target, 1));
+  }
+  void async_fetch_add(std::uint64_t i, T value, T* target) const { begin<detail::verb::fetch_add>(i, value, target); }
+  void async_exchange(std::uint64_t i, T value, T* target) const { begin<detail::verb::exchange>(i, value, target); }
+  void async_compare_exchange(std::uint64_t i, T expected, T desired, T* target) const {
+    begin<detail::verb::compare_exchange>(i, expected, target, desired);
+  }
+
+  // --- many elements at once, from i on ----------------------------------------------------------------------------------
+  void get(std::uint64_t i, std::span<T> target) const {
+    detail::bulk_get(layout_, i, target.data(), target.size(), detail::copy_unit<T>());
+    settle();
+  }
+  void put(std::uint64_t i, std::span<const T> values) const {
+    detail::bulk_put(layout_, i, values.data(), values.size(), detail::copy_unit<T>());
+    settle();
+  }
+  /// `target` must live until wait().
+  void async_get(std::uint64_t i, std::span<T> target) const {
+    detail::bulk_get(layout_, i, target.data(), target.size(), detail::copy_unit<T>());
+  }
+  /// The values are copied before it returns.
+  void async_put(std::uint64_t i, std::span<const T> values) const {
+    detail::bulk_put(layout_, i, values.data(), values.size(), detail::copy_unit<T>());
+  }
+  /// Sets every element. May switch.
+  void fill(const T& value) const { detail::fill(layout_, &value); }
+  /// Copies `count` elements of `from`, from element `from_i` on, to this array from `to_i` on. May switch.
+  void copy(std::uint64_t to_i, const array_ref& from, std::uint64_t from_i, std::uint64_t count) const {
+    detail::copy(layout_, to_i, from.layout_, from_i, count, detail::copy_unit<T>());
+  }
+
+  // --- this node's part ------------------------------------------------------------------------------------------------------
+  /// The elements that this node holds, in ascending order of their indices. Plain memory: other tasks may access it too.
+  std::span<T> local() const noexcept {
+    const auto range = local_range();
+    return {reinterpret_cast<T*>(detail::this_port().bases[detail::this_port().node] + layout_.offset),
+            static_cast<std::size_t>(range.count)};
+  }
+  symmetric_ptr<T> symmetric() const noexcept { return symmetric_ptr<T>(layout_.offset); }
+  /// Their indices: `count` from `first` on, `stride` apart.
+  detail::array_layout::range local_range() const noexcept { return layout_.local_range(detail::this_port().node); }
+
+private:
+  template <detail::verb V>
+  T run(std::uint64_t i, T value, T desired = T{}) const {
+    static_assert(k_is_element, "this operation needs elements of 1, 2, 4 or 8-byte integers, float or double");
+    static_assert(detail::k_has_verb<V, T>, "bit operations need integers");
+    return detail::run_access<V, T>(layout_, i, value, desired);
+  }
+  template <detail::verb V>
+  void begin(std::uint64_t i, T value, T* target = nullptr, T desired = T{}) const {
+    static_assert(k_is_element, "this operation needs elements of 1, 2, 4 or 8-byte integers, float or double");
+    static_assert(detail::k_has_verb<V, T>, "bit operations need integers");
+    detail::begin_access<V, T>(layout_, i, value, target, desired);
+  }
+  static void settle() { detail::settle_all(detail::this_port()); }
+
+  detail::array_layout layout_;
+};
+
+/// A global array: owner of its memory. Allocating and freeing are done by one task, on behalf of all nodes.
+template <class T>
+class global_array {
+public:
+  global_array() = default;
+  /// `size` elements, zero. Throws shoal::error (out_of_memory) saying how much was asked and how much there is.
+  explicit global_array(std::uint64_t size, distribution kind = distribution::partition)
+      : ref_(detail::allocate_array(size, sizeof(T), kind, &report_)) {}
+  global_array(global_array&& other) noexcept
+      : report_(std::move(other.report_)), ref_(std::exchange(other.ref_, array_ref<T>{})) {}
+  global_array& operator=(global_array&& other) noexcept {
+    if (this != &other) {
+      free();
+      report_ = std::move(other.report_);
+      ref_ = std::exchange(other.ref_, array_ref<T>{});
+    }
+    return *this;
+  }
+  ~global_array() { free(); }
+
+  array_ref<T> ref() const noexcept { return ref_; }
+  operator array_ref<T>() const noexcept { return ref_; }
+  const array_ref<T>* operator->() const noexcept { return &ref_; }
+  std::uint64_t size() const noexcept { return ref_.size(); }
+  const memory_report& memory() const noexcept { return report_; }
+
+private:
+  void free() noexcept {
+    if (!ref_.empty()) detail::free_array(ref_.layout());
+  }
+
+  memory_report report_;
+  array_ref<T> ref_;
+};
+
+}  // namespace shoal

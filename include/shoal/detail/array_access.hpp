@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way from a verb on an array to memory: at once where the owner's memory is mapped here, else a command.
+// Who may call: tasks; run_access may switch, begin_access only when buffers are full.
+// Shown by tests/cluster/array_test.cpp, tests/cluster/litmus_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "shoal/detail/array_layout.hpp"
+#include "shoal/detail/assert.hpp"
+#include "shoal/detail/command.hpp"
+#include "shoal/detail/element_access.hpp"
+#include "shoal/detail/port.hpp"
+
+namespace shoal {
+struct memory_report;
+}
+
+namespace shoal::detail {
+
+array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, distribution kind, memory_report* report);
+void free_array(const array_layout& layout) noexcept;
+void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::uint64_t count, unsigned unit);
+void bulk_put(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit);
+void fill(const array_layout& layout, const void* value);
+void copy(const array_layout& to, std::uint64_t to_i, const array_layout& from, std::uint64_t from_i,
+          std::uint64_t count, unsigned unit);
+
+inline void check_index([[maybe_unused]] const port& p, [[maybe_unused]] const array_layout& layout,
+                        [[maybe_unused]] std::uint64_t i) noexcept {
+  SHOAL_CHECK(i < layout.size, "an index is out of the range of its global array");
+  SHOAL_CHECK(p.generations[layout.slot] == layout.generation, "a global array is used after it was freed");
+}
+
+/// Writes the command for `V` to the owner's stream.
+template <verb V, class T>
+inline void write_command(port& p, array_layout::place at, T value, T desired) {
+  constexpr std::uint8_t code = operation(V, element_of<T>());
+  if constexpr (V == verb::get) {
+    stream& s = room_for(p, at.node, 1);
+    *s.cursor++ = header(code, 0, at.offset);
+  } else if constexpr (V == verb::compare_exchange) {
+    stream& s = room_for(p, at.node, 3);
+    s.cursor[0] = header(code, 0, at.offset);
+    s.cursor[1] = to_word(value);
+    s.cursor[2] = to_word(desired);
+    s.cursor += 3;
+  } else {
+    const std::uint64_t word = to_word(value);
+    stream& s = room_for(p, at.node, 2);
+    if (fits_small(word)) {
+      *s.cursor++ = header(code, word, at.offset);
+    } else {
+      s.cursor[0] = header(code, k_value_follows, at.offset);
+      s.cursor[1] = word;
+      s.cursor += 2;
+    }
+  }
+}
+
+template <verb V, class T>
+inline T run_access(const array_layout& layout, std::uint64_t i, T value, T desired) {
+  port& p = this_port();
+  check_index(p, layout, i);
+  const auto at = layout.locate(i);
+  if (std::byte* base = p.bases[at.node]; base != nullptr) {
+    count_call(p);
+    T& element = *reinterpret_cast<T*>(base + at.offset);
+    return p.exclusive ? access<V, true>(element, value, desired) : access<V, false>(element, value, desired);
+  }
+  write_command<V, T>(p, at, value, desired);
+  if constexpr (is_fetch(V)) {
+    return from_word<T>(fetch(p, at.node));
+  } else {
+    settle_node(p, at.node);
+    return value;
+  }
+}
+
+template <verb V, bool Exclusive, class T>
+void run_deferred(void* address, std::uint64_t value, void* target) noexcept {
+  const T old = access<V, Exclusive>(*static_cast<T*>(address), from_word<T>(value));
+  if constexpr (is_fetch(V)) *static_cast<T*>(target) = old;
+}
+
+template <class T>
+constexpr reply_kind reply_kind_of() noexcept {
+  return sizeof(T) == 1   ? reply_kind::value_1
+         : sizeof(T) == 2 ? reply_kind::value_2
+         : sizeof(T) == 4 ? reply_kind::value_4
+                          : reply_kind::value_8;
+}
+
+template <verb V, class T>
+inline void begin_access(const array_layout& layout, std::uint64_t i, T value, T* target, T desired) {
+  worker_face& w = *t_worker;
+  port& p = *static_cast<port*>(w.port);
+  check_index(p, layout, i);
+  const auto at = layout.locate(i);
+  ++w.async_issued;
+  if (std::byte* base = p.bases[at.node]; base != nullptr) {
+    count_call(p);
+    T* element = reinterpret_cast<T*>(base + at.offset);
+    if constexpr (V == verb::compare_exchange)  // two values do not fit into the window
+      *target = p.exclusive ? access<V, true>(*element, value, desired) : access<V, false>(*element, value, desired);
+    else if (p.exclusive)
+      defer(p, run_deferred<V, true, T>, element, to_word(value), target);
+    else
+      defer(p, run_deferred<V, false, T>, element, to_word(value), target);
+    return;
+  }
+  write_command<V, T>(p, at, value, desired);
+  if constexpr (is_fetch(V)) p.peers[at.node].replies.push(reply_kind_of<T>(), target);
+}
+
+}  // namespace shoal::detail

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the elements of a global array are: a distribution, and the offset that the array has in the segment of every node
+// that holds a part of it. Owner and place of an index come from a multiplication.
+// Who may call: anyone; pure functions. Shown by tests/unit/array/array_layout_test.cpp.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "shoal/detail/reciprocal.hpp"
+
+namespace shoal {
+
+/// How an array's elements are spread over the nodes.
+enum class distribution : std::uint8_t {
+  partition,  // equal contiguous blocks on all nodes
+  local,      // all on the node that allocates
+  remote,     // equal contiguous blocks on all nodes but the one that allocates
+  cyclic,     // element i on node i mod n
+};
+
+namespace detail {
+
+struct array_layout {
+  static constexpr std::uint32_t k_nobody = ~std::uint32_t{0};
+
+  std::uint64_t size = 0;
+  std::uint64_t offset = 0;          // in each owner's segment, bytes
+  reciprocal divisor;                // partition: elements per block; cyclic: nodes
+  std::uint32_t element_bytes = 0;
+  std::uint32_t first_node = 0;
+  std::uint32_t node_count = 1;      // that hold a part
+  std::uint32_t skipped_node = k_nobody;
+  std::uint32_t slot = 0;            // of the array in every node's table, and which allocation it is
+  std::uint32_t generation = 0;
+  distribution kind = distribution::local;
+
+  struct place {
+    std::uint32_t node;
+    std::uint64_t offset;  // in its segment
+  };
+
+  static array_layout make(distribution kind, std::uint64_t size, std::uint32_t element_bytes, std::uint32_t here,
+                           std::uint32_t nodes) noexcept {
+    array_layout l;
+    l.size = size;
+    l.element_bytes = element_bytes;
+    l.kind = kind;
+    if (kind == distribution::remote && nodes == 1) l.kind = kind = distribution::local;  // there is nobody else
+    switch (kind) {
+      case distribution::local:
+        l.first_node = here;
+        break;
+      case distribution::remote:
+        l.node_count = nodes - 1;
+        l.skipped_node = here;
+        break;
+      case distribution::partition:
+      case distribution::cyclic:
+        l.node_count = nodes;
+        break;
+    }
+    l.divisor = reciprocal(kind == distribution::cyclic
+                               ? l.node_count
+                               : std::max<std::uint64_t>((size + l.node_count - 1) / l.node_count, 1));
+    return l;
+  }
+
+  std::uint32_t node_of_part(std::uint64_t part) const noexcept {
+    const auto node = static_cast<std::uint32_t>(first_node + part);
+    return node + (node >= skipped_node ? 1 : 0);
+  }
+
+  place locate(std::uint64_t i) const noexcept {
+    const auto [quotient, remainder] = divisor.divide(i);
+    const bool cyclic = kind == distribution::cyclic;
+    return {node_of_part(cyclic ? remainder : quotient), offset + (cyclic ? quotient : remainder) * element_bytes};
+  }
+
+  /// The most elements that a node holds.
+  std::uint64_t most_local() const noexcept {
+    return kind == distribution::cyclic ? (size + node_count - 1) / node_count : std::min(divisor.divisor(), size);
+  }
+
+  bool holds_part(std::uint32_t node) const noexcept {
+    return node != skipped_node && node >= first_node && part_of(node) < node_count;
+  }
+  std::uint64_t part_of(std::uint32_t node) const noexcept {
+    return node - first_node - (node > skipped_node ? 1 : 0);
+  }
+
+  /// The elements of a node: `count` indices from `first` on, `stride` apart.
+  struct range {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    std::uint64_t stride = 1;
+  };
+  range local_range(std::uint32_t node) const noexcept {
+    if (!holds_part(node)) return {};
+    const std::uint64_t part = part_of(node);
+    if (kind == distribution::cyclic)
+      return {part, size > part ? (size - part + node_count - 1) / node_count : 0, node_count};
+    const std::uint64_t first = std::min(part * divisor.divisor(), size);
+    return {first, std::min(size - first, divisor.divisor()), 1};
+  }
+};
+
+}  // namespace detail
+}  // namespace shoal

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// One operation on one element of memory that this process maps: what a handler does for a remote task, and what a task
+// does itself where the memory is mapped. The same code for both, so that they agree.
+// Who may call: anyone; never switches tasks.
+// Guarantees: `Exclusive` false: atomic with respect to every other such operation, and a put is globally visible when it
+// returns (sequentially consistent, so that flags and data, and store buffering, behave as promised). `Exclusive` true:
+// plain; only where one worker executes and nothing is mapped elsewhere.
+// Shown by tests/unit/array/element_access_test.cpp, tests/cluster/litmus_test.cpp.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "shoal/detail/command.hpp"
+
+namespace shoal::detail {
+
+template <class T, class Change>
+T change_atomically(T& at, Change&& change) noexcept {
+  std::atomic_ref<T> cell(at);
+  T old = cell.load(std::memory_order_relaxed);
+  while (!cell.compare_exchange_weak(old, change(old), std::memory_order_seq_cst, std::memory_order_relaxed)) {
+  }
+  return old;
+}
+
+/// Changes that leave the element as it is need no store: most minima and maxima do not improve.
+template <class T, class Better>
+T improve_atomically(T& at, T value, Better&& better) noexcept {
+  std::atomic_ref<T> cell(at);
+  T old = cell.load(std::memory_order_seq_cst);
+  while (better(value, old) && !cell.compare_exchange_weak(old, value, std::memory_order_seq_cst)) {
+  }
+  return old;
+}
+
+/// Executes `V` on `at` and gives the old value (for a put: nothing meaningful).
+template <verb V, bool Exclusive, class T>
+inline T access(T& at, T value, [[maybe_unused]] T desired = T{}) noexcept {
+  constexpr bool is_add = V == verb::add || V == verb::fetch_add;
+  constexpr bool is_min = V == verb::min || V == verb::fetch_min;
+  constexpr bool is_max = V == verb::max || V == verb::fetch_max;
+  constexpr bool is_and = V == verb::bit_and || V == verb::fetch_and;
+  constexpr bool is_or = V == verb::bit_or || V == verb::fetch_or;
+  if constexpr (Exclusive) {
+    const T old = at;
+    if constexpr (V == verb::put || V == verb::exchange) at = value;
+    else if constexpr (is_add) at = static_cast<T>(old + value);
+    else if constexpr (is_min) at = std::min(old, value);
+    else if constexpr (is_max) at = std::max(old, value);
+    else if constexpr (is_and) at = static_cast<T>(old & value);
+    else if constexpr (is_or) at = static_cast<T>(old | value);
+    else if constexpr (V == verb::compare_exchange) { if (old == value) at = desired; }
+    return old;
+  } else {
+    std::atomic_ref<T> cell(at);
+    if constexpr (V == verb::get) return cell.load(std::memory_order_seq_cst);
+    else if constexpr (V == verb::put) { cell.store(value, std::memory_order_seq_cst); return value; }
+    else if constexpr (V == verb::exchange) return cell.exchange(value, std::memory_order_seq_cst);
+    else if constexpr (V == verb::compare_exchange) {
+      cell.compare_exchange_strong(value, desired, std::memory_order_seq_cst);
+      return value;
+    }
+    else if constexpr (is_add && std::is_integral_v<T> && !std::is_same_v<T, bool>) return cell.fetch_add(value, std::memory_order_seq_cst);
+    else if constexpr (is_add) return change_atomically(at, [value](T old) { return static_cast<T>(old + value); });
+    else if constexpr (is_min) return improve_atomically(at, value, [](T a, T b) { return a < b; });
+    else if constexpr (is_max) return improve_atomically(at, value, [](T a, T b) { return b < a; });
+    else if constexpr (is_and) return cell.fetch_and(value, std::memory_order_seq_cst);
+    else if constexpr (is_or) return cell.fetch_or(value, std::memory_order_seq_cst);
+  }
+}
+
+/// Copies `bytes` in elements of `unit` bytes (1, 2, 4, 8: none of them tears; 0: as it comes). One side is shared memory.
+inline void copy_elements(void* to, const void* from, std::uint64_t bytes, unsigned unit) noexcept {
+  const auto copy = [&]<class T>(T) {
+    auto* t = static_cast<T*>(to);
+    const auto* f = static_cast<const T*>(from);
+    for (std::uint64_t i = 0; i < bytes / sizeof(T); ++i)
+      __atomic_store_n(t + i, __atomic_load_n(f + i, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+  };
+  switch (unit) {
+    case 8: return copy(std::uint64_t{});
+    case 4: return copy(std::uint32_t{});
+    case 2: return copy(std::uint16_t{});
+    default: std::memcpy(to, from, bytes);  // bytes cannot tear
+  }
+}
+
+/// The unit for elements of type T: its size if copies of it may not tear.
+template <class T>
+constexpr unsigned copy_unit() noexcept {
+  return (sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) && alignof(T) == sizeof(T) ? sizeof(T) : 0;
+}
+
+/// Which verbs an element type has.
+template <verb V, class T>
+inline constexpr bool k_has_verb =
+    std::is_integral_v<T> || !(V == verb::bit_and || V == verb::bit_or || V == verb::fetch_and || V == verb::fetch_or);
+
+}  // namespace shoal::detail

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a worker that programs' own code touches: its deque, the loops it stands in, and what the layers above
+// keep per worker. The rest is src/sched/worker.hpp.
+// Who may call: the worker's own thread, but for wake(). leave() switches tasks; the others do not.
+// Guarantees: a task that has started stays on its worker, so t_worker is the same before and after a wait.
+// Shown by tests/unit/sched/.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "shoal/detail/deque.hpp"
+
+namespace shoal::detail {
+
+/// A piece of work that nobody has started. `run` is called once, by the worker that takes it, and disposes of the task.
+struct task {
+  using function = void (*)(task&) noexcept;
+  function run;
+  const void* group = nullptr;  // whoever may run it inline while waiting for it
+};
+
+struct loop_frame;
+
+/// A started task that has left its worker, or is about to: what wake() needs.
+struct suspended;
+
+struct worker_face {
+  lockfree::deque<task> tasks;
+  loop_frame* frames = nullptr;        // the ranges that the current stack is in, innermost first
+  std::uint64_t async_issued = 0;      // asynchronous operations begun here: tells whether anything needs waiting for
+  void* port = nullptr;                // of `remote`
+  std::atomic<unsigned>* sleepers = nullptr;  // of the pool: how many workers are parked
+  unsigned index = 0;
+  unsigned siblings = 1;               // workers of the pool, this one included
+  std::uint64_t spawned = 0;
+  unsigned no_wait_scopes = 0;         // of the running task
+
+  // Blocks for small tasks and closures, recycled by whichever worker frees them.
+  struct block {
+    block* next;
+  };
+  static constexpr std::size_t k_block_bytes = 128;
+  static constexpr unsigned k_most_blocks = 4096;
+  block* blocks = nullptr;
+  unsigned block_count = 0;
+
+protected:
+  worker_face() = default;
+  ~worker_face() = default;
+};
+
+/// The worker that this thread is; nullptr on threads that are none.
+extern thread_local constinit worker_face* t_worker;
+
+/// At least `bytes`, aligned for any object. Recycled blocks up to k_block_bytes, else from the system.
+void* allocate(worker_face& w, std::size_t bytes);
+void deallocate(worker_face& w, void* at, std::size_t bytes) noexcept;
+
+/// Offers `t` to whoever comes first: this worker, last in first out, or a thief.
+void spawn(worker_face& w, task& t);
+/// Takes `t` back if it is what the bottom of the deque holds and nobody was faster. `t` must still exist.
+bool unspawn(worker_face& w, task& t) noexcept;
+/// Takes the newest task of this worker if it is of `group`; nullptr otherwise.
+task* unspawn_of(worker_face& w, const void* group) noexcept;
+
+suspended* this_task() noexcept;
+/// Gives the worker to others until wake(this_task()), which may already have happened on this worker's own account.
+void leave() noexcept;
+/// Makes a task that left, or is about to, runnable again. Once per leave(). Any thread.
+void wake(suspended* s) noexcept;
+
+}  // namespace shoal::detail

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls on nodes: on(node, f) runs f there as a task and gives its result; async_on gives a future instead.
+// Who may call: tasks. on() and get() switch; async_on may, when the buffers to the node are full.
+// Guarantees: f and its result travel as values (trivially copyable, below 11 KiB); f may wait; all that it began
+// asynchronously is complete when its result is there. Its exception is thrown where the result is waited for, as
+// shoal::remote_error (on this node too).
+// Shown by tests/cluster/call_test.cpp.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+#include "shoal/detail/assert.hpp"
+#include "shoal/detail/call.hpp"
+#include "shoal/detail/message.hpp"
+#include "shoal/detail/port.hpp"
+
+namespace shoal {
+
+/// The node that this task runs on, and how many there are.
+inline std::uint32_t node_id() noexcept { return detail::this_port().node; }
+inline std::uint32_t node_count() noexcept { return detail::this_port().nodes; }
+/// The worker of this node that this task runs on, and how many the node has.
+inline unsigned worker_id() noexcept { return detail::t_worker->index; }
+inline unsigned worker_count() noexcept { return detail::t_worker->siblings; }
+
+namespace detail {
+
+template <class F>
+std::size_t run_called(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
+  F f = packed<F>::read(arguments.data());
+  using result = std::invoke_result_t<F&>;
+  if constexpr (std::is_void_v<result>) {
+    f();
+    return 0;
+  } else {
+    packed<result>::write(f(), answer);
+    return packed<result>::k_words;
+  }
+}
+
+template <class R>
+struct answer_room {
+  std::array<std::uint64_t, packed<R>::k_words> words;
+  std::uint64_t* data() noexcept { return words.data(); }
+  static constexpr std::size_t size() noexcept { return packed<R>::k_words; }
+  R value() const noexcept { return packed<R>::read(words.data()); }
+};
+template <>
+struct answer_room<void> {
+  std::uint64_t* data() noexcept { return nullptr; }
+  static constexpr std::size_t size() noexcept { return 0; }
+  void value() const noexcept {}
+};
+
+template <class F, class Room>
+void begin_on(call_state& state, std::uint32_t node, const F& f, Room& room) {
+  SHOAL_ASSERT(node < this_port().nodes, "there is no such node");
+  check_capture(&f, std::is_empty_v<F> ? 0 : sizeof(F), typeid(F).name());
+  std::array<std::uint64_t, packed<F>::k_words> words;
+  packed<F>::write(f, words.data());
+  begin_call(state, node, run_called<F>, words, room.data(), room.size());
+}
+
+}  // namespace detail
+
+/// Runs `f` on `node` and waits for its result.
+template <class F>
+  requires std::invocable<F&>
+auto on(std::uint32_t node, const F& f) -> std::invoke_result_t<const F&> {
+  detail::answer_room<std::invoke_result_t<const F&>> room;
+  detail::call_state state;
+  detail::begin_on(state, node, f, room);
+  state.wait();
+  return room.value();
+}
+
+/// The result of async_on(). Move-only; its destructor waits.
+template <class R>
+class remote_future {
+public:
+  remote_future() = default;
+  bool valid() const noexcept { return call_ != nullptr; }
+  /// Waits and gives the result, or throws. Once. Switches.
+  R get() {
+    SHOAL_ASSERT(valid(), "this future has no call: it was moved from, or get() was called twice");
+    const auto mine = std::move(call_);
+    mine->state.wait();
+    return mine->room.value();
+  }
+
+private:
+  template <class F>
+    requires std::invocable<F&>
+  friend auto async_on(std::uint32_t node, const F& f) -> remote_future<std::invoke_result_t<const F&>>;
+
+  struct call {
+    detail::answer_room<R> room;
+    detail::call_state state;  // last: waits before the room goes
+  };
+  std::unique_ptr<call> call_;
+};
+
+namespace detail {
+
+template <class F>
+void receive_in_place(const arrival& a) noexcept {
+  F f = packed<F>::read(a.payload.data());
+  f();
+}
+
+}  // namespace detail
+
+/// Executes `f` on `node` in place, where messages are decoded, and gives nothing back: for a few memory accesses each,
+/// millions of times. `f` must neither wait nor throw nor call other nodes; it sees the memory of its node through
+/// symmetric pointers (array_ref::symmetric). Complete after wait() or the end of the loop, like any async verb; on this node at once.
+/// Executed one at a time per worker of the receiver: use atomics where a node has several.
+template <class F>
+  requires std::invocable<F&>
+void async_at(std::uint32_t node, const F& f) {
+  using packing = detail::packed<F>;
+  static_assert(packing::k_words <= 64, "what async_at sends should be small");
+  detail::worker_face& w = *detail::t_worker;
+  if (node == static_cast<detail::port*>(w.port)->node) {
+    F copy = f;
+    copy();
+    return;
+  }
+  static const std::uint64_t code = detail::code_of(&detail::receive_in_place<F>);
+  detail::stream& s = detail::begin_message(w, node, code, packing::k_words);
+  packing::write(f, s.cursor);
+  s.cursor += packing::k_words;
+}
+
+/// Begins `f` on `node`.
+template <class F>
+  requires std::invocable<F&>
+auto async_on(std::uint32_t node, const F& f) -> remote_future<std::invoke_result_t<const F&>> {
+  using result = std::invoke_result_t<const F&>;
+  remote_future<result> made;
+  made.call_ = std::make_unique<typename remote_future<result>::call>();
+  detail::begin_on(made.call_->state, node, f, made.call_->room);
+  return made;
+}
+
+}  // namespace shoal

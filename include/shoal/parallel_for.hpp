@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over the nodes and their workers: parallel_for(where, n, body) runs body(0) ... body(n-1), in any order and at the
+// same time, and returns when all have ended and all that they began asynchronously is complete.
+//   everywhere   equal shares on all nodes         here        on this node (the body may capture references)
+//   elsewhere    on all nodes but this one         owners_of(array)   body(i) where element i is
+// Who may call: tasks; loops nest. It switches, and so may the body.
+// Guarantees: one message per node and loop; within a node workers divide their share lazily; many iterations wait at
+// once, bounded by memory. The first exception ends the loop early and is thrown here: as itself from a loop that is only
+// here, else as shoal::remote_error. Bodies that leave this node are trivially copyable and below 11 KiB.
+// Source: GMT's parFor (Morari 2014, chapter 5). Shown by tests/cluster/loop_test.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "shoal/array.hpp"
+#include "shoal/detail/loop.hpp"
+#include "shoal/on.hpp"
+#include "shoal/sync.hpp"
+
+namespace shoal {
+
+struct everywhere_t {};
+struct here_t {};
+struct elsewhere_t {};
+inline constexpr everywhere_t everywhere;
+inline constexpr here_t here;
+inline constexpr elsewhere_t elsewhere;
+
+template <class T>
+struct owners_of {
+  explicit owners_of(const array_ref<T>& a) noexcept : layout(a.layout()) {}
+  explicit owners_of(const global_array<T>& a) noexcept : layout(a.ref().layout()) {}
+  detail::array_layout layout;
+};
+
+namespace detail {
+
+/// What one node does of a loop: `count` iterations, with the indices first, first + stride ...
+struct loop_share {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  std::uint64_t stride = 1;
+  std::uint64_t grain = 0;  // 0: chosen by the node
+  bool outermost = false;
+};
+
+template <class Body>
+struct strided_body {
+  Body body;
+  std::uint64_t first;
+  std::uint64_t stride;
+  void operator()(std::uint64_t k) const { body(first + k * stride); }
+};
+
+template <class Chunk>
+void run_share_here(const loop_share& share, const void* body, Chunk chunk) {
+  loop_state loop;
+  loop.body = body;
+  loop.chunk = chunk;
+  loop.grain = share.grain != 0 ? share.grain : default_grain(share.count, t_worker->siblings);
+  run_loop_here(loop, 0, share.count);
+}
+
+/// A share that arrived from another node: the whole loop is one task there, which waits for the iterations.
+class outermost_scope {
+public:
+  explicit outermost_scope(bool outermost) noexcept { set_outermost(outermost); }
+  ~outermost_scope() { set_outermost(false); }
+};
+
+template <class Body>
+std::size_t run_for_share(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
+  const auto share = packed<loop_share>::read(arguments.data());
+  const strided_body<Body> body{packed<Body>::read(arguments.data() + packed<loop_share>::k_words), share.first,
+                                share.stride};
+  const outermost_scope scope(share.outermost);
+  run_share_here(share, &body, run_chunk<strided_body<Body>>);
+  return 0;
+}
+
+template <class T, class Body, class Combine>
+struct reduce_body {
+  Body body;
+  Combine combine;
+  std::uint64_t first;
+  std::uint64_t stride;
+  mutable mutex guard;
+  mutable std::optional<T> total;
+
+  void merge(T value) const {
+    const std::lock_guard hold(guard);
+    total = total ? combine(std::move(*total), std::move(value)) : std::move(value);
+  }
+};
+
+template <class T, class Body, class Combine>
+void run_reduce_chunk(const void* raw, loop_frame& frame) {
+  const auto& r = *static_cast<const reduce_body<T, Body, Combine>*>(raw);
+  if (frame.next == frame.limit) return;
+  const auto value = [&r](std::uint64_t k) -> T { return r.body(r.first + k * r.stride); };
+  T sum = value(frame.next++);
+  while (frame.next < frame.limit) {
+    T next = value(frame.next++);
+    sum = r.combine(std::move(sum), std::move(next));
+  }
+  r.merge(std::move(sum));
+}
+
+template <class T, class Body, class Combine>
+struct reduce_pair {
+  Body body;
+  Combine combine;
+};
+
+template <class T, class Body, class Combine>
+T reduce_share_here(const loop_share& share, const Body& body, const Combine& combine, T identity) {
+  const reduce_body<T, Body, Combine> r{body, combine, share.first, share.stride, {}, {}};
+  run_share_here(share, &r, run_reduce_chunk<T, Body, Combine>);
+  return r.total ? combine(std::move(identity), std::move(*r.total)) : identity;
+}
+
+template <class T, class Body, class Combine>
+std::size_t run_reduce_share(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
+  using pair = reduce_pair<T, Body, Combine>;
+  const std::uint64_t* at = arguments.data();
+  const auto share = packed<loop_share>::read(at);
+  at += packed<loop_share>::k_words;
+  const auto both = packed<pair>::read(at);
+  const auto identity = packed<T>::read(at + packed<pair>::k_words);
+  const outermost_scope scope(share.outermost);
+  packed<T>::write(reduce_share_here<T>(share, both.body, both.combine, identity), answer);
+  return packed<T>::k_words;
+}
+
+/// The nodes that a `where` names, and the share of each.
+class shares {
+public:
+  shares(everywhere_t, std::uint64_t begin, std::uint64_t end) { divide(begin, end, array_layout::k_nobody); }
+  shares(elsewhere_t, std::uint64_t begin, std::uint64_t end) {
+    SHOAL_ASSERT(this_port().nodes > 1, "there is no elsewhere: the job has one node");
+    divide(begin, end, this_port().node);
+  }
+  template <class T>
+  shares(const owners_of<T>& owners, std::uint64_t begin, std::uint64_t end) {
+    SHOAL_ASSERT(end <= owners.layout.size, "owners_of: the range is longer than the array");
+    for (std::uint32_t n = 0; n < this_port().nodes; ++n) {
+      const auto r = owners.layout.local_range(n);
+      const auto below = [&r](std::uint64_t i) {
+        return i <= r.first ? 0 : std::min(r.count, (i - r.first + r.stride - 1) / r.stride);
+      };
+      const std::uint64_t from = below(begin);
+      add(n, r.first + from * r.stride, below(end) - from, r.stride);
+    }
+  }
+
+  std::size_t size() const noexcept { return shares_.size(); }
+  std::uint32_t node(std::size_t i) const noexcept { return nodes_[i]; }
+  const loop_share& operator[](std::size_t i) const noexcept { return shares_[i]; }
+
+  void set(std::uint64_t grain, bool outermost) noexcept {
+    for (auto& s : shares_) {
+      s.grain = grain;
+      s.outermost = outermost;
+    }
+  }
+
+private:
+  void add(std::uint32_t node, std::uint64_t first, std::uint64_t count, std::uint64_t stride) {
+    if (count == 0) return;
+    nodes_.push_back(node);
+    shares_.push_back({first, count, stride, 0, false});
+  }
+  void divide(std::uint64_t begin, std::uint64_t end, std::uint32_t but);
+
+  std::vector<std::uint32_t> nodes_;
+  std::vector<loop_share> shares_;
+};
+
+}  // namespace detail
+
+/// Runs body(i) for all i in [begin, end) at `where`. `grain`: iterations per chunk; 0: chosen.
+template <class Where, class Body>
+void parallel_for(const Where& where, std::uint64_t begin, std::uint64_t end, const Body& body,
+                  std::uint64_t grain = 0) {
+  static_assert(std::is_invocable_v<const Body&, std::uint64_t>, "the body is called with the index of the iteration");
+  if (begin >= end) return;
+  if constexpr (std::is_same_v<Where, here_t>) {
+    const detail::strided_body<const Body&> strided{body, begin, 1};
+    detail::run_share_here({begin, end - begin, 1, grain, false}, &strided,
+                           detail::run_chunk<detail::strided_body<const Body&>>);
+  } else {
+    detail::check_capture(&body, std::is_empty_v<Body> ? 0 : sizeof(Body), typeid(Body).name());
+    detail::shares all(where, begin, end);
+    all.set(grain, detail::is_outermost());
+    constexpr std::size_t k_share = detail::packed<detail::loop_share>::k_words;
+    std::array<std::uint64_t, k_share + detail::packed<Body>::k_words> words;
+    detail::packed<Body>::write(body, words.data() + k_share);
+    detail::call_state calls;
+    const detail::loop_share* mine = nullptr;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all.node(i) == node_id()) {
+        mine = &all[i];
+        continue;
+      }
+      detail::packed<detail::loop_share>::write(all[i], words.data());
+      detail::begin_call(calls, all.node(i), detail::run_for_share<Body>, words);
+    }
+    if (all.size() > (mine != nullptr ? 1U : 0U)) flush();  // the others can begin while we do our share
+    if (mine != nullptr) {
+      const detail::strided_body<const Body&> strided{body, mine->first, mine->stride};
+      detail::run_share_here(*mine, &strided, detail::run_chunk<detail::strided_body<const Body&>>);
+    }
+    calls.wait();
+  }
+}
+
+template <class Where, class Body>
+void parallel_for(const Where& where, std::uint64_t n, const Body& body) {
+  parallel_for(where, 0, n, body);
+}
+
+/// Combines body(i) for all i in [begin, end), beginning with `identity` on each node; order unspecified within a node,
+/// nodes in ascending order.
+template <class Where, class T, class Body, class Combine>
+T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T identity, const Body& body,
+                  const Combine& combine, std::uint64_t grain = 0) {
+  static_assert(std::is_invocable_r_v<T, const Body&, std::uint64_t>, "the body gives a value for each iteration");
+  if (begin >= end) return identity;
+  if constexpr (std::is_same_v<Where, here_t>) {
+    return detail::reduce_share_here<T>({begin, end - begin, 1, grain, false}, body, combine, identity);
+  } else {
+    using pair = detail::reduce_pair<T, Body, Combine>;
+    detail::check_capture(&body, std::is_empty_v<Body> ? 0 : sizeof(Body), typeid(Body).name());
+    detail::shares all(where, begin, end);
+    all.set(grain, detail::is_outermost());
+    constexpr std::size_t k_share = detail::packed<detail::loop_share>::k_words;
+    constexpr std::size_t k_pair = detail::packed<pair>::k_words;
+    std::array<std::uint64_t, k_share + k_pair + detail::packed<T>::k_words> words;
+    detail::packed<pair>::write(pair{body, combine}, words.data() + k_share);
+    detail::packed<T>::write(identity, words.data() + k_share + k_pair);
+    std::vector<detail::answer_room<T>> rooms(all.size());
+    std::vector<detail::call_state> calls(all.size());  // after the rooms: waits before they go
+    std::optional<std::size_t> mine;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all.node(i) == node_id()) {
+        mine = i;
+        continue;
+      }
+      detail::packed<detail::loop_share>::write(all[i], words.data());
+      detail::begin_call(calls[i], all.node(i), detail::run_reduce_share<T, Body, Combine>, words, rooms[i].data(),
+                         rooms[i].size());
+    }
+    if (all.size() > (mine ? 1U : 0U)) flush();
+    std::optional<T> own;
+    if (mine) own = detail::reduce_share_here<T>(all[*mine], body, combine, identity);
+    T total = identity;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      calls[i].wait();
+      total = combine(std::move(total), mine == i ? std::move(*own) : rooms[i].value());
+    }
+    return total;
+  }
+}
+
+template <class Where, class T, class Body, class Combine>
+T parallel_reduce(const Where& where, std::uint64_t n, T identity, const Body& body, const Combine& combine) {
+  return parallel_reduce(where, 0, n, std::move(identity), body, combine);
+}
+
+}  // namespace shoal

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks within one node: a group whose tasks are waited for together, a task with a result, two calls in parallel.
+// Who may call: tasks (what shoal::run started, and whatever that started). wait(), get(), yield() and the end of
+// parallel_invoke may switch tasks; run() and async() do not.
+// Guarantees: a task that waits gives its worker to others and goes on on the same worker; waiting never runs foreign
+// tasks on the waiter's stack, only its own children that nobody has taken. The first exception of a group is thrown
+// where it is waited for. Costs: a spawn and a join are a few stores and a fence; closures up to about 100 bytes do not allocate.
+// Shown by tests/unit/sched/task_test.cpp.
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "shoal/detail/assert.hpp"
+#include "shoal/detail/worker.hpp"
+
+namespace shoal {
+
+/// Lets the other tasks of this worker run. May switch.
+void yield() noexcept;
+/// Serves messages of other nodes. For bodies that compute for long without any other call. Does not switch.
+void poll() noexcept;
+
+namespace detail {
+
+/// Counts the tasks that somebody waits for; the waiter alone adds, whoever ends a task elsewhere subtracts.
+class join_counter {
+public:
+  /// Waiter only.
+  void add() noexcept { ++begun_; }
+  /// Waiter only: one that was added has been run by the waiter itself.
+  void ran_here() noexcept { --begun_; }
+  /// Any worker: one has ended. The counter may be gone when it returns.
+  void ended() noexcept;
+  /// Waiter only: returns when all that were added have ended. May switch.
+  void wait() noexcept;
+  bool nothing_begun() const noexcept { return begun_ == 0; }
+
+private:
+  std::int64_t begun_ = 0;
+  // Ended elsewhere; while the waiter waits, less the number it waits for. Partners: ended() on other workers.
+  std::atomic<std::int64_t> ended_{0};
+  suspended* waiter_ = nullptr;
+};
+
+/// The first exception of several tasks.
+class first_exception {
+public:
+  void keep(std::exception_ptr e) noexcept {
+    if (!taken_.exchange(true, std::memory_order_acq_rel)) exception_ = std::move(e);
+  }
+  void rethrow() {
+    if (!exception_) return;
+    taken_.store(false, std::memory_order_relaxed);
+    std::rethrow_exception(std::exchange(exception_, nullptr));
+  }
+
+private:
+  std::atomic<bool> taken_{false};
+  std::exception_ptr exception_;
+};
+
+/// Waits until what this worker has begun asynchronously is complete, if that may include anything since `issued_before`.
+void settle(std::uint64_t issued_before) noexcept;
+
+}  // namespace detail
+
+/// Tasks that are waited for together. Used by one task at a time; its destructor waits.
+class task_group {
+public:
+  task_group() = default;
+  task_group(const task_group&) = delete;
+  task_group& operator=(const task_group&) = delete;
+  ~task_group() { wait_all(); }
+
+  /// Offers `f` to this worker and to thieves. Its exception, if any, is thrown by wait().
+  template <class F>
+    requires std::invocable<std::decay_t<F>&>
+  void run(F&& f) {
+    using child = child_of<std::decay_t<F>>;
+    detail::worker_face& w = *detail::t_worker;
+    auto* c = ::new (detail::allocate(w, sizeof(child))) child(*this, std::forward<F>(f));
+    join_.add();
+    detail::spawn(w, *c);
+  }
+
+  /// Returns when all tasks of the group have ended; rethrows the first exception among them. May switch.
+  void wait() {
+    wait_all();
+    exception_.rethrow();
+  }
+
+private:
+  struct child_base : detail::task {
+    explicit child_base(task_group& g) noexcept : owner(&g) { group = &g; }
+    task_group* owner;
+    void (*run_inline)(child_base&) noexcept = nullptr;
+  };
+
+  template <class F>
+  struct child_of final : child_base {
+    template <class G>
+    child_of(task_group& g, G&& f) : child_base(g), body(std::forward<G>(f)) {
+      this->run = [](detail::task& t) noexcept {
+        auto& self = static_cast<child_of&>(t);
+        task_group& waited = *self.owner;
+        self.call();
+        waited.join_.ended();
+      };
+      this->run_inline = [](child_base& t) noexcept { static_cast<child_of&>(t).call(); };
+    }
+
+    // Runs the body and disposes of the child; the group is touched only for an exception.
+    void call() noexcept {
+      const std::uint64_t issued = detail::t_worker->async_issued;
+      try {
+        body();
+      } catch (...) {
+        this->owner->exception_.keep(std::current_exception());
+      }
+      detail::settle(issued);
+      this->~child_of();
+      detail::deallocate(*detail::t_worker, this, sizeof(child_of));
+    }
+
+    F body;
+  };
+
+  void wait_all() noexcept;
+
+  detail::join_counter join_;
+  detail::first_exception exception_;
+};
+
+/// Runs `f` and `g`, possibly at the same time; returns when both have ended. May switch. If both throw, f's wins.
+template <class F, class G>
+  requires std::invocable<F&> && std::invocable<G&>
+void parallel_invoke(F&& f, G&& g) {
+  using second_body = std::remove_reference_t<G>;
+  struct second final : detail::task {
+    second_body* body = nullptr;
+    detail::join_counter join;
+    std::exception_ptr thrown;
+    void call() noexcept {
+      const std::uint64_t issued = detail::t_worker->async_issued;
+      try {
+        (*body)();
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+      detail::settle(issued);
+    }
+  } child;
+  child.body = std::addressof(g);
+  child.run = [](detail::task& t) noexcept {
+    auto& self = static_cast<second&>(t);
+    self.call();
+    self.join.ended();
+  };
+  detail::spawn(*detail::t_worker, child);
+  std::exception_ptr thrown;
+  try {
+    f();
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  if (detail::unspawn(*detail::t_worker, child)) {
+    child.call();
+  } else {
+    child.join.add();
+    child.join.wait();
+  }
+  if (thrown) std::rethrow_exception(thrown);
+  if (child.thrown) std::rethrow_exception(child.thrown);
+}
+
+/// The result of a task begun with async(). Move-only; its destructor waits for the task.
+template <class T>
+class future {
+public:
+  future() = default;
+  future(future&&) noexcept = default;
+  future& operator=(future&&) noexcept = default;
+
+  bool valid() const noexcept { return state_ != nullptr; }
+  /// Waits and gives the result, or throws what the task threw. Once. May switch.
+  T get() {
+    SHOAL_ASSERT(valid(), "this future has no task: it was moved from, or get() was called twice");
+    const auto mine = std::move(state_);
+    mine->group.wait();
+    if constexpr (!std::is_void_v<T>) return std::move(*mine->value);
+  }
+
+private:
+  template <class F>
+  friend auto async(F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>>;
+
+  struct shared {
+    using stored = std::conditional_t<std::is_void_v<T>, char, T>;
+    std::optional<stored> value;
+    task_group group;  // last: its destructor waits before the value goes
+  };
+  std::unique_ptr<shared> state_;
+};
+
+/// Begins `f` as a task of this node and gives its future.
+template <class F>
+auto async(F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
+  using result = std::invoke_result_t<std::decay_t<F>&>;
+  future<result> made;
+  made.state_ = std::make_unique<typename future<result>::shared>();
+  made.state_->group.run([state = made.state_.get(), body = std::forward<F>(f)]() mutable {
+    if constexpr (std::is_void_v<result>)
+      body();
+    else
+      state->value.emplace(body());
+  });
+  return made;
+}
+
+}  // namespace shoal

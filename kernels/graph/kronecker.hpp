@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generated graphs whose edges depend on (parameters, index) only: any node can make any part, and the whole is the
+// same however it is divided. Every random number is a mix of seed, edge and level ("counter-based"), nothing is
+// carried on.
+//   kronecker: the graph of Graph500: 2^scale vertices, A=0.57 B=0.19 C=0.19 D=0.05 per level, labels permuted.
+//     The order of edges is not permuted: each is drawn independently, so their order tells nothing already.
+//   uniform:   both ends of every edge drawn uniformly (Erdos-Renyi with repetitions), as many edges as asked for.
+// Both are undirected, may have self loops and repeated edges, and are not those of any other generator edge by edge.
+// Who may call: anyone, any number at once; never switches tasks, never allocates.
+// Source: Graph500 specification 2.0, section 3; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011).
+// Shown by tests/unit/kernels_graph/kronecker_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/graph/edge.hpp"
+
+namespace shoal::kernels::graph {
+
+/// A bijection of [0, 2^bits) without pattern, chosen by the seed: rounds of multiplying by an odd number modulo 2^bits
+/// (carries upwards), folding the upper half onto the lower by exclusive or (carries downwards) and adding; each
+/// step can be undone, so all of it can.
+class vertex_permutation {
+public:
+  vertex_permutation(int bits, std::uint64_t seed) noexcept;
+
+  std::uint64_t operator()(std::uint64_t x) const noexcept {
+    for (const round& r : rounds_) {
+      x = (x * r.factor + r.summand) & mask_;
+      x ^= x >> shift_;
+    }
+    return x;
+  }
+
+private:
+  struct round {
+    std::uint64_t factor;
+    std::uint64_t summand;
+  };
+  round rounds_[4];
+  std::uint64_t mask_;
+  int shift_;
+};
+
+class kronecker {
+public:
+  static constexpr int k_largest_scale = 48;
+
+  /// Throws invalid_argument for sizes that cannot be meant.
+  kronecker(int scale, std::uint64_t edge_factor, std::uint64_t seed);
+
+  std::uint64_t vertices() const noexcept { return std::uint64_t{1} << scale_; }
+  std::uint64_t edges() const noexcept { return vertices() * edge_factor_; }
+
+  edge at(std::uint64_t index) const noexcept;
+
+  /// Edges [first, first + out.size()), which must exist.
+  void generate(std::uint64_t first, std::span<edge> out) const noexcept;
+
+private:
+  int scale_;
+  std::uint64_t edge_factor_;
+  std::uint64_t seed_;
+  vertex_permutation permute_;
+};
+
+class uniform {
+public:
+  uniform(std::uint64_t vertices, std::uint64_t edges, std::uint64_t seed);
+
+  std::uint64_t vertices() const noexcept { return vertices_; }
+  std::uint64_t edges() const noexcept { return edges_; }
+
+  edge at(std::uint64_t index) const noexcept;
+  void generate(std::uint64_t first, std::span<edge> out) const noexcept;
+
+private:
+  std::uint64_t vertices_;
+  std::uint64_t edges_;
+  std::uint64_t seed_;
+};
+
+/// All edges of a generated graph, for those small enough.
+template <class Generator>
+edge_list generate_all(const Generator& generator) {
+  edge_list result;
+  result.vertices = generator.vertices();
+  result.edges = generator.edges();
+  result.list.resize(generator.edges());
+  generator.generate(0, result.list);
+  return result;
+}
+
+}  // namespace shoal::kernels::graph

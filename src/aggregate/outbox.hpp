@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The aggregation buffer of one worker for one node and class of traffic: opens buffers of a channel, and decides with its
+// callers when they leave: full, old, idle (the worker has nothing else to do) or asked.
+// Who may call: its worker (replies: whoever serves the domain). Never switches tasks.
+// Guarantees: commands leave in the order in which they were written; an empty buffer never leaves. mark() names all that
+// has been written so far, and reached(mark) says whether the receiver has executed it.
+// Shown by tests/unit/aggregate/outbox_test.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "net/channel.hpp"
+#include "shoal/detail/stream.hpp"
+
+namespace shoal::aggregate {
+
+enum class reason : std::uint8_t { full, old, idle, asked, count };
+
+struct flush_counts {
+  std::array<std::uint64_t, static_cast<std::size_t>(reason::count)> buffers{};
+  std::uint64_t words = 0;
+};
+
+class outbox {
+public:
+  void attach(net::out_channel& channel, detail::stream& stream, flush_counts& counts) noexcept {
+    channel_ = &channel;
+    stream_ = &stream;
+    counts_ = &counts;
+  }
+
+  /// Makes room for `words` in an open buffer, sending a full one off; false when the channel has none to give.
+  bool make_room(std::size_t words) noexcept {
+    if (stream_->cursor + words <= stream_->limit && begin_ != nullptr) return true;
+    publish(reason::full);
+    if (begin_ != nullptr) return true;  // it was empty
+    begin_ = channel_->acquire();
+    if (begin_ == nullptr) return false;
+    stream_->cursor = begin_;
+    stream_->limit = begin_ + channel_->capacity_words();
+    return true;
+  }
+
+  /// Sends what is there; true if there was anything.
+  bool publish(reason why) noexcept {
+    if (begin_ == nullptr || stream_->cursor == begin_) return false;
+    const auto words = static_cast<std::size_t>(stream_->cursor - begin_);
+    ++counts_->buffers[static_cast<std::size_t>(why)];
+    counts_->words += words;
+    begin_ = nullptr;
+    stream_->cursor = stream_->limit = nullptr;
+    channel_->post(words);
+    return true;
+  }
+
+  bool has_content() const noexcept { return begin_ != nullptr && stream_->cursor != begin_; }
+  bool can_open() noexcept { return begin_ != nullptr || channel_->acquire() != nullptr; }
+  std::uint64_t mark() const noexcept { return channel_->posted() + (has_content() ? 1 : 0); }
+  bool reached(std::uint64_t mark) noexcept { return channel_->done() >= mark; }
+  std::size_t capacity_words() const noexcept { return channel_->capacity_words(); }
+
+private:
+  net::out_channel* channel_ = nullptr;
+  detail::stream* stream_ = nullptr;
+  flush_counts* counts_ = nullptr;
+  std::uint64_t* begin_ = nullptr;  // of the open buffer
+};
+
+}  // namespace shoal::aggregate

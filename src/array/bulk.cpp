@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many elements at once: copied straight where memory is mapped, else in pieces that fit into buffers.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "array/node_memory.hpp"
+#include "shoal/detail/array_access.hpp"
+#include "shoal/detail/call.hpp"
+
+namespace shoal::detail {
+namespace {
+
+constexpr std::uint64_t k_header_words = 2;
+// Of one piece: leaves room for several in a buffer, so that pieces for one node do not wait for whole buffers.
+constexpr std::uint64_t k_most_piece_bytes = 8 * 1000;
+
+// Calls piece(node, offset, first element, elements) for each contiguous part of [i, i + count).
+template <class Piece>
+void for_pieces(const array_layout& layout, std::uint64_t i, std::uint64_t count, Piece&& piece) {
+  SHOAL_CHECK(count <= layout.size && i <= layout.size - count, "a range is out of the range of its global array");
+  for (std::uint64_t done = 0; done < count;) {
+    const auto at = layout.locate(i + done);
+    const std::uint64_t in_block =
+        layout.kind == distribution::cyclic ? 1 : layout.divisor.divisor() - layout.divisor.divide(i + done).remainder;
+    const std::uint64_t n = std::min(count - done, in_block);
+    piece(at, done, n);
+    done += n;
+  }
+}
+
+void write_header(stream& s, other_operation op, unsigned unit, std::uint64_t offset, std::uint64_t bytes) noexcept {
+  s.cursor[0] = header(static_cast<std::uint8_t>(op), unit, offset);
+  s.cursor[1] = bytes;
+  s.cursor += k_header_words;
+}
+
+// Whole elements where they fit, so that none is split over two pieces.
+std::uint64_t piece_bytes(std::uint64_t left, std::uint32_t element_bytes) noexcept {
+  if (left <= k_most_piece_bytes) return left;
+  return element_bytes > k_most_piece_bytes ? k_most_piece_bytes : k_most_piece_bytes / element_bytes * element_bytes;
+}
+
+struct fill_request {
+  array_layout layout;
+  std::uint64_t value_bytes;
+};
+
+std::size_t fill_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
+  const auto request = packed<fill_request>::read(arguments.data());
+  const auto* value = reinterpret_cast<const std::byte*>(arguments.data() + packed<fill_request>::k_words);
+  port& p = this_port();
+  std::byte* at = p.bases[p.node] + request.layout.offset;
+  const std::uint64_t bytes = request.layout.local_range(p.node).count * request.layout.element_bytes;
+  const std::uint64_t one = request.value_bytes;
+  if (bytes == 0) return 0;
+  // One element, then what there is doubled, up to pieces that fit into a cache.
+  constexpr std::uint64_t k_most_copied = 64 << 10;
+  std::memcpy(at, value, one);
+  for (std::uint64_t done = one; done < bytes;) {
+    const std::uint64_t n = std::min({done, bytes - done, std::max(one, k_most_copied / one * one)});
+    std::memcpy(at + done, at, n);
+    done += n;
+  }
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return 0;
+}
+
+struct copy_request {
+  array_layout to;
+  array_layout from;
+  std::uint64_t to_i;
+  std::uint64_t from_i;
+  std::uint64_t count;
+  unsigned unit;
+};
+
+// Each node sends what it holds of the source, straight from its memory.
+std::size_t copy_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
+  const auto r = packed<copy_request>::read(arguments.data());
+  port& p = this_port();
+  const auto range = r.from.local_range(p.node);
+  const std::byte* part = p.bases[p.node] + r.from.offset;
+  if (range.count == 0) return 0;
+  // The local elements whose indices lie in [from_i, from_i + count).
+  const auto first_at_least = [&range](std::uint64_t i) {
+    return i <= range.first ? 0 : std::min(range.count, (i - range.first + range.stride - 1) / range.stride);
+  };
+  const std::uint64_t begin = first_at_least(r.from_i);
+  const std::uint64_t end = first_at_least(r.from_i + r.count);
+  const auto index = [&](std::uint64_t k) { return r.to_i + (range.first + k * range.stride - r.from_i); };
+  if (range.stride == 1) {
+    if (end > begin) bulk_put(r.to, index(begin), part + begin * r.from.element_bytes, end - begin, r.unit);
+  } else {
+    for (std::uint64_t k = begin; k < end; ++k) bulk_put(r.to, index(k), part + k * r.from.element_bytes, 1, r.unit);
+  }
+  settle_all(p);
+  return 0;
+}
+
+}  // namespace
+
+void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::uint64_t count, unsigned unit) {
+  worker_face& w = *t_worker;
+  port& p = this_port();
+  ++w.async_issued;
+  drain_window(p);  // what this task has deferred on mapped memory comes first, as for a bare verb of another task
+  for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {
+    auto* to = static_cast<std::byte*>(target) + done * layout.element_bytes;
+    std::uint64_t left = n * layout.element_bytes;
+    if (const std::byte* base = p.bases[at.node]; base != nullptr) {
+      copy_elements(to, base + at.offset, left, unit);
+      return;
+    }
+    while (left > 0) {
+      const std::uint64_t bytes = piece_bytes(left, layout.element_bytes);
+      stream& s = room_for(p, at.node, k_header_words);
+      write_header(s, other_operation::bulk_get, unit, at.offset, bytes);
+      p.peers[at.node].replies.push(reply_kind::bulk, to);
+      p.peers[at.node].replies.push_word(bytes);
+      to += bytes;
+      at.offset += bytes;
+      left -= bytes;
+    }
+  });
+  count_call(p);
+}
+
+void bulk_put(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit) {
+  worker_face& w = *t_worker;
+  port& p = this_port();
+  ++w.async_issued;
+  for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {
+    const auto* from = static_cast<const std::byte*>(values) + done * layout.element_bytes;
+    std::uint64_t left = n * layout.element_bytes;
+    if (std::byte* base = p.bases[at.node]; base != nullptr) {
+      copy_elements(base + at.offset, from, left, unit);
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      return;
+    }
+    while (left > 0) {
+      const std::uint64_t bytes = piece_bytes(left, layout.element_bytes);
+      const std::uint64_t words = words_for(bytes);
+      stream& s = room_for(p, at.node, k_header_words + words);
+      write_header(s, other_operation::bulk_put, unit, at.offset, bytes);
+      std::memcpy(s.cursor, from, bytes);
+      s.cursor += words;
+      from += bytes;
+      at.offset += bytes;
+      left -= bytes;
+    }
+  });
+  count_call(p);
+}
+
+void fill(const array_layout& layout, const void* value) {
+  if (layout.size == 0) return;
+  fill_request request{layout, layout.element_bytes};
+  constexpr std::size_t k_words = packed<fill_request>::k_words;
+  std::vector<std::uint64_t> words(k_words + words_for(layout.element_bytes));
+  packed<fill_request>::write(request, words.data());
+  std::memcpy(words.data() + k_words, value, layout.element_bytes);
+  call_state all;
+  for (std::uint32_t n = 0; n < this_port().nodes; ++n)
+    if (layout.holds_part(n)) begin_call(all, n, fill_part, words);
+  all.wait();
+}
+
+void copy(const array_layout& to, std::uint64_t to_i, const array_layout& from, std::uint64_t from_i,
+          std::uint64_t count, unsigned unit) {
+  const copy_request request{to, from, to_i, from_i, count, unit};
+  std::vector<std::uint64_t> words(packed<copy_request>::k_words);
+  packed<copy_request>::write(request, words.data());
+  call_state all;
+  for (std::uint32_t n = 0; n < this_port().nodes; ++n)
+    if (from.holds_part(n)) begin_call(all, n, copy_part, words);
+  all.wait();
+}
+
+}  // namespace shoal::detail

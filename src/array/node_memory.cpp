@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array/node_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "machine/memory_info.hpp"
+#include "shoal/detail/call.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal::array {
+
+node_memory::node_memory(machine::segment& own, std::vector<std::byte*> bases, std::uint32_t node,
+                         memory_options options)
+    : own_(own),
+      bases_(std::move(bases)),
+      node_(node),
+      options_(options),
+      generations_(std::make_unique<std::uint32_t[]>(k_most_arrays)) {
+  if (node == 0) leases_ = std::make_unique<offset_heap>(own.capacity());
+}
+
+node_memory::lease node_memory::take(std::uint64_t bytes) {
+  const std::lock_guard guard(leases_lock_);
+  if (free_slots_.empty() && next_slot_ == k_most_arrays)
+    throw error(errc::exhausted, fmt::format("there are {} global arrays already; free some", k_most_arrays));
+  const auto offset = leases_->lease(bytes);
+  if (!offset)
+    throw error(errc::out_of_memory,
+                fmt::format("a global array of {} per node does not fit into the segment of {} ({} is the largest "
+                            "free part); raise SHOAL_SEGMENT or free arrays",
+                            machine::describe_bytes(bytes), machine::describe_bytes(own_.capacity()),
+                            machine::describe_bytes(leases_->largest_free())));
+  std::uint32_t slot = next_slot_;
+  if (free_slots_.empty()) {
+    ++next_slot_;
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  return {*offset, slot, next_generation_++};
+}
+
+void node_memory::give_back(const lease& l, std::uint64_t bytes) {
+  const std::lock_guard guard(leases_lock_);
+  leases_->release(l.offset, bytes);
+  free_slots_.push_back(l.slot);
+}
+
+machine::commit_report node_memory::commit(const lease& l, std::uint64_t bytes) {
+  auto report = own_.commit(l.offset, bytes, options_.huge_pages ? machine::page_kind::huge : machine::page_kind::small);
+  note(l);
+  return report;
+}
+
+void node_memory::release(const lease& l, std::uint64_t bytes) noexcept {
+  generations_[l.slot] = 0;
+  try {
+    own_.release(l.offset, offset_heap::rounded(bytes));
+  } catch (const error&) {
+    // The memory stays taken, which harms nothing but the bill; but it must read zero when it is leased again.
+    std::memset(own_.data() + l.offset, 0, bytes);
+  }
+}
+
+}  // namespace shoal::array
+
+namespace shoal::detail {
+namespace {
+
+using array::node_memory;
+
+node_memory& memory_here() noexcept { return *static_cast<node_memory*>(this_port().array_state); }
+
+struct part_request {
+  node_memory::lease lease;
+  std::uint64_t bytes;
+  bool holds_part;
+};
+
+struct part_report {
+  std::uint64_t asked_bytes;
+  std::uint64_t huge_bytes;
+  char reason[112];
+};
+
+template <class Request>
+Request request_of(std::span<const std::uint64_t> words) noexcept {
+  return packed<Request>::read(words.data());
+}
+
+template <class Request>
+struct words_of {
+  explicit words_of(const Request& r) noexcept { packed<Request>::write(r, words.data()); }
+  std::array<std::uint64_t, packed<Request>::k_words> words;
+};
+
+std::size_t take_on_node_0(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
+  packed<node_memory::lease>::write(memory_here().take(arguments[0]), answer);
+  return packed<node_memory::lease>::k_words;
+}
+
+std::size_t give_back_on_node_0(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
+  const auto r = request_of<part_request>(arguments);
+  memory_here().give_back(r.lease, r.bytes);
+  return 0;
+}
+
+std::size_t commit_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
+  const auto r = request_of<part_request>(arguments);
+  part_report report{};
+  if (r.holds_part) {
+    const auto got = memory_here().commit(r.lease, r.bytes);
+    report.asked_bytes = r.bytes;
+    report.huge_bytes = got.huge_bytes;
+    got.reason.copy(report.reason, sizeof report.reason - 1);
+  } else {
+    memory_here().note(r.lease);
+  }
+  packed<part_report>::write(report, answer);
+  return packed<part_report>::k_words;
+}
+
+// What flies to this array from here has landed when this has run: a call's end waits for what its worker began.
+std::size_t settle_part(std::uint32_t, std::span<const std::uint64_t>, std::uint64_t*) {
+  settle_all(this_port());
+  return 0;
+}
+
+std::size_t release_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
+  const auto r = request_of<part_request>(arguments);
+  if (r.holds_part)
+    memory_here().release(r.lease, r.bytes);
+  else
+    memory_here().note({r.lease.offset, r.lease.slot, 0});
+  return 0;
+}
+
+template <class Make>
+void call_all(callee code, Make&& arguments_for) {
+  call_state all;
+  for (std::uint32_t n = 0; n < this_port().nodes; ++n) {
+    const words_of<part_request> w(arguments_for(n));
+    begin_call(all, n, code, w.words);
+  }
+  all.wait();
+}
+
+void check_size(const array_layout& layout, std::uint64_t part_bytes) {
+  const auto& memory = memory_here();
+  // The nodes of this machine take their parts at the same time; each alone would not see the others coming.
+  const std::uint64_t parts = std::min<std::uint64_t>(layout.node_count, memory.options().nodes_on_machine);
+  const std::string what = fmt::format("a global array of {} elements of {} bytes", layout.size, layout.element_bytes);
+  if (part_bytes > ~std::uint64_t{0} / parts)
+    throw error(errc::out_of_memory, what + " is larger than any memory");
+  machine::require_memory(part_bytes * parts, what);
+}
+
+}  // namespace
+
+array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, distribution kind, memory_report* report) {
+  port& p = this_port();
+  const std::uint64_t holders = kind == distribution::local ? 1 : p.nodes;
+  if (size / holders > k_offset_mask / element_bytes)
+    throw error(errc::out_of_memory, fmt::format("a global array of {} elements of {} bytes is larger than the address "
+                                                 "space of its nodes ({} each)",
+                                                 size, element_bytes, machine::describe_bytes(k_offset_mask + 1)));
+  array_layout layout =
+      array_layout::make(kind, std::max<std::uint64_t>(size, 1), static_cast<std::uint32_t>(element_bytes), p.node, p.nodes);
+  layout.size = size;
+  if (size == 0) return layout;
+  const std::uint64_t bytes = layout.most_local() * element_bytes;
+  check_size(layout, bytes);
+
+  std::array<std::uint64_t, packed<node_memory::lease>::k_words> lease_words;
+  {
+    call_state lease_call;
+    const std::uint64_t argument = bytes;
+    begin_call(lease_call, 0, take_on_node_0, {&argument, 1}, lease_words.data(), lease_words.size());
+    lease_call.wait();
+  }
+  const auto lease = packed<node_memory::lease>::read(lease_words.data());
+  layout.offset = lease.offset;
+  layout.slot = lease.slot;
+  layout.generation = lease.generation;
+
+  constexpr std::size_t k_report_words = packed<part_report>::k_words;
+  std::vector<std::uint64_t> reports(p.nodes * k_report_words);
+  const std::uint32_t nodes = p.nodes;
+  try {
+    std::vector<call_state> calls(nodes);
+    for (std::uint32_t n = 0; n < nodes; ++n) {
+      const words_of<part_request> w({lease, bytes, layout.holds_part(n)});
+      begin_call(calls[n], n, commit_part, w.words, &reports[n * k_report_words], k_report_words);
+    }
+    for (call_state& c : calls) c.wait();
+  } catch (...) {
+    free_array(layout);
+    throw;
+  }
+  *report = {};
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    const auto part = packed<part_report>::read(&reports[n * k_report_words]);
+    report->asked_bytes += part.asked_bytes;
+    report->huge_bytes += part.huge_bytes;
+    if (report->reason.empty()) report->reason = part.reason;
+  }
+  return layout;
+}
+
+void free_array(const array_layout& layout) noexcept {
+  const std::uint64_t bytes = layout.most_local() * layout.element_bytes;
+  const node_memory::lease lease{layout.offset, layout.slot, layout.generation};
+  const auto request = [&](std::uint32_t n) { return part_request{lease, bytes, layout.holds_part(n)}; };
+  try {
+    settle_all(this_port());
+    call_all(settle_part, request);
+    call_all(release_part, request);
+    call_state last;
+    const words_of<part_request> w(request(0));
+    begin_call(last, 0, give_back_on_node_0, w.words);
+    last.wait();
+  } catch (const error&) {
+    // A node is lost, and with it the job; there is nothing left to free for.
+  }
+}
+
+}  // namespace shoal::detail

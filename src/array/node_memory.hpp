@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node's part of the global memory: its segment, where the segments of other nodes are mapped here, and on node 0 the
+// leases of offsets.
+// Who may call: set-up: the thread that makes the node. Allocation and freeing: tasks (they call all nodes and switch).
+// Guarantees: memory is committed when an array is allocated, so that no later access fails for want of it; what the
+// nodes of one machine take together is checked first.
+// Shown by tests/unit/array/, tests/cluster/array_test.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "array/offset_heap.hpp"
+#include "machine/segment.hpp"
+#include "shoal/array.hpp"
+#include "shoal/sync.hpp"
+
+namespace shoal::array {
+
+inline constexpr std::uint32_t k_most_arrays = 1U << 16;
+
+struct memory_options {
+  bool huge_pages = true;
+  unsigned nodes_on_machine = 1;  // that share this machine's memory
+};
+
+class node_memory {
+public:
+  /// `own` is mapped already. `bases`: by node, where segments are mapped here; null where only messages reach.
+  node_memory(machine::segment& own, std::vector<std::byte*> bases, std::uint32_t node, memory_options options);
+
+  std::byte* const* bases() const noexcept { return bases_.data(); }
+  const std::uint32_t* generations() const noexcept { return generations_.get(); }
+  std::uint64_t capacity_bytes() const noexcept { return own_.capacity(); }
+  std::uint32_t node() const noexcept { return node_; }
+  const memory_options& options() const noexcept { return options_; }
+
+  // On node 0:
+  struct lease {
+    std::uint64_t offset;
+    std::uint32_t slot;
+    std::uint32_t generation;
+  };
+  lease take(std::uint64_t bytes);
+  void give_back(const lease& l, std::uint64_t bytes);
+
+  // On every node that holds a part:
+  machine::commit_report commit(const lease& l, std::uint64_t bytes);
+  void release(const lease& l, std::uint64_t bytes) noexcept;
+  /// On the others, so that a stale handle is noticed there too.
+  void note(const lease& l) noexcept { generations_[l.slot] = l.generation; }
+
+private:
+  machine::segment& own_;
+  std::vector<std::byte*> bases_;
+  std::uint32_t node_;
+  memory_options options_;
+  std::unique_ptr<std::uint32_t[]> generations_;  // by slot; 0: free
+
+  std::mutex leases_lock_;  // never held over a wait
+  std::unique_ptr<offset_heap> leases_;
+  std::vector<std::uint32_t> free_slots_;
+  std::uint32_t next_slot_ = 0;
+  std::uint32_t next_generation_ = 1;
+};
+
+}  // namespace shoal::array

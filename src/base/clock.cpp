@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.hpp"
+
+#include <time.h>
+
+namespace shoal::base {
+
+std::uint64_t now_ns() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+namespace {
+
+struct moment {
+  std::uint64_t ns;
+  std::uint64_t ticks;
+};
+
+// Reads both clocks as close together as possible: of several tries the one that took least counts, so that being
+// descheduled between the two readings does not spoil the calibration.
+moment read_both() noexcept {
+  moment best{};
+  std::uint64_t best_width = ~std::uint64_t{0};
+  for (int i = 0; i < 16; ++i) {
+    const std::uint64_t before = ticks();
+    const std::uint64_t ns = now_ns();
+    const std::uint64_t after = ticks();
+    if (after - before < best_width) {
+      best_width = after - before;
+      best = {ns, before + (after - before) / 2};
+    }
+  }
+  return best;
+}
+
+double measure() noexcept {
+#if defined(__aarch64__)
+  std::uint64_t hertz;
+  asm volatile("mrs %0, cntfrq_el0" : "=r"(hertz));
+  return static_cast<double>(hertz) / 1e6;
+#else
+  const moment start = read_both();
+  const timespec pause{0, 2'000'000};
+  nanosleep(&pause, nullptr);
+  const moment end = read_both();
+  return static_cast<double>(end.ticks - start.ticks) * 1000.0 / static_cast<double>(end.ns - start.ns);
+#endif
+}
+
+}  // namespace
+
+double ticks_per_us() noexcept {
+  static const double rate = measure();
+  return rate;
+}
+
+}  // namespace shoal::base

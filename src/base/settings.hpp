@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// All settings of one runtime: which there are (tables of all folders and plugins) and what each was set to, by whom.
+// Precedence: the program's code > command line > environment (SHOAL_NAME) > shoal.toml > default. A name is the same
+// everywhere; in shoal.toml the table [shm] with the key `ring` is the setting shm_ring.
+// Who may call: one thread, at set-up (add, set, read_*, check); any thread may read afterwards. Never switches tasks.
+// Values are checked when read and, all together, by check(): a wrong one is a shoal::error that names the setting,
+// what is accepted, the value and where it came from; so is an unknown name from code or the command line. Unknown
+// SHOAL_ variables and keys of shoal.toml are warned about, once each, with the nearest known name.
+// Tables may be added late (plugins): a name that nobody knows is judged only by check().
+// Shown by tests/unit/base/settings_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/setting_table.hpp"
+
+namespace shoal::base {
+
+enum class setting_origin : std::uint8_t { standard, file, environment, command_line, code };
+
+/// One line of `shoal info`.
+struct setting_entry {
+  std::string_view folder;
+  const setting* declaration;
+  std::string value;
+  setting_origin origin;
+  std::string origin_text;  // "default", "shoal.toml, line 3", "SHOAL_STACK in the environment", ...
+  std::string range;
+};
+
+class settings {
+public:
+  /// Declares a folder's settings. The table's contents must outlive this object.
+  void add(const setting_table& table);
+
+  /// Sets from the program itself or from its command line; the later of two calls counts.
+  void set(std::string_view name, std::string_view value, setting_origin origin = setting_origin::code);
+
+  /// Takes the SHOAL_ variables out of an environment block such as `environ`.
+  void read_environment(const char* const* environment);
+  /// Says that a SHOAL_ variable is not a setting but something else that is known (a launcher's, for instance).
+  void accept_variable(std::string_view variable);
+
+  /// Reads the file that SHOAL_CONFIG names (which must exist), else ./shoal.toml where there is one.
+  void read_configuration();
+  /// Reads a file; throws where it is missing or malformed, with the line.
+  void read_file(const std::string& path);
+
+  /// Throws for the first wrong or unknown value; warns about unknown variables and keys.
+  void check();
+
+  bool get_bool(std::string_view name) const;
+  std::int64_t get_int(std::string_view name) const;
+  std::uint64_t get_size(std::string_view name) const;
+  double get_real(std::string_view name) const;
+  /// The value of a text or a choice.
+  std::string get_text(std::string_view name) const;
+
+  bool is_known(std::string_view name) const { return find(name) != nullptr; }
+  setting_origin origin(std::string_view name) const;
+  /// All settings in the order of their tables.
+  std::vector<setting_entry> list() const;
+
+  /// The names and values that were set by other means than defaults: what a job must tell its other nodes.
+  std::vector<std::pair<std::string, std::string>> given() const;
+
+private:
+  struct declared {
+    std::string_view folder;
+    const setting* declaration;
+  };
+  struct value {
+    std::string text;
+    setting_origin origin;
+    std::string origin_text;
+  };
+
+  const declared* find(std::string_view name) const;
+  value effective(const setting& s) const;
+  const setting& declaration_of(std::string_view name, setting_type type) const;
+  value checked(const setting& s) const;
+  void put(std::string_view name, value v);
+  std::string nearest_known(std::string_view name) const;
+
+  std::vector<declared> declared_;
+  std::map<std::string, std::vector<value>, std::less<>> values_;  // greatest precedence first
+  std::optional<std::string> configuration_file_;                  // SHOAL_CONFIG, if given
+  std::set<std::string, std::less<>> accepted_;
+  std::set<std::string, std::less<>> warned_;
+};
+
+}  // namespace shoal::base

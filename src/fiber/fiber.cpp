@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fiber/fiber.hpp"
+
+#include <cxxabi.h>
+
+namespace shoal::fiber {
+
+exception_state* exception_state_of_this_thread() noexcept {
+  return reinterpret_cast<exception_state*>(abi::__cxa_get_globals());
+}
+
+void prepare(fiber& f, std::byte* bottom, std::byte* top, entry_function entry) noexcept {
+  const auto bytes = static_cast<std::size_t>(top - bottom);
+  f.context = boost::context::detail::make_fcontext(
+      top, bytes, reinterpret_cast<void (*)(boost::context::detail::transfer_t)>(entry));
+  f.exceptions = {};
+#if SHOAL_TSAN
+  if (f.sanitizer.tsan == nullptr) f.sanitizer.tsan = __tsan_create_fiber(0);
+#endif
+#if SHOAL_ASAN
+  f.sanitizer.bottom = bottom;
+  f.sanitizer.bytes = bytes;
+#endif
+}
+
+void adopt_thread([[maybe_unused]] fiber& f) noexcept {
+#if SHOAL_TSAN
+  f.sanitizer.tsan = __tsan_get_current_fiber();
+#endif
+#if SHOAL_ASAN
+  // The bounds of a thread's own stack: what ASan itself reports on the first switch away (see after_switch).
+  f.sanitizer.bottom = nullptr;
+#endif
+}
+
+void forget([[maybe_unused]] fiber& f) noexcept {
+#if SHOAL_TSAN
+  if (f.sanitizer.tsan != nullptr && f.stack_bottom != nullptr) __tsan_destroy_fiber(f.sanitizer.tsan);
+  f.sanitizer.tsan = nullptr;
+#endif
+}
+
+#if SHOAL_ASAN
+namespace {
+// The fiber that was left last on this thread: its bounds are learnt at the arrival on the next one.
+thread_local fiber* t_left = nullptr;
+}  // namespace
+#endif
+
+SHOAL_NO_TSAN void detail::before_switch([[maybe_unused]] fiber& from, [[maybe_unused]] fiber& to) noexcept {
+#if SHOAL_TSAN
+  __tsan_switch_to_fiber(to.sanitizer.tsan, __tsan_switch_to_fiber_no_sync);
+#endif
+#if SHOAL_ASAN
+  t_left = &from;
+  __sanitizer_start_switch_fiber(&from.sanitizer.fake_stack, to.sanitizer.bottom, to.sanitizer.bytes);
+#endif
+}
+
+void detail::after_switch([[maybe_unused]] fiber& to) noexcept {
+#if SHOAL_ASAN
+  const void* bottom = nullptr;
+  std::size_t bytes = 0;
+  __sanitizer_finish_switch_fiber(to.sanitizer.fake_stack, &bottom, &bytes);
+  if (t_left != nullptr && t_left->sanitizer.bottom == nullptr) {
+    t_left->sanitizer.bottom = bottom;
+    t_left->sanitizer.bytes = bytes;
+  }
+#endif
+}
+
+}  // namespace shoal::fiber

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stack with what is needed to go on on it: the unit that a worker switches between. Boost.Context's fcontext
+// underneath (a call that saves six registers), plus the C++ exception state, which belongs to the stack and not to the
+// thread: a task may wait inside a catch block or a destructor.
+// Who may call: only the worker that owns the fiber; a fiber never moves to another thread. switch_to() is the switch.
+// Guarantees: what the program sees after a switch back is what it saw before (registers, rounding mode, exceptions in
+// flight). Not kept: signal masks, errno (a task that stays on its worker reads errno before it waits).
+// Shown by tests/unit/fiber/fiber_test.cpp.
+#pragma once
+
+#include <boost/context/detail/fcontext.hpp>
+#include <cstddef>
+
+#include "fiber/sanitizer.hpp"
+#include "lockfree/inbox.hpp"
+
+namespace shoal::fiber {
+
+/// The part of libstdc++'s and libc++abi's per-thread exception state that belongs to a stack (Itanium C++ ABI 2.2.2).
+struct exception_state {
+  void* caught = nullptr;
+  unsigned uncaught = 0;
+};
+
+/// Where this thread keeps its exception state. Ask once per thread; the address never changes.
+exception_state* exception_state_of_this_thread() noexcept;
+
+struct fiber : lockfree::inbox_node<> {
+  boost::context::detail::fcontext_t context = nullptr;  // where it goes on; valid while it is not running
+  exception_state exceptions;
+  void* owner = nullptr;           // the worker, for whoever wakes it
+  fiber* next_free = nullptr;      // in the pool
+  std::byte* stack_bottom = nullptr;  // lowest address; nullptr: a stack that the pool did not make
+  std::size_t stack_bytes = 0;
+  bool outermost = false;          // what runs here is no part of a loop: a loop that it begins may be held back
+  [[no_unique_address]] shadow sanitizer;
+};
+
+/// Makes `f` ready to run `entry` on the stack [bottom, top). `entry` receives the fiber that switched to it first and
+/// must call arrived() with it, and never returns.
+using entry_function = void (*)(boost::context::detail::transfer_t) noexcept;
+void prepare(fiber& f, std::byte* bottom, std::byte* top, entry_function entry) noexcept;
+
+/// Takes the calling thread's own stack as a fiber.
+void adopt_thread(fiber& f) noexcept;
+/// Forgets what the sanitizers know about a fiber; before its stack goes.
+void forget(fiber& f) noexcept;
+
+namespace detail {
+void before_switch(fiber& from, fiber& to) noexcept;
+void after_switch(fiber& to) noexcept;
+}  // namespace detail
+
+/// To be called first thing on a fresh fiber.
+inline void arrived(boost::context::detail::transfer_t from, [[maybe_unused]] fiber& self) noexcept {
+  static_cast<fiber*>(from.data)->context = from.fctx;
+#if SHOAL_ASAN
+  detail::after_switch(self);
+#endif
+}
+
+/// Leaves `from`, which must be the running fiber, for `to`. Returns when somebody switches back to `from`.
+SHOAL_NO_TSAN inline void switch_to(fiber& from, fiber& to, exception_state& exceptions) noexcept {
+  from.exceptions = exceptions;
+  exceptions = to.exceptions;
+#if SHOAL_TSAN || SHOAL_ASAN
+  detail::before_switch(from, to);
+#endif
+  const auto back = boost::context::detail::jump_fcontext(to.context, &from);
+  static_cast<fiber*>(back.data)->context = back.fctx;
+#if SHOAL_ASAN
+  detail::after_switch(from);
+#endif
+}
+
+}  // namespace shoal::fiber

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the sanitizers must be told when a thread changes stacks, and who hands data to whom. Empty in ordinary builds.
+// Who may call: fiber.cpp for the switch; sched for the hand-over marks (release before a task is offered, woken or
+// ends; acquire where it is taken, resumed or joined). Switches are announced without synchronisation, so that a race
+// between two tasks of one worker is found; the marks then carry the order that the scheduler really gives.
+// Shown by the tsan and asan presets on tests/unit/sched and tests/stress.
+#pragma once
+
+#include <cstddef>
+
+#if SHOAL_TSAN
+#include <sanitizer/tsan_interface.h>
+#define SHOAL_NO_TSAN __attribute__((no_sanitize("thread")))
+#else
+#define SHOAL_NO_TSAN
+#endif
+#if SHOAL_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#if SHOAL_TSAN
+extern "C" {  // ThreadSanitizer's run-time library; no header declares them
+void AnnotateIgnoreReadsBegin(const char* file, int line);
+void AnnotateIgnoreReadsEnd(const char* file, int line);
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
+}
+#endif
+
+namespace shoal::fiber {
+
+inline void release_to([[maybe_unused]] void* address) noexcept {
+#if SHOAL_TSAN
+  __tsan_release(address);
+#endif
+}
+
+inline void acquire_from([[maybe_unused]] void* address) noexcept {
+#if SHOAL_TSAN
+  __tsan_acquire(address);
+#endif
+}
+
+/// While it lives, plain accesses of this stack are not looked at: for the scheduler, whose state belongs to the thread
+/// while TSan thinks in stacks. Atomics are still seen.
+class unwatched {
+public:
+#if SHOAL_TSAN
+  unwatched() noexcept {
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+  }
+  ~unwatched() {
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+  }
+#else
+  unwatched() noexcept {}
+  ~unwatched() {}
+#endif
+  unwatched(const unwatched&) = delete;
+  unwatched& operator=(const unwatched&) = delete;
+};
+
+/// The contrary, inside the scheduler: the program's own code runs while it lives.
+class watched {
+public:
+#if SHOAL_TSAN
+  watched() noexcept {
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+  }
+  ~watched() {
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+  }
+#else
+  watched() noexcept {}
+  ~watched() {}
+#endif
+  watched(const watched&) = delete;
+  watched& operator=(const watched&) = delete;
+};
+
+/// What a sanitizer keeps per stack.
+struct shadow {
+#if SHOAL_TSAN
+  void* tsan = nullptr;
+#endif
+#if SHOAL_ASAN
+  void* fake_stack = nullptr;
+  const void* bottom = nullptr;
+  std::size_t bytes = 0;
+#endif
+};
+
+}  // namespace shoal::fiber

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks for tasks that wait. A stack_region is one reserved range per node, cut into stacks of one size, with no mapping
+// of its own per stack; a stack_pool is a worker's stock of fibers on such stacks.
+// Who may call: stack_region::lease any thread; a stack_pool only its worker. Neither switches tasks.
+// Guarantees: a stack that was not used takes no memory; one that waits in its first page takes that page. Below each
+// stack is a guard (MADV_GUARD_INSTALL, no mapping each) where the kernel has it; elsewhere has_guards() is false and the
+// scheduler compares the stack pointer at each wait. find() names the stack of an address, for the fault handler.
+// Tops are staggered by cache lines, since equal tops would share a few cache sets.
+// Shown by tests/unit/fiber/stack_pool_test.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fiber/fiber.hpp"
+#include "machine/reserved_range.hpp"
+
+namespace shoal::fiber {
+
+class stack_region {
+ public:
+  static constexpr std::size_t k_stacks_per_lease = 32;
+
+  /// `most_stacks` is halved, down to `k_stacks_per_lease` per worker, while the system refuses the address space.
+  stack_region(std::size_t stack_bytes, std::size_t most_stacks, std::size_t least_stacks);
+
+  /// The first of k_stacks_per_lease fresh stacks; nullptr when the region is used up. Throws when the system refuses.
+  std::byte* lease();
+
+  std::size_t stack_bytes() const noexcept { return stack_bytes_; }
+  std::size_t capacity() const noexcept { return capacity_; }
+  bool has_guards() const noexcept { return has_guards_.load(std::memory_order_relaxed); }
+  std::size_t guard_bytes() const noexcept { return guard_bytes_; }
+
+  /// Whether `address` lies in the region; `stack` then gets the lowest address of its stack.
+  bool find(const void* address, const std::byte** stack) const noexcept;
+
+ private:
+  std::size_t stack_bytes_;
+  std::size_t guard_bytes_;
+  std::size_t capacity_ = 0;
+  machine::reserved_range range_;
+  std::atomic<std::size_t> leased_{0};         // partners: the other workers' leases
+  std::atomic<bool> has_guards_{true};
+};
+
+class stack_pool {
+ public:
+  stack_pool(stack_region& region, void* owner, entry_function entry) noexcept;
+  stack_pool(const stack_pool&) = delete;
+  stack_pool& operator=(const stack_pool&) = delete;
+  ~stack_pool();
+
+  /// A fiber that stands in its loop, or a fresh one; nullptr when the region is used up or the system refuses.
+  fiber* take() noexcept {
+    if (fiber* f = free_; f != nullptr) [[likely]] {
+      free_ = f->next_free;
+      --idle_;
+      ++in_use_;
+      return f;
+    }
+    return make();
+  }
+
+  /// Takes back a fiber that is about to stand in its loop with nothing on its stack but that.
+  void put(fiber* f) noexcept {
+    f->next_free = free_;
+    free_ = f;
+    ++idle_;
+    --in_use_;
+  }
+
+  std::size_t in_use() const noexcept { return in_use_; }
+  std::size_t idle() const noexcept { return idle_; }
+
+  /// Gives the pages of idle stacks back to the system, all but those of `keep` stacks; at most `most` at once.
+  void trim(std::size_t keep, std::size_t most) noexcept;
+  /// Gives back the pages of one waiting-in-its-loop stack below its first page.
+  void release_depth(fiber* f) noexcept;
+
+ private:
+  fiber* make() noexcept;
+  fiber* place(std::byte* bottom) noexcept;
+
+  stack_region& region_;
+  void* owner_;
+  entry_function entry_;
+  fiber* free_ = nullptr;
+  std::size_t idle_ = 0;
+  std::size_t in_use_ = 0;
+  std::vector<std::byte*> bare_;  // stacks without a fiber: not used yet, or trimmed
+};
+
+}  // namespace shoal::fiber

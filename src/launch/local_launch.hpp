@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs on one machine without any other software: the launcher starts a process per node and hands them the memory they
+// share as open descriptors (nothing has a name in the file system, so nothing can be left behind).
+// Who may call: launch_local the command line, from its main thread; launched() a program at start.
+// Guarantees: launch_local returns when all processes have ended. If one ends early the others are told at once, have
+// `k_grace_ns` to leave by themselves, and are killed then; the message names the one that ended. Ctrl-C reaches all.
+// Shown by tests/cluster/launch_test.cpp, tests/cluster/faults_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace shoal::launch {
+
+/// Tells a process which node it is: "node=1 nodes=2 world=3 segments=4,5".
+inline constexpr const char* k_launch_variable = "SHOAL_LAUNCH";
+inline constexpr std::int64_t k_grace_ns = 3'000'000'000;
+
+struct launched_node {
+  std::uint32_t node = 0;
+  std::uint32_t nodes = 1;
+  int world_descriptor = -1;
+  std::vector<int> segment_descriptors;  // by node
+};
+
+/// What the launcher said, if this process was started by one.
+std::optional<launched_node> launched();
+
+struct local_job {
+  unsigned nodes = 1;
+  std::uint64_t segment_bytes = 0;            // address space of each node's part of the global memory; 0: chosen
+  std::vector<std::string> arguments;         // the program first
+  std::vector<std::string> environment;       // added
+};
+
+/// Runs the job; its exit status: node 0's if it failed, else the first that did.
+int launch_local(const local_job& job);
+
+/// Address space per node for global memory: what the machine has, or what a limit on address space allows.
+std::uint64_t default_segment_bytes(unsigned nodes);
+/// Address space for what the nodes share besides: sparse, so generous.
+inline constexpr std::uint64_t k_world_bytes = std::uint64_t{64} << 30;
+
+}  // namespace shoal::launch

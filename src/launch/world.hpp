@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the processes of a job on one machine share before they can talk: a page per job in which each node says who it
+// is, with what program and settings, and how far it has come. Behind it, in the same memory, is the transport's part.
+// Who may call: the launcher makes it, each node joins and leaves it, the service threads watch it. Blocks its thread
+// (join); never called by tasks.
+// Guarantees: join() returns when all nodes are there and fit together; otherwise it throws a sentence that names the
+// node and the difference. Zeroed memory is a world that nobody has joined.
+// Shown by tests/unit/launch/world_test.cpp, tests/cluster/.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace shoal::launch {
+
+inline constexpr unsigned k_most_nodes = 256;
+/// Where the transport's part begins.
+inline constexpr std::size_t k_world_header_bytes = std::size_t{64} << 10;
+
+enum class node_state : std::uint32_t { absent, joined, running, left };
+
+struct node_record {
+  std::atomic<node_state> state;  // partners: the other nodes' join() and watch
+  std::int32_t pid;
+  std::uint64_t code_fingerprint;  // hashes; see join()
+  std::uint64_t settings_fingerprint;
+  char settings[144];              // in words, for the sentence when they differ
+};
+
+class world {
+public:
+  /// `memory`: at least k_world_header_bytes, shared by all nodes, zero at first.
+  explicit world(std::byte* memory) noexcept : memory_(memory) {}
+
+  struct identity {
+    std::uint32_t node = 0;
+    std::uint32_t nodes = 1;
+    std::string code;      // equal on nodes that may exchange code
+    std::string settings;  // equal on nodes that fit together
+  };
+  void join(const identity& me, std::int64_t timeout_ns);
+  void leave(std::uint32_t node) noexcept;
+
+  node_record& at(std::uint32_t node) noexcept;
+  /// Set by whoever first sees that a node has ended early: its number + 1. Partners: the others' watch.
+  std::atomic<std::uint32_t>& lost() noexcept;
+  /// Set by the launcher or a node that was told to stop: a signal number.
+  std::atomic<std::uint32_t>& interrupted() noexcept;
+  std::byte* transport_memory() noexcept { return memory_ + k_world_header_bytes; }
+
+private:
+  struct header;
+  header& head() noexcept;
+  std::byte* memory_;
+};
+
+}  // namespace shoal::launch

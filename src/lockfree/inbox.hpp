@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Intrusive list with many producers and one consumer: how other threads hand ready tasks to their worker.
+// push, empty: any thread. take_all: the consumer only. Nothing waits, allocates or switches tasks.
+// Guarantees: a node pushed is taken once; what was written before its push is visible to the taker; nodes of one
+// producer come out in the order in which it pushed them. A node is in one inbox at a time and stays alive until taken.
+// `push` says whether the inbox was empty: of the producers between two takes exactly one hears `true`.
+// A list that is only ever taken whole has no ABA problem. (Treiber, "Coping with parallelism", 1986)
+// Shown by tests/model/inbox_test.cpp, tests/stress/lockfree_test.cpp.
+#pragma once
+
+#include <atomic>
+
+#include <shoal/detail/atomics.hpp>
+
+namespace shoal::lockfree {
+
+template <class Atomics = std_atomics>
+struct inbox_node {
+  typename Atomics::template plain<inbox_node*> next{nullptr};
+};
+
+template <class Atomics = std_atomics>
+class inbox {
+public:
+  using node = inbox_node<Atomics>;
+
+  inbox() = default;
+  inbox(const inbox&) = delete;
+  inbox& operator=(const inbox&) = delete;
+
+  // Partner of the release: the acquire in take_all, also through later pushes (they extend the release sequence).
+  bool push(node* pushed) {
+    node* newest = newest_.load(std::memory_order_relaxed);
+    do {
+      pushed->next.write(newest);
+    } while (!newest_.compare_exchange_weak(newest, pushed, std::memory_order_release, std::memory_order_relaxed));
+    return newest == nullptr;
+  }
+
+  // The nodes linked by `next`, oldest first, or nullptr. Read a node's `next` before handing it on.
+  node* take_all() {
+    if (empty()) return nullptr;  // without taking the cache line from the producers
+    node* from = newest_.exchange(nullptr, std::memory_order_acquire);
+    node* oldest = nullptr;
+    while (from != nullptr) {
+      node* older = from->next.read();
+      from->next.write(oldest);
+      oldest = from;
+      from = older;
+    }
+    return oldest;
+  }
+
+  // A hint; exact for who has made its look follow the push by other means (see doorbell).
+  bool empty() const { return newest_.load(std::memory_order_relaxed) == nullptr; }
+
+private:
+  alignas(k_cache_line_bytes) typename Atomics::template atomic<node*> newest_{nullptr};
+};
+
+}  // namespace shoal::lockfree

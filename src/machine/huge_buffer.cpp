@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/huge_buffer.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <shoal/error.hpp>
+
+namespace shoal::machine {
+namespace {
+
+constexpr int k_madv_populate_write = 23;  // Linux 5.14; some C libraries do not name it
+
+}  // namespace
+
+huge_buffer::huge_buffer(std::size_t bytes, page_kind pages) {
+  if (bytes == 0) return;
+  require_memory(bytes, "a buffer");
+  const bool huge = pages == page_kind::huge;
+  mapping_ = mapping::reserve(round_up(bytes, huge ? k_huge_page_bytes : page_size()));
+  ::madvise(data(), size(), huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  if (::mprotect(data(), size(), PROT_READ | PROT_WRITE) == 0 && populate_pages(data(), size())) return;
+  const int cause = errno;
+  throw error(errc::out_of_memory,
+              fmt::format("the system refused {} of memory for a buffer ({}); {}", describe_bytes(size()),
+                          std::strerror(cause), describe_address_space_limits()));
+}
+
+bool populate_pages(void* address, std::size_t bytes) noexcept {
+  int rc = 0;
+  do {
+    rc = ::madvise(address, bytes, k_madv_populate_write);
+  } while (rc != 0 && (errno == EINTR || errno == EAGAIN));
+  if (rc == 0) return true;
+  if (errno != EINVAL) return false;
+  // An older kernel: touch every page. The write must not lose what another thread or process writes meanwhile.
+  auto* const first = static_cast<std::byte*>(address);
+  for (std::size_t at = 0; at < bytes; at += page_size()) {
+    std::atomic_ref<unsigned char>(*reinterpret_cast<unsigned char*>(first + at))
+        .fetch_or(0, std::memory_order_relaxed);
+  }
+  return true;
+}
+
+}  // namespace shoal::machine

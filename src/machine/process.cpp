@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstring>
+#include <shoal/error.hpp>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.hpp"
+
+namespace shoal::machine {
+namespace {
+
+// What the child writes into the pipe when it cannot become the program: which step failed, and why.
+struct failure {
+  int step = 0;  // 0: exec, 1: something before
+  int cause = 0;
+};
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  list.reserve(texts.size() + 1);
+  for (const std::string& text : texts) list.push_back(const_cast<char*>(text.c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
+std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
+  std::vector<std::string> result;
+  const auto replaced = [&additions](std::string_view entry) {
+    const std::string_view name = entry.substr(0, entry.find('='));
+    return std::any_of(additions.begin(), additions.end(),
+                       [name](std::string_view addition) { return addition.substr(0, addition.find('=')) == name; });
+  };
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (!replaced(*entry)) result.emplace_back(*entry);
+  }
+  result.insert(result.end(), additions.begin(), additions.end());
+  return result;
+}
+
+// Where execvp would find it; done before fork because allocating in the child is not allowed.
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* const variable = std::getenv("PATH");
+  std::string_view path = variable != nullptr ? variable : "/usr/bin:/bin";
+  for (;;) {
+    const auto colon = path.find(':');
+    const std::string_view folder = path.substr(0, colon);
+    std::string candidate = std::string(folder.empty() ? "." : folder) + "/" + name;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+    if (colon == std::string_view::npos) return name;
+    path.remove_prefix(colon + 1);
+  }
+}
+
+bool keep_over_exec(int descriptor) noexcept {
+  const int flags = ::fcntl(descriptor, F_GETFD);
+  return flags >= 0 && ::fcntl(descriptor, F_SETFD, flags & ~FD_CLOEXEC) == 0;
+}
+
+// Runs in the child between fork and exec: only calls that are safe there. Returns only if it failed.
+void become(const char* program, char** arguments, char** environment, const spawn_request& request, int parent,
+            failure& why) noexcept {
+  why.step = 1;
+  // The parent may have ended before the request was in force; then nobody would ever kill us.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
+  if (::getppid() != parent) ::_exit(127);
+  // exec resets handlers, but one could run before it; what is ignored (nohup) stays ignored.
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) ::signal(signal, SIG_DFL);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (request.standard_output >= 0 && ::dup2(request.standard_output, STDOUT_FILENO) < 0) return;
+  if (request.standard_error >= 0 && ::dup2(request.standard_error, STDERR_FILENO) < 0) return;
+  for (const int descriptor : request.inherited) {
+    if (!keep_over_exec(descriptor)) return;
+  }
+  why.step = 0;
+  ::execve(program, arguments, environment);
+}
+
+}  // namespace
+
+std::string describe(const exit_status& status) {
+  if (status.signal != 0) {
+    const char* const name = ::sigabbrev_np(status.signal);
+    return fmt::format("killed by signal {} (SIG{})", status.signal, name != nullptr ? name : "?");
+  }
+  return status.code == 0 ? std::string("ended normally") : fmt::format("exited with status {}", status.code);
+}
+
+child_process::child_process(child_process&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+child_process& child_process::operator=(child_process&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+child_process::~child_process() {
+  if (!running()) return;
+  kill(SIGKILL);
+  reap();
+}
+
+bool child_process::kill(int signal) const noexcept {
+  return running() && ::kill(pid_, signal) == 0;  // not reaped yet, so the number is still this child's
+}
+
+exit_status child_process::reap() {
+  exit_status result;
+  if (!running()) return result;
+  int status = 0;
+  pid_t reaped = -1;
+  do {
+    reaped = ::waitpid(pid_, &status, 0);
+  } while (reaped < 0 && errno == EINTR);
+  close_descriptor(descriptor_);
+  pid_ = descriptor_ = -1;
+  if (reaped < 0) return {127, 0};  // somebody else took it (SIGCHLD ignored): how it ended is not known
+  if (WIFSIGNALED(status)) {
+    result.signal = WTERMSIG(status);
+  } else {
+    result.code = WEXITSTATUS(status);
+  }
+  return result;
+}
+
+child_process spawn(const spawn_request& request) {
+  if (request.arguments.empty()) throw error(errc::invalid_argument, "there is no program to start; name one");
+  const std::string program = find_program(request.arguments.front());
+  const std::vector<std::string> environment = merged_environment(request.environment);
+  std::vector<char*> argument_list = pointers(request.arguments);
+  std::vector<char*> environment_list = pointers(environment);
+  std::array<int, 2> report{};
+  if (::pipe2(report.data(), O_CLOEXEC) != 0) {
+    throw error(errc::system, fmt::format("cannot start {}: {}; check ulimit -n", program, std::strerror(errno)));
+  }
+  const int parent = own_pid();
+  // No handler of ours may run in the child before it has reset them.
+  sigset_t all, before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = ::fork();
+  const int fork_cause = errno;
+  if (pid == 0) {
+    failure why;
+    become(program.c_str(), argument_list.data(), environment_list.data(), request, parent, why);
+    why.cause = errno;
+    if (::write(report[1], &why, sizeof why) < 0) ::_exit(126);
+    ::_exit(127);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::close(report[1]);
+  if (pid < 0) {
+    ::close(report[0]);
+    throw error(errc::system, fmt::format("cannot start {}: {}; check ulimit -u", program, std::strerror(fork_cause)));
+  }
+  child_process child;
+  child.pid_ = pid;
+  failure why;
+  ssize_t got = 0;
+  do {
+    got = ::read(report[0], &why, sizeof why);  // ends when exec closes the other end
+  } while (got < 0 && errno == EINTR);
+  ::close(report[0]);
+  if (got == static_cast<ssize_t>(sizeof why)) {
+    const bool missing = why.step == 0 && (why.cause == ENOENT || why.cause == ENOTDIR);
+    child.reap();
+    throw error(missing ? errc::not_found : errc::system,
+                fmt::format("cannot start {}: {}; {}", request.arguments.front(), std::strerror(why.cause),
+                            why.step != 0 ? "a descriptor it was to inherit is not open"
+                            : missing     ? "is the name right, and is it in PATH?"
+                                          : "is it a program for this machine, and may you run it?"));
+  }
+  child.descriptor_ = open_process(pid);
+  if (child.descriptor_ < 0) {
+    const int cause = errno;
+    throw error(errc::unsupported,
+                fmt::format("cannot watch process {}: {}; Linux 5.3 or later is needed", pid, std::strerror(cause)));
+  }
+  return child;
+}
+
+int wait_any(std::span<const int> descriptors, std::int64_t timeout_ns) {
+  std::vector<pollfd> watched;
+  watched.reserve(descriptors.size());
+  for (const int descriptor : descriptors) watched.push_back({descriptor, POLLIN, 0});
+  const std::uint64_t start_ns = base::now_ns();
+  for (;;) {
+    timespec left{};
+    if (timeout_ns >= 0) {
+      const auto spent_ns = static_cast<std::int64_t>(base::now_ns() - start_ns);
+      const std::int64_t left_ns = std::max<std::int64_t>(0, timeout_ns - spent_ns);
+      left.tv_sec = left_ns / 1'000'000'000;
+      left.tv_nsec = left_ns % 1'000'000'000;
+    }
+    const int ready = ::ppoll(watched.data(), watched.size(), timeout_ns >= 0 ? &left : nullptr, nullptr);
+    if (ready == 0) return -1;
+    if (ready < 0) {
+      if (errno == EINTR) continue;
+      throw error(errc::system, fmt::format("cannot wait for {} descriptors: {}; check ulimit -n", watched.size(),
+                                            std::strerror(errno)));
+    }
+    const auto first = std::find_if(watched.begin(), watched.end(), [](const pollfd& one) { return one.revents != 0; });
+    return static_cast<int>(first - watched.begin());
+  }
+}
+
+int open_process(int pid) noexcept {
+  return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));  // close-on-exec by definition
+}
+
+void close_descriptor(int descriptor) noexcept {
+  if (descriptor >= 0) ::close(descriptor);
+}
+
+int own_pid() noexcept { return ::getpid(); }
+
+std::string own_executable() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (length <= 0) throw error(errc::system, "cannot find this program's own file; is /proc mounted?");
+  return {path.data(), static_cast<std::size_t>(length)};
+}
+
+}  // namespace shoal::machine

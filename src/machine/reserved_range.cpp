@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/reserved_range.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <shoal/detail/assert.hpp>
+#include <shoal/error.hpp>
+
+namespace shoal::machine {
+namespace {
+
+// The C library's header is older than these.
+constexpr int k_madv_guard_install = 102;
+constexpr int k_madv_guard_remove = 103;
+
+}  // namespace
+
+reserved_range::reserved_range(std::size_t bytes, std::size_t alignment, page_kind pages)
+    : mapping_(mapping::reserve(bytes, alignment)) {
+  // Refused only by kernels that have no huge pages, where the advice is moot.
+  ::madvise(data(), size(), pages == page_kind::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+}
+
+void reserved_range::commit(std::size_t offset, std::size_t bytes) {
+  SHOAL_ASSERT(offset <= size() && bytes <= size() - offset, "a commit lies within the reserved range");
+  SHOAL_ASSERT(offset % page_size() == 0 && bytes % page_size() == 0, "a commit consists of whole pages");
+  if (bytes == 0 || ::mprotect(data() + offset, bytes, PROT_READ | PROT_WRITE) == 0) return;
+  const int cause = errno;
+  throw error(errc::out_of_memory, fmt::format("the system refused {} of memory ({}); {}", describe_bytes(bytes),
+                                               std::strerror(cause), describe_address_space_limits()));
+}
+
+void reserved_range::discard(std::size_t offset, std::size_t bytes) noexcept {
+  SHOAL_ASSERT(offset <= size() && bytes <= size() - offset, "a discard lies within the reserved range");
+  machine::discard(data() + offset, bytes);
+}
+
+void discard(void* address, std::size_t bytes) noexcept {
+  if (bytes != 0) ::madvise(address, bytes, MADV_DONTNEED);
+}
+
+bool guard_install(void* address, std::size_t bytes) noexcept {
+  return ::madvise(address, bytes, k_madv_guard_install) == 0;
+}
+
+bool guard_remove(void* address, std::size_t bytes) noexcept {
+  return ::madvise(address, bytes, k_madv_guard_remove) == 0;
+}
+
+}  // namespace shoal::machine

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/segment.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <shoal/detail/assert.hpp>
+#include <shoal/error.hpp>
+#include <utility>
+
+#include "machine/huge_buffer.hpp"
+
+namespace shoal::machine {
+namespace {
+
+constexpr int k_madv_collapse = 25;         // Linux 6.1 for shared memory; the C library's header is older
+constexpr unsigned k_mfd_noexec_seal = 8U;  // Linux 6.3
+constexpr int k_collapse_attempts = 4;
+
+[[noreturn]] void refuse(const std::string& what, int cause, const char* advice) {
+  throw error(errc::system, fmt::format("{}: {}; {}", what, std::strerror(cause), advice));
+}
+
+int open_memfd(const std::string& name, bool inherit) {
+  const unsigned flags = MFD_ALLOW_SEALING | (inherit ? 0U : MFD_CLOEXEC);
+  const int descriptor = ::memfd_create(name.c_str(), flags | k_mfd_noexec_seal);
+  return descriptor >= 0 || errno != EINVAL ? descriptor : ::memfd_create(name.c_str(), flags);
+}
+
+std::string explain_collapse(int cause) {
+  switch (cause) {
+    case 0: return "some 2 MiB pieces were turned back into small pages meanwhile";
+    case EINVAL: return "this kernel cannot turn shared memory into 2 MiB pages (Linux 6.1 or later can)";
+    case ENOMEM: return "no 2 MiB of contiguous memory left in the machine or the control group";
+    default: return fmt::format("the kernel refused 2 MiB pages: {}", std::strerror(cause));
+  }
+}
+
+}  // namespace
+
+segment segment::create(const std::string& name, std::size_t capacity_bytes, bool inherit) {
+  const std::size_t capacity = round_up(capacity_bytes, k_huge_page_bytes);
+  if (capacity_bytes == 0 || capacity < capacity_bytes) {
+    throw error(errc::invalid_argument, fmt::format("a segment cannot have {} bytes; give it a size", capacity_bytes));
+  }
+  // A file limit would be answered with a signal, not an error.
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < capacity) {
+    throw error(errc::system, fmt::format("a segment of {} is larger than files may be here ({}); raise it with "
+                                          "ulimit -f unlimited",
+                                          describe_bytes(capacity), describe_bytes(limit.rlim_cur)));
+  }
+  segment made(open_memfd(name, inherit), capacity);
+  if (made.descriptor_ < 0) refuse("cannot create shared memory", errno, "check ulimit -n");
+  if (::ftruncate(made.descriptor_, static_cast<off_t>(capacity)) != 0) {
+    const int cause = errno;
+    refuse(fmt::format("cannot give shared memory a size of {}", describe_bytes(capacity)), cause, "ask for less");
+  }
+  // Nobody can shrink it under our feet: that would be SIGBUS.
+  ::fcntl(made.descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+  return made;
+}
+
+segment segment::adopt(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) {
+    const int cause = errno;
+    refuse(fmt::format("descriptor {} cannot be adopted as shared memory", descriptor), cause,
+           "was it closed before the child started?");
+  }
+  if (!S_ISREG(status.st_mode) || status.st_size <= 0 ||
+      static_cast<std::size_t>(status.st_size) % k_huge_page_bytes != 0) {
+    throw error(errc::mismatch,
+                fmt::format("descriptor {} is not a segment; are all nodes of the same build?", descriptor));
+  }
+  return {descriptor, static_cast<std::size_t>(status.st_size)};
+}
+
+segment::segment(segment&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      capacity_(std::exchange(other.capacity_, 0)),
+      mapping_(std::move(other.mapping_)) {}
+
+segment& segment::operator=(segment&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(capacity_, other.capacity_);
+  std::swap(mapping_, other.mapping_);
+  return *this;
+}
+
+segment::~segment() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::byte* segment::map(std::size_t bytes) {
+  if (data() != nullptr) return data();
+  mapping place = mapping::reserve(std::min(round_up(bytes, page_size()), capacity_));
+  if (::mmap(place.data(), place.size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor_,
+             0) == MAP_FAILED) {
+    const int cause = errno;
+    throw error(errc::out_of_memory,
+                fmt::format("cannot map {} of shared memory ({}); {}", describe_bytes(place.size()),
+                            std::strerror(cause), describe_address_space_limits()));
+  }
+  mapping_ = std::move(place);
+  return data();
+}
+
+int segment::allocate(std::size_t offset, std::size_t bytes) const noexcept {
+  int rc = 0;
+  do {
+    rc = ::fallocate(descriptor_, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (rc != 0 && errno == EINTR);
+  return rc == 0 ? 0 : errno;
+}
+
+int segment::collapse(std::size_t offset, std::size_t bytes) const noexcept {
+  int cause = 0;
+  for (int attempt = 0; attempt < k_collapse_attempts; ++attempt) {
+    if (::madvise(data() + offset, bytes, k_madv_collapse) == 0) return 0;
+    cause = errno;
+    if (cause != EAGAIN && cause != EINTR) break;
+  }
+  return cause;
+}
+
+commit_report segment::commit(std::size_t offset, std::size_t bytes, page_kind pages) {
+  SHOAL_ASSERT(data() != nullptr, "a segment is mapped before parts of it are committed");
+  SHOAL_ASSERT(offset <= mapping_.size() && bytes <= mapping_.size() - offset, "a commit lies in what is mapped");
+  const std::size_t begin = round_down(offset, page_size());
+  const std::size_t size = round_up(offset + bytes, page_size()) - begin;
+  commit_report report{bytes, 0, page_size(), {}};
+  if (bytes == 0) return report;
+  const std::size_t present = committed_bytes(begin, size);
+  require_memory(size - present, "an allocation in shared memory");
+
+  const std::size_t whole_begin = round_up(begin, k_huge_page_bytes);
+  const std::size_t whole_end = std::max(whole_begin, round_down(begin + size, k_huge_page_bytes));
+  const std::size_t whole = whole_end - whole_begin;
+  int collapse_cause = 0;
+  int cause = 0;
+  if (pages == page_kind::huge && whole != 0) {
+    // One small page in each 2 MiB piece is enough for the kernel to build the large one around it, zeroing the rest:
+    // over ten times faster than filling the piece first. By fallocate and not by a store: it reports, a store dies.
+    for (std::size_t at = whole_begin; at < whole_end && cause == 0; at += k_huge_page_bytes) {
+      cause = allocate(at, page_size());
+    }
+    if (cause == 0) collapse_cause = collapse(whole_begin, whole);
+  }
+  // The ends, and whatever did not become a large page.
+  if (cause == 0) cause = allocate(begin, size);
+  if (cause == 0 && !populate_pages(data() + begin, size)) cause = errno;
+  if (cause != 0) {
+    if (present == 0) release(begin, size);
+    throw error(errc::out_of_memory, fmt::format("the system refused {} of shared memory ({}); ask for less or free "
+                                                 "memory on this machine",
+                                                 describe_bytes(size), std::strerror(cause)));
+  }
+  report.huge_bytes = count(begin, size).huge_bytes;
+  if (report.huge_bytes * 2 > size) report.page_bytes = k_huge_page_bytes;
+  if (pages == page_kind::small) {
+    report.reason = "2 MiB pages are switched off";
+  } else if (whole == 0) {
+    report.reason = "smaller than 2 MiB";
+  } else if (report.huge_bytes < whole) {
+    report.reason = explain_collapse(collapse_cause);
+  }
+  return report;
+}
+
+void segment::release(std::size_t offset, std::size_t bytes) {
+  SHOAL_ASSERT(offset <= capacity_ && bytes <= capacity_ - offset, "a release lies within the segment");
+  const std::size_t begin = round_up(offset, page_size());
+  const std::size_t end = round_down(offset + bytes, page_size());
+  if (end <= begin) return;
+  if (::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                  static_cast<off_t>(end - begin)) != 0) {
+    refuse("cannot give shared memory back", errno, "it stays taken until the process ends");
+  }
+}
+
+void segment::populate(std::size_t offset, std::size_t bytes) {
+  SHOAL_ASSERT(offset <= mapping_.size() && bytes <= mapping_.size() - offset, "a part of what is mapped");
+  const std::size_t begin = round_down(offset, page_size());
+  if (bytes == 0 || populate_pages(data() + begin, round_up(offset + bytes, page_size()) - begin)) return;
+  refuse("cannot enter shared memory into the page tables", errno, "free memory on this machine");
+}
+
+page_count segment::count(std::size_t offset, std::size_t bytes) const {
+  SHOAL_ASSERT(offset <= mapping_.size() && bytes <= mapping_.size() - offset, "a part of what is mapped");
+  const std::size_t begin = round_down(offset, page_size());
+  return count_pages(data() + begin, round_up(offset + bytes, page_size()) - begin);
+}
+
+std::size_t segment::committed_bytes(std::size_t offset, std::size_t bytes) const {
+  const auto end = static_cast<off_t>(offset + bytes);
+  std::size_t sum = 0;
+  for (auto at = static_cast<off_t>(offset); at < end;) {
+    const off_t first = ::lseek(descriptor_, at, SEEK_DATA);
+    if (first < 0 || first >= end) break;
+    const off_t hole = ::lseek(descriptor_, first, SEEK_HOLE);
+    at = hole < 0 ? end : std::min(hole, end);
+    sum += static_cast<std::size_t>(at - first);
+  }
+  return sum;
+}
+
+}  // namespace shoal::machine

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that the nodes of one machine map into each other: a memfd of a large capacity, sparse until parts are
+// committed. Who may call: any thread; different parts may be committed at the same time. Never switches tasks.
+// Guarantees: when commit() returns the pages are there, so no access to them gives SIGBUS or wakes the out-of-memory
+// killer later; more than the machine or the control group has is errc::out_of_memory before anything is taken. Fresh
+// pages are zero. Whole 2 MiB pieces are turned into 2 MiB pages where the kernel can, and the report says what was
+// really given, counted from smaps. A peer that maps the same descriptor gets the same huge pages at its first access.
+// A memfd lies in no file system: the size of /dev/shm does not matter and nothing is left behind when the processes
+// end. Not guaranteed: that an access outside the committed parts fails; it may take a page. Shown by
+// tests/unit/machine/segment_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "machine/mapping.hpp"
+
+namespace shoal::machine {
+
+struct commit_report {
+  std::size_t asked_bytes = 0;
+  std::size_t huge_bytes = 0;  // really on 2 MiB pages in this process
+  std::size_t page_bytes = 0;  // the page that most of it is on
+  std::string reason;          // why less than the whole pieces is on 2 MiB pages; empty if it is not less
+};
+
+class segment {
+public:
+  segment() = default;
+
+  /// `inherit`: the descriptor stays open over exec, for a child that adopts it.
+  static segment create(const std::string& name, std::size_t capacity_bytes, bool inherit = false);
+  /// Takes over a descriptor made by create() in another process (inherited, or received over a socket).
+  static segment adopt(int descriptor);
+
+  segment(segment&& other) noexcept;
+  segment& operator=(segment&& other) noexcept;
+  ~segment();
+
+  int descriptor() const noexcept { return descriptor_; }
+  std::size_t capacity() const noexcept { return capacity_; }
+  std::byte* data() const noexcept { return mapping_.data(); }  // null before map()
+
+  /// Maps the capacity, or the first `bytes` of it, at a 2 MiB boundary, once; returns where.
+  std::byte* map(std::size_t bytes = ~std::size_t{0} - k_huge_page_bytes);
+
+  /// Parts are rounded outwards to pages; map() comes first.
+  commit_report commit(std::size_t offset, std::size_t bytes, page_kind pages = page_kind::huge);
+  /// Gives the memory of whole pages inside the part back; it reads zero afterwards, in every process.
+  void release(std::size_t offset, std::size_t bytes);
+
+  /// Enters committed pages into this process's page tables, so that first accesses do not fault. For peers.
+  void populate(std::size_t offset, std::size_t bytes);
+  /// What this process has mapped there now.
+  page_count count(std::size_t offset, std::size_t bytes) const;
+  /// Bytes of the part for which memory has been taken, by any process.
+  std::size_t committed_bytes(std::size_t offset, std::size_t bytes) const;
+
+private:
+  segment(int descriptor, std::size_t capacity) noexcept : descriptor_(descriptor), capacity_(capacity) {}
+
+  int allocate(std::size_t offset, std::size_t bytes) const noexcept;
+  int collapse(std::size_t offset, std::size_t bytes) const noexcept;
+
+  int descriptor_ = -1;
+  std::size_t capacity_ = 0;
+  mapping mapping_;
+};
+
+}  // namespace shoal::machine

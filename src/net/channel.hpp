@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// How buffers travel: a channel leads from one domain to a domain of another node, for one class of traffic. Bytes only;
+// what is in them is the business of the layers above.
+// Who may call: an out_channel its worker; an in_channel whoever serves the domain (one at a time). None switches tasks.
+// Guarantees: buffers arrive whole and in the order of post(). The number of buffers under way is bounded: acquire()
+// says no until the receiver has released one. done() counts the buffers that the receiver has released, and all it did
+// before is visible then. post() and release() wake the other side if it sleeps.
+// Classes never wait for each other: a reply channel has room of its own.
+// Shown by tests/unit/net/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "lockfree/doorbell.hpp"
+
+namespace shoal::net {
+
+enum class traffic : std::uint8_t { request, reply };
+inline constexpr unsigned k_traffic_classes = 2;
+
+class out_channel {
+public:
+  virtual ~out_channel() = default;
+  /// A buffer to fill, of capacity_words(); nullptr when too many are under way. Asking again gives the same buffer.
+  virtual std::uint64_t* acquire() noexcept = 0;
+  /// Sends the acquired buffer, of which `words` are filled.
+  virtual void post(std::size_t words) noexcept = 0;
+  virtual std::size_t capacity_words() const noexcept = 0;
+  virtual std::uint64_t posted() const noexcept = 0;
+  virtual std::uint64_t done() noexcept = 0;
+};
+
+class in_channel {
+public:
+  virtual ~in_channel() = default;
+  /// The oldest buffer that has arrived; empty if there is none.
+  virtual std::span<const std::uint64_t> front() noexcept = 0;
+  /// Gives the front buffer back: everything in it has been executed.
+  virtual void release() noexcept = 0;
+};
+
+/// What one worker communicates through. Domains of a node share nothing.
+class domain {
+public:
+  virtual ~domain() = default;
+  virtual out_channel& out(unsigned node, traffic t) noexcept = 0;
+  virtual in_channel& in(unsigned node, traffic t) noexcept = 0;
+  /// Whether something has arrived; asked before sleeping.
+  virtual bool pending() noexcept = 0;
+  /// The doorbell that other nodes ring for this domain's worker; nullptr if the transport has none.
+  virtual lockfree::doorbell<>* bell() noexcept = 0;
+  virtual bool bell_is_shared() const noexcept = 0;
+};
+
+/// One node's door to the others.
+class transport {
+public:
+  virtual ~transport() = default;
+  virtual const char* name() const noexcept = 0;
+  virtual domain& at(unsigned worker) noexcept = 0;
+};
+
+}  // namespace shoal::net

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/ring_world.hpp"
+
+#include "machine/futex.hpp"
+#include "machine/memory_info.hpp"
+#include "shoal/detail/assert.hpp"
+
+namespace shoal::net {
+namespace {
+
+using lockfree::k_cache_line_bytes;
+
+// A worker's doorbell has its line for itself: it is written when it sleeps, read at each post.
+struct alignas(k_cache_line_bytes) bell_line {
+  lockfree::doorbell<> bell;
+};
+
+std::size_t rings(const ring_shape& s) noexcept {
+  return std::size_t{s.nodes} * s.nodes * s.workers * k_traffic_classes;
+}
+
+std::size_t slots_begin(const ring_shape& s) noexcept {
+  return machine::round_up(std::size_t{s.nodes} * s.workers * sizeof(bell_line) +
+                               rings(s) * sizeof(lockfree::slot_ring_control<>),
+                           machine::page_size());
+}
+
+struct ring_side {
+  lockfree::doorbell<>* other = nullptr;  // of the worker at the other end
+  std::byte* slots = nullptr;
+  std::size_t slot_bytes = 0;
+  bool between_processes = false;
+
+  std::uint64_t* slot(std::size_t i) const noexcept {
+    return reinterpret_cast<std::uint64_t*>(slots + i * slot_bytes);
+  }
+  void ring_other() const noexcept {
+    if (other->ring()) machine::futex_wake(other->word(), 1, between_processes);
+  }
+};
+
+class ring_out final : public out_channel {
+public:
+  ring_out() = default;
+  ring_out(ring_side side, lockfree::slot_ring_control<>& control, std::size_t slots)
+      : side_(side), ring_(control, slots) {}
+
+  std::uint64_t* acquire() noexcept override {
+    return ring_.has_room() ? side_.slot(ring_.fill_index()) + 1 : nullptr;
+  }
+  void post(std::size_t words) noexcept override {
+    *side_.slot(ring_.fill_index()) = words;
+    ring_.publish();
+    side_.ring_other();
+  }
+  std::size_t capacity_words() const noexcept override { return side_.slot_bytes / sizeof(std::uint64_t) - 1; }
+  std::uint64_t posted() const noexcept override { return ring_.published(); }
+  std::uint64_t done() noexcept override { return ring_.consumed(); }
+
+private:
+  ring_side side_;
+  lockfree::slot_ring_producer<> ring_;
+};
+
+class ring_in final : public in_channel {
+public:
+  ring_in() = default;
+  ring_in(ring_side side, lockfree::slot_ring_control<>& control, std::size_t slots)
+      : side_(side), ring_(control, slots) {}
+
+  std::span<const std::uint64_t> front() noexcept override {
+    if (ring_.available() == 0) return {};
+    const std::uint64_t* slot = side_.slot(ring_.front_index());
+    return {slot + 1, static_cast<std::size_t>(*slot)};
+  }
+  void release() noexcept override {
+    ring_.release();
+    side_.ring_other();
+  }
+  bool pending() noexcept { return ring_.available() != 0; }
+
+private:
+  ring_side side_;
+  lockfree::slot_ring_consumer<> ring_;
+};
+
+class ring_domain final : public domain {
+public:
+  ring_domain(const ring_layout& layout, unsigned node, unsigned worker, bool between_processes)
+      : bell_(&layout.bell(node, worker)), shared_(between_processes), out_(channels(layout)), in_(channels(layout)) {
+    const ring_shape& shape = layout.shape();
+    for (unsigned peer = 0; peer < shape.nodes; ++peer)
+      for (unsigned c = 0; c < k_traffic_classes; ++c) {
+        const auto t = static_cast<traffic>(c);
+        const auto side = [&](unsigned from, unsigned to) {
+          return ring_side{&layout.bell(peer, worker), layout.slots(from, to, worker, t), shape.slot_bytes,
+                           between_processes};
+        };
+        out_[peer * k_traffic_classes + c] =
+            ring_out(side(node, peer), layout.control(node, peer, worker, t), shape.slots);
+        in_[peer * k_traffic_classes + c] =
+            ring_in(side(peer, node), layout.control(peer, node, worker, t), shape.slots);
+      }
+  }
+
+  out_channel& out(unsigned node, traffic t) noexcept override {
+    return out_[node * k_traffic_classes + static_cast<unsigned>(t)];
+  }
+  in_channel& in(unsigned node, traffic t) noexcept override {
+    return in_[node * k_traffic_classes + static_cast<unsigned>(t)];
+  }
+  bool pending() noexcept override {
+    for (ring_in& c : in_)
+      if (c.pending()) return true;
+    return false;
+  }
+  lockfree::doorbell<>* bell() noexcept override { return bell_; }
+  bool bell_is_shared() const noexcept override { return shared_; }
+
+private:
+  static std::size_t channels(const ring_layout& layout) noexcept {
+    return std::size_t{layout.shape().nodes} * k_traffic_classes;
+  }
+
+  lockfree::doorbell<>* bell_;
+  bool shared_;
+  std::vector<ring_out> out_;
+  std::vector<ring_in> in_;
+};
+
+}  // namespace
+
+std::size_t ring_layout::bytes(const ring_shape& shape) noexcept {
+  return slots_begin(shape) + rings(shape) * shape.slots * shape.slot_bytes;
+}
+
+std::size_t ring_layout::ring_index(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept {
+  return ((std::size_t{from} * shape_.nodes + to) * shape_.workers + worker) * k_traffic_classes +
+         static_cast<unsigned>(t);
+}
+
+lockfree::doorbell<>& ring_layout::bell(unsigned node, unsigned worker) const noexcept {
+  return reinterpret_cast<bell_line*>(memory_)[std::size_t{node} * shape_.workers + worker].bell;
+}
+
+lockfree::slot_ring_control<>& ring_layout::control(unsigned from, unsigned to, unsigned worker,
+                                                    traffic t) const noexcept {
+  auto* first = reinterpret_cast<lockfree::slot_ring_control<>*>(memory_ + std::size_t{shape_.nodes} * shape_.workers *
+                                                                               sizeof(bell_line));
+  return first[ring_index(from, to, worker, t)];
+}
+
+std::byte* ring_layout::slots(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept {
+  return memory_ + slots_begin(shape_) + ring_index(from, to, worker, t) * shape_.slots * shape_.slot_bytes;
+}
+
+ring_transport::ring_transport(const char* name, ring_layout layout, unsigned node, bool between_processes)
+    : name_(name) {
+  SHOAL_ASSERT((layout.shape().slots & (layout.shape().slots - 1)) == 0, "a ring has a power of two of slots");
+  for (unsigned w = 0; w < layout.shape().workers; ++w)
+    domains_.push_back(std::make_unique<ring_domain>(layout, node, w, between_processes));
+}
+
+ring_transport::~ring_transport() = default;
+
+domain& ring_transport::at(unsigned worker) noexcept { return *domains_[worker]; }
+
+}  // namespace shoal::net

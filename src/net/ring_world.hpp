@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory that the nodes of one machine share to send each other buffers: for each pair of domains and class a ring of
+// slots, and a doorbell per worker. The transports inproc and shm differ only in whose memory this is.
+// Who may call: ring_layout anyone; ring_transport its node. Nothing switches tasks.
+// Guarantees: zeroed memory is a world at rest; slots that no traffic has used take no memory.
+// A slot is a word with the count, then the words. Sender and receiver work in place: nothing is copied.
+// Shown by tests/unit/net/ring_world_test.cpp; the index protocol by tests/model/slot_ring_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lockfree/slot_ring.hpp"
+#include "net/channel.hpp"
+
+namespace shoal::net {
+
+struct ring_shape {
+  unsigned nodes = 1;
+  unsigned workers = 1;  // per node
+  std::size_t slot_bytes = std::size_t{16} << 10;
+  std::size_t slots = 8;  // per ring; a power of two
+};
+
+/// Where things lie in the world's memory.
+class ring_layout {
+public:
+  ring_layout(std::byte* memory, const ring_shape& shape) noexcept : memory_(memory), shape_(shape) {}
+
+  static std::size_t bytes(const ring_shape& shape) noexcept;
+  const ring_shape& shape() const noexcept { return shape_; }
+
+  lockfree::doorbell<>& bell(unsigned node, unsigned worker) const noexcept;
+  lockfree::slot_ring_control<>& control(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept;
+  std::byte* slots(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept;
+
+private:
+  std::size_t ring_index(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept;
+
+  std::byte* memory_;
+  ring_shape shape_;
+};
+
+/// The node's view of a world. `between_processes`: sleepers and wakers may be in different processes.
+class ring_transport : public transport {
+public:
+  ring_transport(const char* name, ring_layout layout, unsigned node, bool between_processes);
+  ~ring_transport() override;
+
+  const char* name() const noexcept override { return name_; }
+  domain& at(unsigned worker) noexcept override;
+
+private:
+  const char* name_;
+  std::vector<std::unique_ptr<domain>> domains_;
+};
+
+}  // namespace shoal::net

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/handlers.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "remote/code.hpp"
+#include "shoal/detail/message.hpp"
+#include "shoal/detail/assert.hpp"
+#include "shoal/detail/element_access.hpp"
+
+namespace shoal::remote {
+namespace {
+
+using namespace shoal::detail;  // verbs, elements and the layout of commands: the whole file is about them
+
+template <verb V, bool Exclusive, class T>
+const std::uint64_t* element_run(serving& s, const std::uint64_t* at, const std::uint64_t* end) noexcept {
+  constexpr bool is_store = V != verb::get;
+  const std::uint8_t code = operation_of(*at);
+  std::byte* const base = s.base;
+  const std::uint64_t* const prefetch_until = end - k_prefetch_words;
+  const std::uint64_t* const begin = at;
+  std::uint64_t extra_words = 0;
+  do {
+    const std::uint64_t h = *at;
+    // The word may be a value rather than a header: then the prefetch is in vain, but harmless.
+    if (at < prefetch_until) __builtin_prefetch(base + offset_of(at[k_prefetch_words]), is_store ? 1 : 0);
+    SHOAL_CHECK(offset_of(h) + sizeof(T) <= s.capacity_bytes, "a command points behind the end of the segment");
+    T& element = *reinterpret_cast<T*>(base + offset_of(h));
+    if constexpr (is_fetch(V)) {
+      if (s.reply_stream->cursor == s.reply_stream->limit && !s.replies->make_room(1)) break;
+    }
+    if constexpr (V == verb::get) {
+      *s.reply_stream->cursor++ = to_word(access<V, Exclusive>(element, T{}));
+      ++at;
+    } else if constexpr (V == verb::compare_exchange) {
+      *s.reply_stream->cursor++ = to_word(access<V, Exclusive>(element, from_word<T>(at[1]), from_word<T>(at[2])));
+      at += 3;
+      extra_words += 2;
+    } else {
+      const bool follows = small_of(h) == k_value_follows;
+      const T value = from_word<T>(follows ? at[1] : widen_small(small_of(h)));
+      const T old = access<V, Exclusive>(element, value);
+      if constexpr (is_fetch(V)) *s.reply_stream->cursor++ = to_word(old);
+      at += follows ? 2 : 1;
+      extra_words += follows ? 1 : 0;
+    }
+  } while (at < end && operation_of(*at) == code);
+  s.executed += static_cast<std::uint64_t>(at - begin) - extra_words;
+  return at;
+}
+
+const std::uint64_t* bulk_put_run(serving& s, const std::uint64_t* at, const std::uint64_t*) noexcept {
+  copy_elements(s.base + offset_of(*at), at + 2, at[1], static_cast<unsigned>(small_of(*at)));
+  ++s.executed;
+  return at + 2 + words_for(at[1]);
+}
+
+const std::uint64_t* bulk_get_run(serving& s, const std::uint64_t* at, const std::uint64_t*) noexcept {
+  const std::uint64_t words = words_for(at[1]);
+  if (!s.room_for_reply(words)) return at;
+  copy_elements(s.reply_stream->cursor, s.base + offset_of(*at), at[1], static_cast<unsigned>(small_of(*at)));
+  s.reply_stream->cursor += words;
+  ++s.executed;
+  return at + 2;
+}
+
+const std::uint64_t* call_run(serving& s, const std::uint64_t* at, const std::uint64_t* end) noexcept {
+  do {
+    const auto words = static_cast<std::size_t>(small_of(*at));
+    const auto code = decode_function<detail::receiver>(offset_of(*at));
+    code({*s.worker, s.from, {at + 1, words}});
+    at += 1 + words;
+    ++s.executed;
+  } while (at < end && operation_of(*at) == static_cast<std::uint8_t>(other_operation::call));
+  return at;
+}
+
+const std::uint64_t* unknown(serving&, const std::uint64_t*, const std::uint64_t*) noexcept {
+  assertion_failed("a buffer holds an operation that does not exist: the nodes disagree about the format", __FILE__,
+                   __LINE__, __func__);
+}
+
+template <class T, bool Exclusive, std::size_t... V>
+void fill_element(handler_table& table, std::index_sequence<V...>) {
+  const auto one = [&table]<verb Verb>() {
+    if constexpr (k_has_verb<Verb, T>) table[operation(Verb, element_of<T>())] = element_run<Verb, Exclusive, T>;
+  };
+  (one.template operator()<static_cast<verb>(V)>(), ...);
+}
+
+template <bool Exclusive, class... T>
+handler_table make_table() {
+  handler_table table;
+  table.fill(unknown);
+  (fill_element<T, Exclusive>(table, std::make_index_sequence<static_cast<std::size_t>(verb::count)>{}), ...);
+  table[static_cast<std::size_t>(other_operation::bulk_put)] = bulk_put_run;
+  table[static_cast<std::size_t>(other_operation::bulk_get)] = bulk_get_run;
+  table[static_cast<std::size_t>(other_operation::call)] = call_run;
+  return table;
+}
+
+template <bool Exclusive>
+const handler_table& table_of() noexcept {
+  static const handler_table table =
+      make_table<Exclusive, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, std::int8_t, std::int16_t,
+                 std::int32_t, std::int64_t, float, double>();
+  return table;
+}
+
+}  // namespace
+
+const handler_table& handlers(bool exclusive) noexcept {
+  return exclusive ? table_of<true>() : table_of<false>();
+}
+
+}  // namespace shoal::remote

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/code.hpp"
+#include "shoal/detail/message.hpp"
+#include "remote/worker_port.hpp"
+#include "sched/worker.hpp"
+#include "shoal/detail/assert.hpp"
+
+namespace shoal::remote {
+namespace {
+
+worker_port& port_of(sched::worker& w) noexcept { return *static_cast<worker_port*>(static_cast<detail::port*>(w.port)); }
+
+// Goes through the nodes that the worker has something under way to, one after the other; then tells who asked.
+struct fence_walk final : stream_waiter {
+  worker_port* port = nullptr;
+  sched::fence_request* request = nullptr;
+  std::uint32_t node = 0;
+
+  // True if all is complete, and the walk gone.
+  bool go_on() noexcept {
+    for (;;) {
+      node = port->first_unsettled(node);
+      if (node == port->nodes) return true;
+      const std::uint32_t here = node++;
+      if (!port->settled(here, *this)) return false;
+    }
+  }
+};
+
+}  // namespace
+
+node_ports::node_ports(const setup& s) : transport_(*s.transport) {
+  const bool exclusive = s.workers == 1 && !s.mapped_elsewhere;
+  for (unsigned w = 0; w < s.workers; ++w) {
+    net::domain& domain = transport_.at(w);
+    servers_.push_back(
+        std::make_unique<server>(domain, s.node, s.nodes, s.segment_bases[s.node], s.segment_bytes, exclusive));
+    ports_.push_back(std::make_unique<worker_port>(domain, *servers_.back(), s.node, s.nodes, s.segment_bases, exclusive,
+                                                   s.workers > 1));
+  }
+}
+
+void node_ports::attach(sched::worker& w) noexcept {
+  w.port = static_cast<detail::port*>(ports_[w.index].get());
+  net::domain& domain = transport_.at(w.index);
+  if (domain.bell() != nullptr) w.use_doorbell(*domain.bell(), domain.bell_is_shared());
+}
+
+bool node_ports::poll(sched::worker& w) noexcept {
+  return port_of(w).poll(w);
+}
+
+void node_ports::flush(sched::worker& w) noexcept {
+  port_of(w).flush(aggregate::reason::idle);
+  // Nothing to do here: see whether a sibling is too busy to look at its messages.
+  for (auto& s : servers_)
+    if (s.get() != servers_[w.index].get() && s->try_hold()) {
+      s->serve(w);
+      s->let_go();
+    }
+}
+
+bool node_ports::pending(sched::worker& w) noexcept { return port_of(w).pending(); }
+
+bool node_ports::fence(sched::worker& w, sched::fence_request& request) noexcept {
+  worker_port& port = port_of(w);
+  detail::drain_window(port);
+  if (port.first_unsettled(0) == port.nodes) return true;
+  auto* walk = new fence_walk;
+  walk->port = &port;
+  walk->request = &request;
+  walk->fire = [](stream_waiter& waiter) noexcept {
+    auto& self = static_cast<fence_walk&>(waiter);
+    if (!self.go_on()) return;
+    sched::fence_request& done = *self.request;
+    delete &self;
+    done.done(done);
+  };
+  if (!walk->go_on()) return false;
+  delete walk;
+  return true;
+}
+
+}  // namespace shoal::remote
+
+namespace shoal::detail {
+
+std::uint64_t code_of(receiver function) { return remote::encode_function(function); }
+
+void send(worker_face& w, std::uint32_t node, receiver function, std::span<const std::uint64_t> payload) {
+  if (node == static_cast<port*>(w.port)->node) {
+    function({w, node, payload});
+    return;
+  }
+  SHOAL_ASSERT(payload.size() <= k_most_payload_words, "a message is too long");
+  stream& s = begin_message(w, node, code_of(function), payload.size());
+  for (const std::uint64_t word : payload) *s.cursor++ = word;
+}
+
+}  // namespace shoal::detail

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/server.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace shoal::remote {
+
+server::server(net::domain& domain, std::uint32_t node, std::uint32_t nodes, std::byte* segment,
+               std::uint64_t segment_bytes, bool exclusive)
+    : node_(node), handlers_(handlers(exclusive)), peers_(nodes) {
+  serving_.base = segment;
+  serving_.capacity_bytes = segment_bytes;
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    peers_[n].requests = &domain.in(n, net::traffic::request);
+    peers_[n].replies.attach(domain.out(n, net::traffic::reply), peers_[n].reply_stream, counts_.replies);
+  }
+}
+
+bool server::serve(detail::worker_face& w) noexcept {
+  bool any = false;
+  for (std::uint32_t n = 0; n < peers_.size(); ++n)
+    if (n != node_) any |= serve_peer(n, w);
+  return any;
+}
+
+bool server::serve_peer(std::uint32_t node, detail::worker_face& w) noexcept {
+  peer& p = peers_[node];
+  bool any = false;
+  for (;;) {
+    const auto buffer = p.requests->front();
+    if (buffer.empty()) break;
+    serving_.worker = &w;
+    serving_.from = node;
+    serving_.replies = &p.replies;
+    serving_.reply_stream = &p.reply_stream;
+    const std::uint64_t* at = buffer.data() + p.position;
+    const std::uint64_t* const end = buffer.data() + buffer.size();
+    if (p.position == 0)
+      for (const std::uint64_t* ahead = at; ahead < std::min(at + k_prefetch_words, end); ++ahead)
+        __builtin_prefetch(serving_.base + detail::offset_of(*ahead), 1);
+    while (at < end) {
+      const std::uint64_t* reached = handlers_[detail::operation_of(*at)](serving_, at, end);
+      any |= reached != at;
+      // Between two calls a handler is stopped by another operation, by the end, or by the want of room for a reply.
+      if (reached == at) break;
+      at = reached;
+    }
+    if (at < end) {
+      p.position = static_cast<std::size_t>(at - buffer.data());
+      ++counts_.stalls;
+      break;
+    }
+    p.position = 0;
+    ++counts_.buffers;
+    any = true;
+    p.requests->release();
+  }
+  counts_.commands += std::exchange(serving_.executed, 0);
+  // Whoever sent these requests may be waiting for nothing else.
+  p.replies.publish(aggregate::reason::idle);
+  return any;
+}
+
+}  // namespace shoal::remote

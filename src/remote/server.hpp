@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The serving half of a domain: decodes the buffers of requests that arrive for one worker's domain and executes them.
+// Who may call: whoever holds it (try_hold): its worker, or an idle sibling, so that a long task does not hold up messages.
+// Never switches tasks. Guarantees: requests of a node are executed in order; when there is no room for a reply it stops
+// in the middle of a buffer and goes on later, so that requests never wait for requests; a buffer is released only when
+// all of it has been executed, which is the sender's acknowledgement.
+// Shown by tests/unit/remote/server_test.cpp, tests/cluster/.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "aggregate/outbox.hpp"
+#include "net/channel.hpp"
+#include "remote/handlers.hpp"
+
+namespace shoal::remote {
+
+class server {
+public:
+  server(net::domain& domain, std::uint32_t node, std::uint32_t nodes, std::byte* segment,
+         std::uint64_t segment_bytes, bool exclusive);
+  server(const server&) = delete;
+  server& operator=(const server&) = delete;
+
+  bool try_hold() noexcept { return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire); }
+  void let_go() noexcept { held_.store(false, std::memory_order_release); }
+
+  /// Executes what has arrived, on behalf of `w`; true if there was anything. Only while held.
+  bool serve(detail::worker_face& w) noexcept;
+
+  struct statistics {
+    std::uint64_t buffers = 0;
+    std::uint64_t commands = 0;
+    std::uint64_t stalls = 0;  // for want of room for replies
+    aggregate::flush_counts replies;
+  };
+  const statistics& counts() const noexcept { return counts_; }
+
+private:
+  struct peer {
+    net::in_channel* requests = nullptr;
+    detail::stream reply_stream;
+    aggregate::outbox replies;
+    std::size_t position = 0;  // in the front buffer: where execution stopped
+  };
+
+  bool serve_peer(std::uint32_t node, detail::worker_face& w) noexcept;
+
+  std::uint32_t node_;
+  const handler_table& handlers_;
+  serving serving_;
+  std::vector<peer> peers_;
+  statistics counts_;
+  std::atomic<bool> held_{false};  // partners: sibling workers
+};
+
+}  // namespace shoal::remote

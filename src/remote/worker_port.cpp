@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/worker_port.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "fiber/sanitizer.hpp"
+#include "machine/futex.hpp"
+#include "sched/worker.hpp"
+#include "shoal/detail/assert.hpp"
+
+namespace shoal::remote {
+
+using detail::reply_kind;
+using detail::reply_list;
+
+worker_port::worker_port(net::domain& domain, server& serving, std::uint32_t my_node, std::uint32_t node_count,
+                         std::byte* const* segment_bases, bool is_exclusive, bool has_siblings)
+    : serving_(serving), has_siblings_(has_siblings), hot_(node_count), peers_(node_count), domain_(domain) {
+  bases = segment_bases;
+  peers = hot_.data();
+  node = my_node;
+  nodes = node_count;
+  exclusive = is_exclusive;
+  calls_to_poll = detail::k_calls_per_poll;
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    peers_[n].requests.attach(domain.out(n, net::traffic::request), hot_[n].requests, flushes_);
+    peers_[n].replies = &domain.in(n, net::traffic::reply);
+  }
+}
+
+bool worker_port::poll(sched::worker& w) noexcept {
+  calls_to_poll = detail::k_calls_per_poll;
+  bool any = false;
+  for (std::uint32_t n = 0; n < nodes; ++n)
+    if (n != node) {
+      any |= take_replies(n);
+      any |= wake_waiters(n);
+    }
+  if (!has_siblings_) return any | serving_.serve(w);
+  if (serving_.try_hold()) {
+    any |= serving_.serve(w);
+    serving_.let_go();
+  }
+  return any;
+}
+
+bool worker_port::pending() noexcept {
+  if (domain_.pending()) return true;
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    peer& p = peers_[n];
+    if (p.for_room != nullptr && p.requests.can_open()) return true;
+    if (p.first_settling != nullptr && p.requests.reached(p.first_settling->executed_mark) &&
+        hot_[n].replies.popped() >= p.first_settling->reply_mark)
+      return true;
+  }
+  return false;
+}
+
+void worker_port::flush(aggregate::reason why) noexcept {
+  detail::drain_window(*this);
+  for (peer& p : peers_) p.requests.publish(why);
+}
+
+// The replies of one node, each for whoever is first in the list. The receivers some entries on are prefetched: the stacks
+// of thousands of waiting tasks do not fit into a cache.
+bool worker_port::take_replies(std::uint32_t from) noexcept {
+  reply_list& list = hot_[from].replies;
+  constexpr std::uint64_t k_ahead = 8;
+  bool any = false;
+  for (;;) {
+    const auto buffer = peers_[from].replies->front();
+    if (buffer.empty()) return any;
+    any = true;
+    const std::uint64_t* at = buffer.data();
+    const std::uint64_t* const end = at + buffer.size();
+    while (at < end) {
+      const std::uint64_t entry = list.pop();
+      __builtin_prefetch(reply_list::target_of<void>(list.peek(k_ahead)), 1);
+      switch (reply_list::kind_of(entry)) {
+        case reply_kind::task: {
+          auto* waiting = reply_list::target_of<detail::awaited_word>(entry);
+          waiting->value = *at++;
+          detail::wake(waiting->task);
+          break;
+        }
+        case reply_kind::value_8:
+          *reply_list::target_of<std::uint64_t>(entry) = *at++;
+          break;
+        case reply_kind::value_4:
+          *reply_list::target_of<std::uint32_t>(entry) = static_cast<std::uint32_t>(*at++);
+          break;
+        case reply_kind::value_2:
+          *reply_list::target_of<std::uint16_t>(entry) = static_cast<std::uint16_t>(*at++);
+          break;
+        case reply_kind::value_1:
+          *reply_list::target_of<std::uint8_t>(entry) = static_cast<std::uint8_t>(*at++);
+          break;
+        case reply_kind::bulk: {
+          const std::uint64_t bytes = list.pop();
+          std::memcpy(reply_list::target_of<void>(entry), at, bytes);
+          at += detail::words_for(bytes);
+          break;
+        }
+      }
+    }
+    peers_[from].replies->release();
+  }
+}
+
+bool worker_port::wake_waiters(std::uint32_t of) noexcept {
+  peer& p = peers_[of];
+  bool any = false;
+  while (p.first_settling != nullptr && p.requests.reached(p.first_settling->executed_mark) &&
+         hot_[of].replies.popped() >= p.first_settling->reply_mark) {
+    stream_waiter* w = p.first_settling;
+    p.first_settling = w->next;
+    w->fire(*w);
+    any = true;
+  }
+  if (p.for_room != nullptr && p.requests.can_open()) {
+    for (stream_waiter* w = std::exchange(p.for_room, nullptr); w != nullptr;) {
+      stream_waiter* next = w->next;
+      w->fire(*w);
+      w = next;
+    }
+    any = true;
+  }
+  return any;
+}
+
+namespace {
+
+struct waiting_task final : stream_waiter {
+  waiting_task() noexcept {
+    task = detail::this_task();
+    fire = [](stream_waiter& w) noexcept { detail::wake(static_cast<waiting_task&>(w).task); };
+  }
+  detail::suspended* task;
+};
+
+}  // namespace
+
+void worker_port::make_room(std::uint32_t to, std::size_t words) {
+  const fiber::unwatched quiet;
+  aggregate::outbox& out = peers_[to].requests;
+  SHOAL_ASSERT(words <= out.capacity_words(), "a command is larger than a buffer; raise SHOAL_BUFFER");
+  constexpr int k_polls_before_leaving = 16;
+  for (int tries = 0; !out.make_room(words); ++tries) {
+    // The receiver is behind. Serving it may be just what it waits for.
+    if (sched::this_worker()->poll()) continue;
+    if (tries < k_polls_before_leaving) {
+      machine::pause();
+      continue;
+    }
+    waiting_task me;
+    me.next = peers_[to].for_room;
+    peers_[to].for_room = &me;
+    detail::leave();
+    tries = 0;
+  }
+}
+
+bool worker_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
+  peer& p = peers_[to];
+  w.executed_mark = p.requests.mark();
+  w.reply_mark = hot_[to].replies.pushed();
+  if (p.requests.reached(w.executed_mark) && hot_[to].replies.popped() >= w.reply_mark) return true;
+  w.next = nullptr;
+  if (p.first_settling == nullptr)
+    p.first_settling = &w;
+  else
+    p.last_settling->next = &w;
+  p.last_settling = &w;
+  return false;
+}
+
+std::uint32_t worker_port::first_unsettled(std::uint32_t from) noexcept {
+  for (std::uint32_t n = from; n < nodes; ++n) {
+    if (n == node) continue;
+    if (!hot_[n].replies.empty() || !peers_[n].requests.reached(peers_[n].requests.mark())) return n;
+  }
+  return nodes;
+}
+
+}  // namespace shoal::remote
+
+namespace shoal::detail {
+
+using remote::worker_port;
+
+namespace {
+worker_port& whole(port& p) noexcept { return static_cast<worker_port&>(p); }
+}  // namespace
+
+void reply_list::grow() {
+  const std::uint64_t count = tail_ - head_;
+  const std::uint64_t capacity = 2 * (mask_ + 1);
+  auto larger = std::make_unique<std::uint64_t[]>(capacity);
+  // Positions are absolute, since waiters remember them.
+  for (std::uint64_t i = 0; i < count; ++i) larger[(head_ + i) & (capacity - 1)] = ring_[(head_ + i) & mask_];
+  ring_ = std::move(larger);
+  mask_ = capacity - 1;
+}
+
+void make_room(port& p, std::uint32_t node, std::size_t words) { whole(p).make_room(node, words); }
+
+std::uint64_t fetch(port& p, std::uint32_t node) {
+  awaited_word answer;
+  answer.task = this_task();
+  {
+    const fiber::unwatched quiet;
+    p.peers[node].replies.push(reply_kind::task, &answer);
+  }
+  leave();
+  return answer.value;
+}
+
+void settle_node(port& p, std::uint32_t node) {
+  remote::waiting_task me;
+  if (!whole(p).settled(node, me)) leave();
+}
+
+void settle_all(port& p) {
+  drain_window(p);
+  for (std::uint32_t n = whole(p).first_unsettled(0); n < p.nodes; n = whole(p).first_unsettled(n + 1)) settle_node(p, n);
+}
+
+void drain_window(port& p) noexcept {
+  if (p.window_drained == p.window_next) return;
+  const fiber::unwatched quiet;
+  for (std::uint64_t i = 0; i < k_window; ++i) {
+    deferred_access& slot = p.window[(p.window_next + i) % k_window];
+    if (slot.run == nullptr) continue;
+    slot.run(slot.address, slot.value, slot.target);
+    slot.run = nullptr;
+  }
+  p.window_drained = p.window_next;
+}
+
+void flush_all(port& p) noexcept { whole(p).flush(aggregate::reason::asked); }
+
+void poll_port(port& p) noexcept {
+  p.calls_to_poll = k_calls_per_poll;
+  sched::this_worker()->poll();
+}
+
+}  // namespace shoal::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The issuing half of a domain: what stands behind detail::port. Streams of commands to other nodes, the replies to them,
+// and those who wait for room, for an acknowledgement, or for a reply.
+// Who may call: its worker only. make_room() and the settle functions may switch tasks; poll() does not.
+// Guarantees: who waits is woken by what it waits for; nobody is re-checked. Bounded: a worker that writes faster than the
+// receiver executes runs out of buffers and waits.
+// Shown by tests/unit/remote/, tests/cluster/.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "aggregate/outbox.hpp"
+#include "net/channel.hpp"
+#include "remote/server.hpp"
+#include "sched/pool.hpp"
+#include "shoal/detail/port.hpp"
+
+namespace shoal::remote {
+
+/// Waits for a stream to one node: for all written so far to be executed and replied to, or for room.
+struct stream_waiter {
+  std::uint64_t executed_mark = 0;
+  std::uint64_t reply_mark = 0;
+  stream_waiter* next = nullptr;
+  void (*fire)(stream_waiter&) noexcept = nullptr;
+};
+
+class worker_port final : public detail::port {
+public:
+  worker_port(net::domain& domain, server& serving, std::uint32_t node, std::uint32_t nodes,
+              std::byte* const* segment_bases, bool exclusive, bool has_siblings);
+
+  bool poll(sched::worker& w) noexcept;
+  bool pending() noexcept;
+  void flush(aggregate::reason why) noexcept;
+
+  void make_room(std::uint32_t node, std::size_t words);
+  /// Enters `waiter` unless what it waits for is there already; true if it is (nothing entered).
+  bool settled(std::uint32_t node, stream_waiter& waiter) noexcept;
+  /// The first node from `from` on to which something is under way; nodes if none.
+  std::uint32_t first_unsettled(std::uint32_t from) noexcept;
+
+  server& serving() noexcept { return serving_; }
+  const aggregate::flush_counts& flushes() const noexcept { return flushes_; }
+
+private:
+  struct peer {
+    aggregate::outbox requests;
+    net::in_channel* replies = nullptr;
+    stream_waiter* first_settling = nullptr;  // in the order of their marks
+    stream_waiter* last_settling = nullptr;
+    stream_waiter* for_room = nullptr;
+  };
+
+  bool take_replies(std::uint32_t node) noexcept;
+  bool wake_waiters(std::uint32_t node) noexcept;
+  const std::uint64_t* take_bulk(detail::reply_list& list, const std::uint64_t* at) noexcept;
+
+  server& serving_;
+  bool has_siblings_;
+  std::vector<detail::peer_port> hot_;
+  std::vector<peer> peers_;
+  net::domain& domain_;
+  aggregate::flush_counts flushes_;
+};
+
+/// What this layer does for the workers of a node.
+class node_ports final : public sched::hooks {
+public:
+  struct setup {
+    net::transport* transport = nullptr;
+    std::uint32_t node = 0;
+    std::uint32_t nodes = 1;
+    unsigned workers = 1;
+    std::byte* const* segment_bases = nullptr;  // by node; this node's own is never null
+    std::uint64_t segment_bytes = 0;
+    bool mapped_elsewhere = false;              // other nodes access this node's segment directly
+  };
+  explicit node_ports(const setup& s);
+
+  /// Connects port and worker; before the worker's thread starts.
+  void attach(sched::worker& w) noexcept;
+
+  bool poll(sched::worker& w) noexcept override;
+  void flush(sched::worker& w) noexcept override;
+  bool pending(sched::worker& w) noexcept override;
+  bool fence(sched::worker& w, sched::fence_request& request) noexcept override;
+
+  worker_port& at(unsigned worker) noexcept { return *ports_[worker]; }
+  server& server_at(unsigned worker) noexcept { return *servers_[worker]; }
+
+private:
+  net::transport& transport_;
+  std::vector<std::unique_ptr<server>> servers_;
+  std::vector<std::unique_ptr<worker_port>> ports_;
+};
+
+}  // namespace shoal::remote

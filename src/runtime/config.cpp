@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/config.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <bit>
+
+#include "launch/local_launch.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal::runtime {
+namespace {
+
+using base::setting;
+using base::setting_type;
+
+constexpr setting k_runtime[] = {
+    {.name = "nodes", .type = setting_type::integer, .default_value = "1",
+     .help = "nodes in this process (transport inproc; under a launcher it says)", .min = "1", .max = "64"},
+    {.name = "workers", .type = setting_type::integer, .default_value = "0",
+     .help = "threads per node that run tasks; 0: the machine's processors divided by its nodes", .min = "0",
+     .max = "1024"},
+    {.name = "pin", .type = setting_type::boolean, .default_value = "on", .help = "pin workers to processors"},
+    {.name = "direct", .type = setting_type::boolean, .default_value = "on",
+     .help = "nodes of one machine access each other's memory directly; off: everything by messages"},
+    {.name = "start_seconds", .type = setting_type::integer, .default_value = "30",
+     .help = "how long a node waits for the others at start", .min = "1", .max = "3600"},
+};
+constexpr setting k_fiber[] = {
+    {.name = "stack", .type = setting_type::size, .default_value = "64K", .help = "address space of a task's stack",
+     .min = "16K", .max = "64M"},
+    {.name = "stacks", .type = setting_type::size, .default_value = "2M",
+     .help = "stacks per node, that is, tasks that can wait at once", .min = "64", .max = "64M"},
+};
+constexpr setting k_sched[] = {
+    {.name = "waiting_memory", .type = setting_type::size, .default_value = "0",
+     .help = "memory that waiting iterations may take before new ones are held back; 0: a quarter of what is free",
+     .min = "0"},
+    {.name = "spin", .type = setting_type::integer, .default_value = "40",
+     .help = "looks around of a worker with nothing to do before it sleeps", .min = "0", .max = "1000000"},
+};
+constexpr setting k_net[] = {
+    {.name = "buffer", .type = setting_type::size, .default_value = "16K", .help = "bytes of an aggregation buffer",
+     .min = "16K", .max = "1M"},
+    {.name = "buffers", .type = setting_type::integer, .default_value = "8",
+     .help = "buffers under way from a worker to a node, rounded up to a power of two", .min = "2", .max = "256"},
+};
+constexpr setting k_array[] = {
+    {.name = "segment", .type = setting_type::size, .default_value = "0",
+     .help = "address space of a node's part of the global memory; 0: as much as the machine has memory", .min = "0",
+     .max = "8T"},
+    {.name = "huge_pages", .type = setting_type::boolean, .default_value = "on",
+     .help = "global memory on 2 MiB pages where the system gives them"},
+};
+
+}  // namespace
+
+base::settings all_settings() {
+  base::settings s;
+  s.add({"runtime", k_runtime});
+  s.add({"fiber", k_fiber});
+  s.add({"sched", k_sched});
+  s.add({"net", k_net});
+  s.add({"array", k_array});
+  s.accept_variable(launch::k_launch_variable);
+  s.read_environment(environ);
+  s.read_configuration();
+  return s;
+}
+
+config read_config(const base::settings& s) {
+  config c;
+  c.nodes = static_cast<std::uint32_t>(s.get_int("nodes"));
+  c.workers = static_cast<unsigned>(s.get_int("workers"));
+  c.pin = s.get_bool("pin");
+  c.direct = s.get_bool("direct");
+  c.start_timeout_ns = s.get_int("start_seconds") * 1'000'000'000;
+  c.stack_bytes = s.get_size("stack");
+  c.most_stacks = s.get_size("stacks");
+  c.waiting_bytes = s.get_size("waiting_memory");
+  c.spin = static_cast<unsigned>(s.get_int("spin"));
+  c.buffer_bytes = s.get_size("buffer") / 64 * 64;
+  c.buffers = std::bit_ceil(static_cast<std::size_t>(s.get_int("buffers")));
+  c.segment_bytes = s.get_size("segment");
+  c.huge_pages = s.get_bool("huge_pages");
+  return c;
+}
+
+std::string config::common() const {
+  return fmt::format("workers {}, direct {}, buffer {}, buffers {}", workers, direct ? "on" : "off", buffer_bytes,
+                     buffers);
+}
+
+}  // namespace shoal::runtime

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job is made of, read from the settings; and the tables of settings themselves, collected from all folders.
+// Who may call: one thread, at start. Shown by tests/unit/runtime/config_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/settings.hpp"
+
+namespace shoal::runtime {
+
+struct config {
+  std::uint32_t nodes = 1;          // inproc only; under a launcher it comes from there
+  unsigned workers = 0;             // per node; 0: chosen
+  bool direct = true;               // nodes of a machine map each other's memory
+  bool huge_pages = true;
+  bool pin = true;
+  std::uint64_t segment_bytes = 0;  // 0: chosen
+  std::size_t stack_bytes = 0;
+  std::size_t most_stacks = 0;
+  std::size_t waiting_bytes = 0;
+  std::size_t buffer_bytes = 0;
+  std::size_t buffers = 0;
+  unsigned spin = 0;
+  std::int64_t start_timeout_ns = 0;
+
+  /// What nodes of a job must have in common, in words.
+  std::string common() const;
+};
+
+/// All settings there are, with what environment and files say; nothing is checked yet.
+base::settings all_settings();
+config read_config(const base::settings& s);
+
+}  // namespace shoal::runtime

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "base/log.hpp"
+#include "launch/local_launch.hpp"
+#include "launch/world.hpp"
+#include "machine/topology.hpp"
+#include "net/transports/inproc.hpp"
+#include "net/transports/shm.hpp"
+#include "remote/code.hpp"
+#include "runtime/node.hpp"
+#include "shoal/run.hpp"
+
+namespace shoal::runtime {
+namespace {
+
+net::ring_shape shape_of(const config& c, unsigned nodes) {
+  return {nodes, c.workers, c.buffer_bytes, c.buffers};
+}
+
+// The processors of one node's workers, so that the nodes of a machine take different ones.
+std::vector<int> processors_of(config& c, const machine::topology& machine, unsigned nodes, unsigned index) {
+  if (c.workers == 0) c.workers = std::max(machine.usable_processors() / nodes, 1U);
+  std::vector<int> result(c.workers, -1);
+  const auto place = machine.choose(nodes, index, c.workers);
+  if (c.pin && place.pin) std::copy(place.pus.begin(), place.pus.end(), result.begin());
+  return result;
+}
+
+}  // namespace
+
+int run_in_process(config c, const std::function<int()>& main_task) {
+  const auto machine = machine::topology::discover();
+  std::vector<std::vector<int>> processors;
+  for (unsigned n = 0; n < c.nodes; ++n) processors.push_back(processors_of(c, machine, c.nodes, n));
+  if (c.segment_bytes == 0) c.segment_bytes = launch::default_segment_bytes(c.nodes);
+
+  std::vector<machine::segment> segments;
+  std::vector<std::byte*> mapped;
+  for (unsigned n = 0; n < c.nodes; ++n) {
+    segments.push_back(machine::segment::create(fmt::format("shoal-node-{}", n), c.segment_bytes));
+    mapped.push_back(segments.back().map());
+  }
+  const net::inproc_world world(shape_of(c, c.nodes));
+  std::vector<std::unique_ptr<node>> nodes;
+  for (unsigned n = 0; n < c.nodes; ++n) {
+    node_parts parts;
+    parts.node = n;
+    parts.nodes = c.nodes;
+    parts.settings = &c;
+    parts.processors = processors[n];
+    parts.transport = world.connect(n);
+    parts.segment = &segments[n];
+    parts.bases = mapped;
+    if (!c.direct)
+      for (unsigned other = 0; other < c.nodes; ++other)
+        if (other != n) parts.bases[other] = nullptr;
+    nodes.push_back(std::make_unique<node>(std::move(parts)));
+  }
+  std::vector<std::thread> others;
+  for (unsigned n = 1; n < c.nodes; ++n) others.emplace_back([&nodes, n] { nodes[n]->serve(); });
+  std::exception_ptr thrown;
+  int status = 0;
+  try {
+    status = nodes[0]->run_main(main_task);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  for (auto& t : others) t.join();
+  if (thrown) std::rethrow_exception(thrown);
+  return status;
+}
+
+bool is_launched() { return launch::launched().has_value(); }
+
+int run_launched(config c, const std::function<int()>& main_task) {
+  const auto me = *launch::launched();
+  base::set_log_context({.node = static_cast<int>(me.node)});
+  const auto machine = machine::topology::discover();
+  const auto processors = processors_of(c, machine, me.nodes, me.node);
+  auto world_memory = machine::segment::adopt(me.world_descriptor);
+  const auto shape = shape_of(c, me.nodes);
+  launch::world world(world_memory.map(launch::k_world_header_bytes + net::ring_layout::bytes(shape)));
+  world.join({me.node, me.nodes, remote::code_fingerprint(), c.common()}, c.start_timeout_ns);
+
+  std::vector<machine::segment> segments;
+  node_parts parts;
+  parts.node = me.node;
+  parts.nodes = me.nodes;
+  parts.settings = &c;
+  parts.processors = processors;
+  parts.transport = net::connect_shm(world.transport_memory(), shape, me.node);
+  for (std::uint32_t n = 0; n < me.nodes; ++n) {
+    segments.push_back(machine::segment::adopt(me.segment_descriptors[n]));
+    parts.bases.push_back(n == me.node || c.direct ? segments.back().map() : nullptr);
+  }
+  parts.segment = &segments[me.node];
+  int status = 0;
+  {
+    node here(std::move(parts));
+    if (me.node == 0)
+      status = here.run_main(main_task);
+    else
+      here.serve();
+  }
+  world.leave(me.node);
+  return status;
+}
+
+}  // namespace shoal::runtime
+
+namespace shoal::detail {
+namespace {
+
+constexpr const char* k_prefix = "--shoal-";
+
+// Takes --shoal-NAME=VALUE out of the command line.
+void take_arguments(base::settings& s, int* argc, char** argv) {
+  int kept = 0;
+  for (int i = 0; i < *argc; ++i) {
+    const std::string text = argv[i];
+    const auto equals = text.find('=');
+    if (i == 0 || text.rfind(k_prefix, 0) != 0 || equals == std::string::npos) {
+      argv[kept++] = argv[i];
+      continue;
+    }
+    std::string name = text.substr(std::strlen(k_prefix), equals - std::strlen(k_prefix));
+    std::replace(name.begin(), name.end(), '-', '_');
+    s.set(name, text.substr(equals + 1), base::setting_origin::command_line);
+  }
+  *argc = kept;
+}
+
+}  // namespace
+
+int run(int* argc, char** argv, const run_options& options, const std::function<int()>& main_task) {
+  try {
+    auto s = runtime::all_settings();
+    take_arguments(s, argc, argv);
+    for (const auto& [name, value] : options.settings) s.set(name, value);
+    s.check();
+    const auto c = runtime::read_config(s);
+    return runtime::is_launched() ? runtime::run_launched(c, main_task) : runtime::run_in_process(c, main_task);
+  } catch (const std::exception& e) {
+    base::write_line("", e.what());
+  } catch (...) {
+    base::write_line("", "the main task ended with an exception that is no std::exception");
+  }
+  return 1;
+}
+
+}  // namespace shoal::detail

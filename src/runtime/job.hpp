@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job: the nodes of this process, started and stopped. Alone in the process: one node (or, for tests, several). Under a
+// launcher: this process's node.
+// Who may call: main(), through shoal::run; tests. Blocks its thread until the job has ended.
+// Shown by tests/cluster/.
+#pragma once
+
+#include <functional>
+
+#include "runtime/config.hpp"
+
+namespace shoal::runtime {
+
+/// Runs `main_task` on node 0 of as many nodes as `c.nodes` says, all in this process. Gives its result or rethrows.
+int run_in_process(config c, const std::function<int()>& main_task);
+
+/// Runs this process's node of a job on this machine, as the launcher said. The main task's result on node 0, else 0.
+int run_launched(config c, const std::function<int()>& main_task);
+
+/// Whether a launcher started this process.
+bool is_launched();
+
+}  // namespace shoal::runtime

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/node.hpp"
+
+#include <utility>
+
+#include "shoal/detail/message.hpp"
+#include "shoal/array.hpp"
+#include "shoal/task.hpp"
+
+namespace shoal::runtime {
+namespace {
+
+remote::node_ports::setup port_setup(const node_parts& parts, net::transport& transport, const array::node_memory& m) {
+  remote::node_ports::setup s;
+  s.transport = &transport;
+  s.node = parts.node;
+  s.nodes = parts.nodes;
+  s.workers = parts.settings->workers;
+  s.segment_bases = m.bases();
+  s.segment_bytes = m.capacity_bytes();
+  s.mapped_elsewhere = parts.nodes > 1 && parts.settings->direct;
+  return s;
+}
+
+sched::pool_options pool_setup(const node_parts& parts) {
+  const config& c = *parts.settings;
+  sched::pool_options o;
+  o.workers = c.workers;
+  o.stack_bytes = c.stack_bytes;
+  o.most_stacks = c.most_stacks;
+  o.most_waiting_bytes = c.waiting_bytes;
+  o.processors = parts.processors;
+  o.spin_rounds = c.spin;
+  return o;
+}
+
+// What `stop` holds once node 0 has said it, before or after the serving task began to wait.
+detail::suspended* const k_stopped = reinterpret_cast<detail::suspended*>(1);
+
+void receive_stop(const detail::arrival& a) noexcept {
+  auto& p = *static_cast<detail::port*>(a.worker.port);
+  if (detail::suspended* server = p.stop->exchange(k_stopped, std::memory_order_acq_rel); server != nullptr)
+    detail::wake(server);
+}
+
+}  // namespace
+
+node::node(node_parts parts)
+    : nodes_(parts.nodes),
+      transport_(std::move(parts.transport)),
+      memory_(*parts.segment, parts.bases, parts.node,
+              {parts.settings->huge_pages, parts.nodes}),
+      teams_(parts.node),
+      ports_(port_setup(parts, *transport_, memory_)),
+      pool_(pool_setup(parts), &ports_) {
+  for (unsigned w = 0; w < pool_.size(); ++w) {
+    ports_.attach(pool_.at(w));
+    remote::worker_port& p = ports_.at(w);
+    p.array_state = &memory_;
+    p.generations = memory_.generations();
+    p.cluster_state = &teams_;
+    p.stop = &stop_;
+  }
+}
+
+int node::run_main(const std::function<int()>& main_task) {
+  int status = 0;
+  pool_.run([&] {
+    const auto stop_others = [this] {
+      detail::port& p = detail::this_port();
+      detail::settle_all(p);
+      for (std::uint32_t n = 1; n < nodes_; ++n) detail::send(*detail::t_worker, n, receive_stop, {});
+      detail::settle_all(p);
+    };
+    try {
+      status = main_task();
+    } catch (...) {
+      stop_others();
+      throw;
+    }
+    stop_others();
+  });
+  return status;
+}
+
+void node::serve() {
+  pool_.run([this] {
+    if (stop_.exchange(detail::this_task(), std::memory_order_acq_rel) == nullptr) detail::leave();
+  });
+}
+
+}  // namespace shoal::runtime

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// One node of a job: its part of the global memory, its workers and what they communicate through, put together.
+// Who may call: the thread that made it; run_main() and serve() block it, and make it worker 0.
+// Guarantees: several nodes can live in one process. Nothing outlives the object.
+// Shown by tests/cluster/.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "array/node_memory.hpp"
+#include "cluster/team.hpp"
+#include "machine/segment.hpp"
+#include "net/ring_world.hpp"
+#include "remote/worker_port.hpp"
+#include "runtime/config.hpp"
+#include "sched/pool.hpp"
+
+namespace shoal::runtime {
+
+struct node_parts {
+  std::uint32_t node = 0;
+  std::uint32_t nodes = 1;
+  const config* settings = nullptr;
+  std::vector<int> processors;                  // of the workers; -1: not pinned
+  std::unique_ptr<net::transport> transport;
+  machine::segment* segment = nullptr;          // mapped
+  std::vector<std::byte*> bases;                // by node; null where only messages reach
+};
+
+class node {
+public:
+  explicit node(node_parts parts);
+  node(const node&) = delete;
+  node& operator=(const node&) = delete;
+
+  /// Node 0: runs the main task, then tells the others to stop. Rethrows what the task throws.
+  int run_main(const std::function<int()>& main_task);
+  /// The others: serves until node 0 says stop.
+  void serve();
+
+  sched::pool& workers() noexcept { return pool_; }
+  remote::node_ports& ports() noexcept { return ports_; }
+
+private:
+  std::uint32_t nodes_;
+  std::unique_ptr<net::transport> transport_;
+  array::node_memory memory_;
+  cluster::node_teams teams_;
+  std::atomic<detail::suspended*> stop_{nullptr};  // partners: serve() and whoever executes node 0's last message
+  remote::node_ports ports_;
+  sched::pool pool_;
+};
+
+}  // namespace shoal::runtime

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/pool.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "machine/memory_info.hpp"
+#include "machine/topology.hpp"
+#include "shoal/detail/assert.hpp"
+
+namespace shoal::sched {
+namespace {
+
+// What a waiting task takes, at least: the first page of its stack, and what the system needs to map it.
+constexpr std::size_t k_waiting_bytes = 4608;
+
+std::size_t most_waiting(const pool_options& options) {
+  std::size_t bytes = options.most_waiting_bytes;
+  if (bytes == 0) bytes = static_cast<std::size_t>(machine::memory_info().usable_bytes() / 4);
+  return std::max<std::size_t>(bytes / k_waiting_bytes / options.workers, 16);
+}
+
+struct main_task final : detail::task {
+  const std::function<void()>* body = nullptr;
+  pool* owner = nullptr;
+  std::exception_ptr thrown;
+};
+
+}  // namespace
+
+pool::pool(const pool_options& options, hooks* above)
+    : options_(options),
+      hooks_(above != nullptr ? above : &none_),
+      region_(options.stack_bytes, options.most_stacks,
+              std::size_t{options.workers} * 2 * fiber::stack_region::k_stacks_per_lease) {
+  SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
+  const std::size_t waiting = most_waiting(options);
+  for (unsigned i = 0; i < options.workers; ++i) workers_.push_back(std::make_unique<worker>(*this, i, waiting));
+}
+
+pool::~pool() {
+  stop();
+  for (auto& t : threads_) t.join();
+}
+
+void pool::run(const std::function<void()>& body) {
+  const auto pin = [this](unsigned i) {
+    if (i < options_.processors.size() && options_.processors[i] >= 0)
+      machine::pin_this_thread(options_.processors[i]);
+  };
+  for (unsigned i = 1; i < size(); ++i)
+    threads_.emplace_back([this, i, pin] {
+      pin(i);
+      at(i).run_thread();
+    });
+  pin(0);
+  main_task first;
+  first.body = &body;
+  first.owner = this;
+  first.run = [](detail::task& t) noexcept {
+    auto& m = static_cast<main_task&>(t);
+    detail::set_outermost(true);
+    try {
+      (*m.body)();
+    } catch (...) {
+      m.thrown = std::current_exception();
+    }
+    detail::set_outermost(false);
+    m.owner->stop();
+  };
+  at(0).begin_with(first);
+  at(0).run_thread();
+  for (auto& t : threads_) t.join();
+  threads_.clear();
+  if (first.thrown) std::rethrow_exception(first.thrown);
+}
+
+void pool::stop() noexcept {
+  stopping_.store(true, std::memory_order_release);
+  for (auto& w : workers_) w->ring();
+}
+
+void pool::wake_one(const worker* except) noexcept {
+  for (auto& w : workers_)
+    if (w.get() != except && w->parked()) {
+      w->ring();
+      return;
+    }
+}
+
+}  // namespace shoal::sched

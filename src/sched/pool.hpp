@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The workers of one node: starts and stops them, and knows who sleeps. What lies above the scheduler (messages) comes in
+// through `hooks`.
+// Who may call: the thread that made it (start, run, stop); wake_one and stopping any thread.
+// Guarantees: run() runs the main task on the calling thread, which is worker 0, and returns when it has ended; stop()
+// ends the other workers. A program must have no task left when it stops.
+// Shown by tests/unit/sched/pool_test.cpp.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "fiber/stack_pool.hpp"
+#include "sched/worker.hpp"
+
+namespace shoal::sched {
+
+/// A wish to know that all asynchronous operations begun by a worker so far are complete.
+struct fence_request {
+  void (*done)(fence_request&) noexcept = nullptr;  // on that worker, while it polls; may not switch
+};
+
+/// What the layers above do for a worker, on its own thread. None may switch tasks or throw.
+struct hooks {
+  virtual ~hooks() = default;
+  /// Serves what has arrived; true if anything had.
+  virtual bool poll(worker&) noexcept { return false; }
+  /// Pushes out what is buffered: the worker is idle, or its buffers are old.
+  virtual void flush(worker&) noexcept {}
+  /// Whether something arrived that poll() would serve: asked between announcing sleep and sleeping.
+  virtual bool pending(worker&) noexcept { return false; }
+  /// Calls `request.done` once all that the worker has issued is complete; true if it is already (no call then).
+  virtual bool fence(worker&, fence_request&) noexcept { return true; }
+};
+
+struct pool_options {
+  unsigned workers = 1;
+  std::size_t stack_bytes = std::size_t{64} << 10;
+  std::size_t most_stacks = std::size_t{1} << 21;       // address space, not memory
+  std::size_t most_waiting_bytes = 0;                   // 0: a quarter of the memory
+  std::vector<int> processors;                          // by worker; empty or -1: not pinned
+  unsigned spin_rounds = 40;                            // polls before a worker with nothing to do parks
+};
+
+class pool {
+public:
+  explicit pool(const pool_options& options, hooks* above = nullptr);
+  pool(const pool&) = delete;
+  pool& operator=(const pool&) = delete;
+  ~pool();
+
+  /// Starts workers 1 ... and becomes worker 0 for as long as `main_task` runs. Rethrows what it throws.
+  void run(const std::function<void()>& main_task);
+
+  unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }
+  worker& at(unsigned i) noexcept { return *workers_[i]; }
+  hooks& above() noexcept { return *hooks_; }
+  const pool_options& options() const noexcept { return options_; }
+  fiber::stack_region& stacks() noexcept { return region_; }
+
+  bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
+  /// Ends the workers' loops; worker 0's too. Any thread.
+  void stop() noexcept;
+
+  /// Wakes a parked worker other than `except`, if there is one.
+  void wake_one(const worker* except) noexcept;
+  std::atomic<unsigned>& sleepers() noexcept { return sleepers_; }
+
+private:
+  pool_options options_;
+  hooks none_;
+  hooks* hooks_;
+  fiber::stack_region region_;
+  std::atomic<unsigned> sleepers_{0};  // partners: parking workers and whoever spawns
+  std::atomic<bool> stopping_{false};
+  std::vector<std::unique_ptr<worker>> workers_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace shoal::sched

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker: one thread that runs tasks. It runs its loop on some stack; a task runs as an ordinary call from the loop.
+// A task that waits leaves that stack behind, as it is: the worker goes on on the stack of a task that is ready, or with
+// a fresh loop on a stack of the pool. When the task is woken a loop hands over to it and gives its own, empty, stack
+// back. So what never waits costs no stack and no switch.
+// Who may call: its own thread, but for make_ready(), ring(), give_errand() and the statistics.
+// Guarantees: a started task never moves to another thread; nobody re-checks blocked tasks; tasks that yield in turn do
+// not keep unstarted ones from running. The wait of a worker with nothing to do is a futex.
+// Shown by tests/unit/sched/worker_test.cpp, tests/stress/sched_test.cpp, model: tests/model/parking_test.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "fiber/fiber.hpp"
+#include "fiber/stack_pool.hpp"
+#include "lockfree/doorbell.hpp"
+#include "lockfree/inbox.hpp"
+#include "sched/ready_queue.hpp"
+#include "shoal/detail/loop.hpp"
+#include "shoal/detail/worker.hpp"
+#include "shoal/random.hpp"
+
+namespace shoal::sched {
+
+class pool;
+
+/// A task for one particular worker.
+struct errand : lockfree::inbox_node<>, detail::task {};
+
+class worker final : public detail::worker_face {
+public:
+  worker(pool& owner, unsigned number, std::size_t most_waiting);
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+
+  /// The thread's body: runs tasks until the pool stops.
+  void run_thread() noexcept;
+  /// What it begins with, before anything can be stolen. Before run_thread().
+  void begin_with(detail::task& t) noexcept { first_ = &t; }
+
+  // --- for the running task ---
+  void leave() noexcept;
+  void yield() noexcept;
+  /// Serves messages; called by loops between chunks and by programs that compute for long.
+  bool poll() noexcept;
+  fiber::fiber* current() noexcept { return current_; }
+
+  // --- for any thread ---
+  void make_ready(fiber::fiber& f) noexcept;
+  void give_errand(errand& e) noexcept;
+  /// Wakes the worker if it is parked; call after publishing what it is to find.
+  void ring() noexcept;
+  bool parked() const noexcept { return parked_.load(std::memory_order_relaxed); }
+
+  /// Puts a range aside while too many tasks wait; true if it was.
+  bool defer_if_full(detail::loop_state& loop, detail::task& t) noexcept;
+
+  /// The doorbell may lie in memory that other processes ring. Before the thread starts.
+  void use_doorbell(lockfree::doorbell<>& bell, bool shared_by_processes) noexcept;
+
+  pool& owner() noexcept { return owner_; }
+
+  struct statistics {
+    std::uint64_t run = 0;     // tasks begun from the loop
+    std::uint64_t stolen = 0;  // of these, from siblings
+    std::uint64_t left = 0;    // waits
+    std::uint64_t parks = 0;
+  };
+  const statistics& counts() const noexcept { return counts_; }
+  std::size_t stacks_in_use() const noexcept { return stacks_.in_use(); }
+
+  /// Asks the worker to push out what it has buffered at its next call; any thread.
+  std::atomic<bool> flush_wanted{false};
+  /// Moves whenever the worker looks at its messages; for the service thread.
+  std::atomic<std::uint64_t> polls{0};
+
+private:
+  static void on_fresh_stack(boost::context::detail::transfer_t from) noexcept;
+  void loop(fiber::fiber& self) noexcept;
+  void run(detail::task& t) noexcept;
+  void cut_frames() noexcept;
+  fiber::fiber* take_loop() noexcept;
+  void resume(fiber::fiber& self, fiber::fiber& next) noexcept;
+  void hand_over(fiber::fiber& self, fiber::fiber& next) noexcept;
+  bool take_inbox() noexcept;
+  bool poll_once() noexcept;
+  detail::task* next_own() noexcept;
+  detail::task* steal() noexcept;
+  bool idle() noexcept;
+  void park() noexcept;
+  bool anything_to_do() noexcept;
+  void wait_without_stack() noexcept;
+
+  static constexpr unsigned k_turns = 256;  // direct switches, or tasks, between two looks at the messages
+
+  pool& owner_;
+  fiber::exception_state* exceptions_ = nullptr;
+  fiber::fiber* current_ = nullptr;
+  fiber::fiber native_;            // the thread's own stack
+  bool native_idle_ = false;       // it stands in its loop
+  unsigned turns_ = k_turns;
+  detail::task* first_ = nullptr;
+  ready_queue ready_;
+  fiber::stack_pool stacks_;
+  std::size_t most_waiting_;
+  std::vector<detail::task*> deferred_;  // outermost ranges that may not begin iterations now
+  xoshiro256ss random_;
+  statistics counts_;
+
+  lockfree::doorbell<> own_bell_;
+  lockfree::doorbell<>* bell_ = &own_bell_;
+  bool bell_shared_ = false;
+  std::atomic<bool> parked_{false};  // partner: pool::wake_one
+  lockfree::inbox<> woken_;          // partners: make_ready of other threads
+  lockfree::inbox<> errands_;        // partners: give_errand
+};
+
+inline worker* this_worker() noexcept { return static_cast<worker*>(detail::t_worker); }
+
+}  // namespace shoal::sched

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shoal/array.hpp"
+
+#include <numeric>
+#include <vector>
+
+#include "tests/cluster/cluster.hpp"
+
+namespace {
+
+using shoal::array_ref;
+using shoal::distribution;
+using shoal::everywhere;
+using shoal::global_array;
+
+class arrays : public shoal::test::cluster {};
+SHOAL_CLUSTER_TESTS(arrays);
+
+constexpr distribution k_kinds[] = {distribution::partition, distribution::local, distribution::remote,
+                                    distribution::cyclic};
+
+TEST_P(arrays, begin_zero_and_keep_what_is_put) {
+  run([] {
+    for (const auto kind : k_kinds)
+      for (const std::uint64_t size : {1, 2, 3, 7, 64, 1000}) {
+        global_array<std::uint64_t> a(size, kind);
+        for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(a->get(i), 0U);
+        for (std::uint64_t i = 0; i < size; ++i) a->put(i, ~i);
+        for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(a->get(i), ~i) << size << " " << static_cast<int>(kind);
+      }
+  });
+}
+
+template <class T>
+void check_verbs() {
+  global_array<T> a(16);
+  const array_ref<T> r = a;
+  for (std::uint64_t i = 0; i < r.size(); ++i) {
+    r.put(i, static_cast<T>(7));
+    EXPECT_EQ(r.get(i), static_cast<T>(7));
+    EXPECT_EQ(r.fetch_add(i, static_cast<T>(5)), static_cast<T>(7));
+    r.add(i, static_cast<T>(1));
+    EXPECT_EQ(r.get(i), static_cast<T>(13));
+    EXPECT_EQ(r.fetch_min(i, static_cast<T>(4)), static_cast<T>(13));
+    r.min(i, static_cast<T>(9));
+    EXPECT_EQ(r.fetch_max(i, static_cast<T>(100)), static_cast<T>(4));
+    r.max(i, static_cast<T>(3));
+    EXPECT_EQ(r.exchange(i, static_cast<T>(12)), static_cast<T>(100));
+    EXPECT_EQ(r.compare_exchange(i, static_cast<T>(11), static_cast<T>(1)), static_cast<T>(12));
+    EXPECT_EQ(r.compare_exchange(i, static_cast<T>(12), static_cast<T>(2)), static_cast<T>(12));
+    EXPECT_EQ(r.get(i), static_cast<T>(2));
+    if constexpr (std::is_integral_v<T>) {
+      r.put(i, static_cast<T>(0x5c));
+      EXPECT_EQ(r.fetch_and(i, static_cast<T>(0x0f)), static_cast<T>(0x5c));
+      EXPECT_EQ(r.fetch_or(i, static_cast<T>(0x60)), static_cast<T>(0x0c));
+      r.bit_and(i, static_cast<T>(0x70));
+      r.bit_or(i, static_cast<T>(0x01));
+      EXPECT_EQ(r.get(i), static_cast<T>(0x61));
+    }
+    if constexpr (std::is_signed_v<T>) {
+      r.put(i, static_cast<T>(-3));
+      r.add(i, static_cast<T>(-4));
+      EXPECT_EQ(r.fetch_min(i, static_cast<T>(-100)), static_cast<T>(-7));
+      EXPECT_EQ(r.get(i), static_cast<T>(-100));
+    }
+    // The ends of the range, and values on both sides of what fits into a command's header.
+    for (const T v : {std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest(), static_cast<T>(2047),
+                      static_cast<T>(2048), static_cast<T>(-2047), static_cast<T>(-2048), static_cast<T>(-2049)}) {
+      r.put(i, v);
+      EXPECT_EQ(r.get(i), v);
+      r.async_put(i, static_cast<T>(1));
+      shoal::wait();
+      r.async_put(i, v);
+      shoal::wait();
+      EXPECT_EQ(r.exchange(i, static_cast<T>(0)), v);
+    }
+  }
+}
+
+TEST_P(arrays, have_all_verbs_for_all_element_types) {
+  run([] {
+    check_verbs<std::uint8_t>();
+    check_verbs<std::int8_t>();
+    check_verbs<std::uint16_t>();
+    check_verbs<std::int16_t>();
+    check_verbs<std::uint32_t>();
+    check_verbs<std::int32_t>();
+    check_verbs<std::uint64_t>();
+    check_verbs<std::int64_t>();
+    check_verbs<float>();
+    check_verbs<double>();
+  });
+}
+
+TEST_P(arrays, async_verbs_are_complete_after_wait) {
+  run([] {
+    constexpr std::uint64_t k_size = 20000;
+    global_array<std::uint32_t> a(k_size);
+    const array_ref<std::uint32_t> r = a;
+    for (std::uint64_t i = 0; i < k_size; ++i) r.async_put(i, static_cast<std::uint32_t>(i * i));
+    shoal::wait();
+    std::vector<std::uint32_t> got(k_size);
+    for (std::uint64_t i = 0; i < k_size; ++i) r.async_get(i, &got[i]);
+    shoal::wait();
+    for (std::uint64_t i = 0; i < k_size; ++i) ASSERT_EQ(got[i], static_cast<std::uint32_t>(i * i));
+    std::vector<std::uint32_t> old(k_size);
+    for (std::uint64_t i = 0; i < k_size; ++i) r.async_fetch_add(i, 1000000, &old[i]);
+    shoal::wait();
+    ASSERT_EQ(old, got);
+    for (std::uint64_t i = 0; i < k_size; ++i) r.async_exchange(i, 5, &old[i]);
+    shoal::wait();
+    for (std::uint64_t i = 0; i < k_size; ++i) ASSERT_EQ(old[i], got[i] + 1000000);
+    for (std::uint64_t i = 0; i < k_size; ++i) r.async_compare_exchange(i, i % 2 == 0 ? 5 : 6, 7, &old[i]);
+    shoal::wait();
+    for (std::uint64_t i = 0; i < k_size; ++i) ASSERT_EQ(r.get(i), i % 2 == 0 ? 7U : 5U);
+  });
+}
+
+TEST_P(arrays, count_exactly_under_contention_from_all_nodes) {
+  run([] {
+    constexpr std::uint64_t k_cells = 3;
+    constexpr std::uint64_t k_iterations = 20000;
+    global_array<std::uint64_t> a(k_cells, distribution::cyclic);
+    shoal::parallel_for(everywhere, k_iterations, [r = a.ref()](std::uint64_t i) {
+      r.async_add(i % k_cells, 1);
+      if (i % 16 == 0) r.add(i % k_cells, 1);
+    });
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < k_cells; ++i) sum += a->get(i);
+    EXPECT_EQ(sum, k_iterations + k_iterations / 16);
+  });
+}
+
+struct particle {
+  double x;
+  double y;
+  double z;
+  std::int32_t charge;
+  char name[5];
+};
+
+TEST_P(arrays, hold_any_trivially_copyable_type) {
+  run([] {
+    for (const auto kind : k_kinds) {
+      global_array<particle> a(100, kind);
+      for (int i = 0; i < 100; ++i)
+        a->put(static_cast<std::uint64_t>(i), particle{1.0 * i, 2.0 * i, 3.0 * i, -i, {'p', static_cast<char>(i), 0, 0, 0}});
+      for (int i = 0; i < 100; ++i) {
+        const particle p = a->get(static_cast<std::uint64_t>(i));
+        ASSERT_EQ(p.z, 3.0 * i);
+        ASSERT_EQ(p.charge, -i);
+        ASSERT_EQ(p.name[1], static_cast<char>(i));
+      }
+    }
+  });
+}
+
+TEST_P(arrays, move_many_elements_at_once_more_than_a_buffer_holds) {
+  run([] {
+    for (const auto kind : k_kinds) {
+      constexpr std::uint64_t k_size = 50001;
+      global_array<std::uint16_t> a(k_size, kind);
+      std::vector<std::uint16_t> values(k_size);
+      for (std::uint64_t i = 0; i < k_size; ++i) values[i] = static_cast<std::uint16_t>(shoal::splitmix64::at(1, i));
+      a->put(0, std::span<const std::uint16_t>(values));
+      std::vector<std::uint16_t> got(k_size - 10);
+      a->get(7, std::span(got));
+      for (std::uint64_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], values[i + 7]);
+      a->async_put(3, std::span<const std::uint16_t>(values).first(40000));
+      shoal::wait();
+      ASSERT_EQ(a->get(3), values[0]);
+      ASSERT_EQ(a->get(40002), values[39999]);
+    }
+  });
+}
+
+TEST_P(arrays, are_filled_and_copied) {
+  run([] {
+    for (const auto from_kind : k_kinds)
+      for (const auto to_kind : k_kinds) {
+        constexpr std::uint64_t k_size = 3001;
+        global_array<std::int32_t> from(k_size, from_kind);
+        global_array<std::int32_t> to(k_size + 50, to_kind);
+        to->fill(-7);
+        for (std::uint64_t i = 0; i < k_size; ++i) from->async_put(i, static_cast<std::int32_t>(i));
+        shoal::wait();
+        to->copy(20, from, 5, 2900);
+        for (std::uint64_t i = 0; i < to.size(); ++i)
+          ASSERT_EQ(to->get(i), i >= 20 && i < 2920 ? static_cast<std::int32_t>(i - 15) : -7) << i;
+      }
+  });
+}
+
+TEST_P(arrays, give_each_node_its_part_as_a_span) {
+  run([] {
+    for (const auto kind : k_kinds) {
+      constexpr std::uint64_t k_size = 1003;
+      global_array<std::uint64_t> a(k_size, kind);
+      shoal::spmd([r = a.ref()](shoal::team&) {
+        const auto range = r.local_range();
+        auto part = r.local();
+        for (std::uint64_t k = 0; k < part.size(); ++k) part[k] = 3 * (range.first + k * range.stride);
+      });
+      for (std::uint64_t i = 0; i < k_size; ++i) ASSERT_EQ(a->get(i), 3 * i);
+    }
+  });
+}
+
+TEST_P(arrays, give_memory_back_and_are_zero_again) {
+  run([] {
+    for (int round = 0; round < 40; ++round) {
+      global_array<std::uint64_t> a(1 << 20);  // forty of these together would not fit into the segments
+      ASSERT_EQ(a->get(12345), 0U);
+      a->put(12345, 1);
+      global_array<std::uint64_t> b(100);
+      global_array<std::uint64_t> moved = std::move(b);
+      moved->put(99, 5);
+      ASSERT_EQ(moved->get(99), 5U);
+    }
+  });
+}
+
+TEST_P(arrays, refuse_more_than_there_is_and_say_how_much) {
+  run([] {
+    try {
+      global_array<std::uint64_t> a(std::uint64_t{1} << 45);
+      FAIL() << "256 TiB were given";
+    } catch (const shoal::error& e) {
+      EXPECT_EQ(e.code(), shoal::errc::out_of_memory);
+      EXPECT_NE(std::string(e.what()).find("TiB"), std::string::npos) << e.what();
+    }
+    EXPECT_THROW(global_array<std::uint64_t>(~std::uint64_t{0}), shoal::error);
+    EXPECT_THROW(global_array<std::uint64_t>(~std::uint64_t{0} / 8 + 2), shoal::error);
+    global_array<std::uint64_t> works(10);  // and goes on
+    works->put(9, 1);
+    EXPECT_EQ(works->get(9), 1U);
+  });
+}
+
+}  // namespace

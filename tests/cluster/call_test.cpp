@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shoal/on.hpp"
+
+#include <stdexcept>
+#include <vector>
+
+#include "tests/cluster/cluster.hpp"
+
+namespace {
+
+class calls : public shoal::test::cluster {};
+SHOAL_CLUSTER_TESTS(calls);
+
+struct large {
+  std::uint64_t values[500];
+};
+
+TEST_P(calls, run_on_the_node_and_bring_the_result) {
+  run([this] {
+    for (unsigned n = 0; n < nodes(); ++n) {
+      EXPECT_EQ(shoal::on(n, [] { return shoal::node_id(); }), n);
+      const std::uint64_t x = 41;
+      EXPECT_EQ(shoal::on(n, [x] { return x + 1; }), 42U);
+      const large l = shoal::on(n, [n] {
+        large made{};
+        for (std::uint64_t i = 0; i < 500; ++i) made.values[i] = i * n;
+        return made;
+      });
+      EXPECT_EQ(l.values[499], 499U * n);
+      shoal::on(n, [] {});
+    }
+  });
+}
+
+TEST_P(calls, may_wait_and_call_on) {
+  run([this] {
+    const unsigned n = nodes();
+    // Around the ring, each call waiting for the next.
+    struct hop {
+      unsigned left;
+      unsigned nodes;
+      unsigned operator()() const {
+        if (left == 0) return 0;
+        return 1 + shoal::on((shoal::node_id() + 1) % nodes, hop{left - 1, nodes});
+      }
+    };
+    EXPECT_EQ(shoal::on(n - 1, hop{50, n}), 50U);
+  });
+}
+
+TEST_P(calls, thousands_at_once) {
+  run([this] {
+    std::vector<shoal::remote_future<std::uint64_t>> futures;
+    for (std::uint64_t i = 0; i < 5000; ++i)
+      futures.push_back(shoal::async_on(static_cast<std::uint32_t>(i % nodes()), [i] {
+        shoal::yield();
+        return i * i;
+      }));
+    for (std::uint64_t i = 0; i < 5000; ++i) ASSERT_EQ(futures[i].get(), i * i);
+  });
+}
+
+TEST_P(calls, bring_exceptions_with_type_message_and_node) {
+  run([this] {
+    for (unsigned n = 0; n < nodes(); ++n) {
+      try {
+        shoal::on(n, [] { throw std::invalid_argument("bad thing"); });
+        FAIL();
+      } catch (const shoal::remote_error& e) {
+        EXPECT_EQ(e.node(), n);
+        EXPECT_EQ(e.type(), "std::invalid_argument");
+        EXPECT_EQ(e.message(), "bad thing");
+        EXPECT_EQ(e.code(), shoal::errc::remote);
+      }
+      try {
+        shoal::on(n, []() -> int { throw shoal::error(shoal::errc::not_found, "no such thing"); });
+        FAIL();
+      } catch (const shoal::error& e) {
+        EXPECT_EQ(e.code(), shoal::errc::not_found);
+      }
+      try {
+        shoal::on(n, [] { throw 42; });
+        FAIL();
+      } catch (const shoal::remote_error& e) {
+        EXPECT_EQ(e.type(), "int");
+      }
+      auto never_asked = shoal::async_on(n, [] { throw std::runtime_error("nobody looks"); });
+    }
+  });
+}
+
+TEST_P(calls, what_a_call_began_is_complete_with_its_result) {
+  run([this] {
+    shoal::global_array<std::uint64_t> a(1000, shoal::distribution::cyclic);
+    for (unsigned n = 0; n < nodes(); ++n)
+      shoal::on(n, [r = a.ref()] {
+        for (std::uint64_t i = 0; i < 1000; ++i) r.async_add(i, 1);
+      });
+    for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_EQ(a->get(i), nodes());
+  });
+}
+
+}  // namespace

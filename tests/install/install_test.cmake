@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DWAY=find_package|pkg_config ... -P install_test.cmake (see CMakeLists.txt beside this file).
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGV " " command)
+    message(FATAL_ERROR "failed (${result}): ${command}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${SCRATCH})
+set(prefix ${SCRATCH}/prefix)
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+
+# Exactly the public headers.
+file(GLOB_RECURSE wanted RELATIVE ${SOURCE}/include ${SOURCE}/include/*.hpp ${SOURCE}/include/*.h)
+file(GLOB_RECURSE found RELATIVE ${prefix}/include ${prefix}/include/*)
+list(SORT wanted)
+list(SORT found)
+if(NOT wanted STREQUAL found)
+  message(FATAL_ERROR "the installed headers are not the public ones:\n${found}\ninstead of\n${wanted}")
+endif()
+
+# The tree must not depend on where it was installed.
+file(RENAME ${prefix} ${SCRATCH}/moved)
+set(prefix ${SCRATCH}/moved)
+
+# The user's program: the one that opens the README, as it stands there.
+file(MAKE_DIRECTORY ${SCRATCH}/project)
+if(EXISTS ${SOURCE}/include/shoal/shoal.hpp)
+  file(READ ${SOURCE}/README.md readme)
+  if(NOT readme MATCHES "```cpp\n([^`]*)```")
+    message(FATAL_ERROR "README.md holds no program between ```cpp and ```")
+  endif()
+  file(WRITE ${SCRATCH}/project/main.cpp "${CMAKE_MATCH_1}")
+else()
+  configure_file(${SOURCE}/tests/install/downstream/main.cpp ${SCRATCH}/project/main.cpp COPYONLY)
+endif()
+
+if(WAY STREQUAL find_package)
+  configure_file(${SOURCE}/tests/install/downstream/CMakeLists.txt ${SCRATCH}/project/CMakeLists.txt COPYONLY)
+  run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SCRATCH}/project -B ${SCRATCH}/project/build -DCMAKE_BUILD_TYPE=Release
+      -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${prefix} -DWANTED_VERSION=${VERSION})
+  run(${CMAKE_COMMAND} --build ${SCRATCH}/project/build)
+  set(program ${SCRATCH}/project/build/downstream)
+else()
+  file(GLOB_RECURSE description ${prefix}/shoal.pc)
+  get_filename_component(folder ${description} DIRECTORY)
+  set(ENV{PKG_CONFIG_PATH} ${folder})
+  run(${PKG_CONFIG} --static --exact-version=${VERSION} shoal)
+  run(${PKG_CONFIG} --static --cflags --libs shoal)
+  string(STRIP "${output}" flags)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  set(program ${SCRATCH}/project/downstream)
+  run(${COMPILER} -std=c++20 -O2 -o ${program} ${SCRATCH}/project/main.cpp ${flags})
+endif()
+run(${program})
+message(STATUS "the program says:\n${output}")
+
+if(EXISTS ${BUILD}/shoal)
+  run(${prefix}/bin/shoal --version)
+  if(NOT output MATCHES "${VERSION}")
+    message(FATAL_ERROR "the installed command says ${output} instead of ${VERSION}")
+  endif()
+endif()

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory orders that a piece of code asks for, by the place that asks, and the possibility to give it less: a
+// mutant. A structure whose mutants pass its model test has an order too many, or a test too weak.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace shoal::model {
+
+enum class operation : std::uint8_t { load, store, replace, fence };
+
+inline std::string_view name_of(operation o) {
+  constexpr std::string_view k_names[] = {"load", "store", "replace", "fence"};
+  return k_names[static_cast<int>(o)];
+}
+inline std::string_view name_of(std::memory_order o) {
+  switch (o) {
+    case std::memory_order_relaxed: return "relaxed";
+    case std::memory_order_consume: return "consume";
+    case std::memory_order_acquire: return "acquire";
+    case std::memory_order_release: return "release";
+    case std::memory_order_acq_rel: return "acq_rel";
+    default: return "seq_cst";
+  }
+}
+inline std::string_view file_of(std::source_location where) {
+  const std::string_view path = where.file_name();
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+// An operation in the code that asks for more than relaxed.
+struct site {
+  operation what;
+  std::memory_order asked;
+  std::source_location where;
+
+  bool is_at(std::source_location other) const {
+    return where.line() == other.line() && where.column() == other.column() && file_of(where) == file_of(other);
+  }
+  // As in "pop: fence seq_cst".
+  std::string name() const {
+    std::string_view function = where.function_name();
+    function = function.substr(0, function.find('('));
+    function = function.substr(function.find_last_of(":& *") + 1);
+    return fmt::format("{}: {} {}", function, name_of(what), name_of(asked));
+  }
+  // All that is weaker, the strongest first.
+  std::vector<std::memory_order> weaker() const {
+    using enum std::memory_order;
+    std::vector<std::memory_order> orders;
+    if (asked == seq_cst && (what == operation::replace || what == operation::fence)) orders.push_back(acq_rel);
+    if (asked == seq_cst || asked == acq_rel) {
+      if (what != operation::store) orders.push_back(acquire);
+      if (what != operation::load) orders.push_back(release);
+    }
+    orders.push_back(relaxed);
+    return orders;
+  }
+};
+
+struct mutation {
+  site at;
+  std::memory_order instead;
+
+  std::string name() const { return fmt::format("{} as {}", at.name(), name_of(instead)); }
+};
+
+class order_book {
+public:
+  // Writes down the sites in the file of this name.
+  void record(std::string file) { recorded_file_ = std::move(file); }
+  void mutate(mutation m) { mutation_ = m; }
+
+  const std::vector<site>& sites() const { return sites_; }
+
+  std::memory_order effective(operation what, std::memory_order asked, std::source_location where) {
+    if (asked == std::memory_order_relaxed) return asked;
+    if (mutation_ && mutation_->at.is_at(where)) return mutation_->instead;
+    if (!recorded_file_.empty() && file_of(where) == recorded_file_ &&
+        std::none_of(sites_.begin(), sites_.end(), [&](const site& s) { return s.is_at(where); }))
+      sites_.push_back({what, asked, where});
+    return asked;
+  }
+
+private:
+  std::string recorded_file_;
+  std::vector<site> sites_;
+  std::optional<mutation> mutation_;
+};
+
+}  // namespace shoal::model

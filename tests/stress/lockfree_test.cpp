@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lock-free structures under real threads, more of them than cores. SHOAL_STRESS_SECONDS: how long each test runs
+// (1). SHOAL_STRESS_SEED: the seed of a failed run; it fixes what each thread does, though not how they interleave.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <shoal/detail/deque.hpp>
+
+#include "lockfree/doorbell.hpp"
+#include "lockfree/inbox.hpp"
+#include "lockfree/slot_ring.hpp"
+
+namespace shoal::lockfree {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+class lockfree_stress : public ::testing::Test {
+protected:
+  lockfree_stress() {
+    const char* seed = std::getenv("SHOAL_STRESS_SEED");
+    const char* seconds = std::getenv("SHOAL_STRESS_SECONDS");
+    seed_ = seed != nullptr ? std::strtoull(seed, nullptr, 0) : std::random_device{}();
+    const double length = seconds != nullptr ? std::strtod(seconds, nullptr) : 1.0;
+    end_ = clock::now() + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(length));
+    std::cout << "SHOAL_STRESS_SEED=" << seed_ << "\n";
+  }
+  bool time_left() const { return clock::now() < end_; }
+  // Of its own for each thread and round.
+  std::minstd_rand dice(std::uint64_t thread, std::uint64_t round) const {
+    std::seed_seq seq{seed_, seed_ >> 32, thread, round};
+    return std::minstd_rand(seq);
+  }
+
+  std::uint64_t seed_;
+  clock::time_point end_;
+};
+
+struct item {
+  std::uint64_t closure = 0;  // not atomic: the taker must see what the owner wrote
+  std::atomic<int> taken{0};
+};
+
+void take(item* it, std::uint64_t round) {
+  EXPECT_EQ(it->closure, round);
+  EXPECT_EQ(it->taken.fetch_add(1, std::memory_order_relaxed), 0);
+}
+
+TEST_F(lockfree_stress, deque_items_are_taken_once) {
+  constexpr int k_thieves = 3;
+  constexpr std::size_t k_items = 5000;
+  std::uint64_t stolen = 0;
+  std::uint64_t round = 0;
+  std::vector<item> items(k_items);
+  do {
+    ++round;
+    for (item& it : items) it.taken.store(0, std::memory_order_relaxed);
+    deque<item> d(2 << round % 6);
+    std::atomic<bool> done{false};
+    std::atomic<std::uint64_t> loot{0};
+    std::vector<std::thread> thieves;
+    for (std::uint64_t t = 0; t < k_thieves; ++t)
+      thieves.emplace_back([&, t, random = dice(t, round)]() mutable {
+        std::uint64_t mine = 0;
+        for (;;) {
+          const bool last_look = done.load(std::memory_order_acquire);
+          const steal_result<item> r = d.steal();
+          if (r.outcome == steal_outcome::won) {
+            take(r.item, round);
+            ++mine;
+          } else if (r.outcome == steal_outcome::empty) {
+            if (last_look) break;
+            std::this_thread::yield();
+          }
+          if (random() % 16 == 0) std::this_thread::yield();
+        }
+        loot.fetch_add(mine, std::memory_order_relaxed);
+      });
+    std::minstd_rand random = dice(99, round);
+    std::size_t pushed = 0;
+    std::uint64_t popped = 0;
+    while (pushed < k_items) {
+      for (std::size_t burst = random() % 20; burst > 0 && pushed < k_items; --burst) {
+        items[pushed].closure = round;
+        d.push(&items[pushed++]);
+      }
+      for (std::size_t burst = random() % 20; burst > 0; --burst) {
+        item* bottom = d.bottom_item();
+        item* it = d.pop();
+        if (it == nullptr) break;
+        EXPECT_EQ(it, bottom);
+        take(it, round);
+        ++popped;
+      }
+      if (random() % 64 == 0) std::this_thread::yield();
+    }
+    done.store(true, std::memory_order_release);
+    while (item* it = d.pop()) {
+      take(it, round);
+      ++popped;
+    }
+    for (std::thread& t : thieves) t.join();
+    EXPECT_EQ(popped + loot.load(), k_items);
+    for (const item& it : items) ASSERT_EQ(it.taken.load(), 1);
+    stolen += loot.load();
+  } while (time_left() && !HasFailure());
+  std::cout << round << " rounds of " << k_items << " items, " << stolen << " stolen\n";
+}
+
+struct task : inbox_node<> {
+  std::uint64_t producer = 0;
+  std::uint64_t number = 0;
+};
+
+// Producers hand tasks to a worker that sleeps when there are none; a lost wake-up is a test that does not end.
+TEST_F(lockfree_stress, inbox_and_doorbell_lose_nothing) {
+  constexpr std::size_t k_producers = 3;
+  constexpr std::uint64_t k_tasks = 2000;
+  std::uint64_t round = 0, sleeps = 0, rings = 0;
+  do {
+    ++round;
+    inbox<> box;
+    doorbell<> bell;
+    std::atomic<std::uint64_t> answered{0};
+    std::vector<std::vector<task>> tasks(k_producers);
+    std::vector<std::thread> producers;
+    for (std::size_t p = 0; p < k_producers; ++p) {
+      tasks[p].resize(k_tasks);
+      producers.emplace_back([&, p, random = dice(p, round)]() mutable {
+        for (std::uint64_t i = 0; i < k_tasks; ++i) {
+          tasks[p][i].producer = p;
+          tasks[p][i].number = i;
+          box.push(&tasks[p][i]);
+          if (bell.ring()) {
+            bell.word().notify_one();
+            answered.fetch_add(1, std::memory_order_relaxed);
+          }
+          if (random() % 8 == 0) std::this_thread::yield();
+        }
+      });
+    }
+    std::uint64_t next[k_producers] = {};
+    for (std::uint64_t taken = 0; taken < k_producers * k_tasks;) {
+      inbox_node<>* node = box.take_all();
+      if (node == nullptr) {
+        bell.prepare();
+        if (!box.empty()) {
+          bell.cancel();
+          continue;
+        }
+        ++sleeps;
+        while (bell.may_sleep()) bell.word().wait(doorbell<>::k_announced);
+      }
+      for (; node != nullptr; ++taken) {
+        const task& t = static_cast<const task&>(*node);
+        node = node->next.read();
+        EXPECT_EQ(t.number, next[t.producer]++);
+      }
+    }
+    for (std::thread& t : producers) t.join();
+    EXPECT_TRUE(box.empty());
+    rings += answered.load();
+  } while (time_left() && !HasFailure());
+  std::cout << round << " rounds, " << sleeps << " sleeps, " << rings << " rings\n";
+}
+
+TEST_F(lockfree_stress, slot_ring_hands_over_every_slot) {
+  constexpr std::uint64_t k_messages = 20000;
+  std::uint64_t round = 0;
+  do {
+    ++round;
+    const std::size_t slot_count = std::size_t{1} << round % 7;
+    slot_ring_control<> control;
+    std::vector<std::uint64_t> slots(slot_count);
+    std::vector<std::uint64_t> effects(k_messages);
+    std::thread consumer_thread([&, random = dice(1, round)]() mutable {
+      slot_ring_consumer<> ring(control, slot_count);
+      for (std::uint64_t got = 0; got < k_messages;) {
+        if (ring.available() == 0) {
+          std::this_thread::yield();
+          continue;
+        }
+        const std::uint64_t& message = slots[ring.front_index()];
+        EXPECT_EQ(message, got);
+        effects[got++] = message + 1;
+        ring.release();
+        if (random() % 256 == 0) std::this_thread::yield();
+      }
+    });
+    std::minstd_rand random = dice(0, round);
+    slot_ring_producer<> ring(control, slot_count);
+    std::uint64_t acknowledged = 0;
+    for (std::uint64_t sent = 0; acknowledged < k_messages;) {
+      if (sent < k_messages && ring.has_room()) {
+        slots[ring.fill_index()] = sent++;
+        ring.publish();
+        if (random() % 64 != 0) continue;
+      } else {
+        std::this_thread::yield();
+      }
+      for (const std::uint64_t now = ring.consumed(); acknowledged < now; ++acknowledged)
+        EXPECT_EQ(effects[acknowledged], acknowledged + 1);
+    }
+    consumer_thread.join();
+  } while (time_left() && !HasFailure());
+  std::cout << round << " rounds of " << k_messages << " messages\n";
+}
+
+}  // namespace
+}  // namespace shoal::lockfree

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a function in a forked child, for what would spoil or end the test's own process, and tells how the child ended.
+// Who may call: tests. The child leaves by _exit with the function's result, without the test framework's own ending.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace shoal::machine {
+
+/// The status as waitpid gives it.
+template <class Function>
+int in_child(Function&& function) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int result = 99;
+    try {
+      result = function();
+    } catch (...) {
+      result = 98;
+    }
+    ::_exit(result);
+  }
+  int status = -1;
+  if (child < 0 || ::waitpid(child, &status, 0) != child) return -1;
+  return status;
+}
+
+inline bool exited_with(int status, int code) { return WIFEXITED(status) && WEXITSTATUS(status) == code; }
+
+}  // namespace shoal::machine

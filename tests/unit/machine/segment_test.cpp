@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/segment.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <shoal/error.hpp>
+
+#include "in_child.hpp"
+
+namespace shoal::machine {
+namespace {
+
+constexpr std::size_t k_mib = std::size_t{1} << 20;
+constexpr std::size_t k_capacity = std::size_t{1} << 36;
+
+// Whether this kernel can make 2 MiB pages of shared memory at all, found out without the code under test.
+bool kernel_collapses() {
+  static const bool answer = [] {
+    const int descriptor = ::memfd_create("probe", MFD_CLOEXEC);
+    bool works = false;
+    if (descriptor >= 0 && ::ftruncate(descriptor, 4 * k_mib) == 0) {
+      const mapping place = mapping::reserve(4 * k_mib);
+      void* const at = ::mmap(place.data(), 4 * k_mib, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0);
+      std::memset(at, 1, 4 * k_mib);
+      works = ::madvise(at, 4 * k_mib, 25) == 0;
+    }
+    ::close(descriptor);
+    return works;
+  }();
+  return answer;
+}
+
+TEST(segment, is_sparse_and_aligned) {
+  segment made = segment::create("test", k_capacity);
+  EXPECT_EQ(made.capacity(), k_capacity);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(made.map()) % k_huge_page_bytes, 0U);
+  EXPECT_EQ(made.map(), made.data());
+  EXPECT_EQ(made.committed_bytes(0, k_capacity), 0U);
+}
+
+TEST(segment, a_beginning_can_be_mapped_alone) {
+  segment made = segment::create("test", k_capacity);
+  made.map();
+  made.commit(0, 4 * k_mib);
+  made.data()[100] = std::byte{5};
+  segment peer = segment::adopt(::dup(made.descriptor()));
+  peer.map(4096);
+  EXPECT_EQ(peer.data()[100], std::byte{5});
+  EXPECT_EQ(peer.count(0, 4096).resident_bytes, page_size());
+  EXPECT_DEATH(peer.populate(0, 4 * k_mib), "a part of what is mapped");
+}
+
+TEST(segment, commit_takes_the_pages_and_reports_what_was_given) {
+  segment made = segment::create("test", k_capacity);
+  made.map();
+  const commit_report report = made.commit(4 * k_mib, 16 * k_mib);
+  EXPECT_EQ(report.asked_bytes, 16 * k_mib);
+  EXPECT_EQ(made.committed_bytes(0, k_capacity), 16 * k_mib);
+  EXPECT_EQ(made.count(4 * k_mib, 16 * k_mib).resident_bytes, 16 * k_mib);
+  if (kernel_collapses()) {
+    EXPECT_EQ(report.huge_bytes, 16 * k_mib) << report.reason;
+    EXPECT_EQ(report.page_bytes, k_huge_page_bytes);
+    EXPECT_EQ(report.reason, "");
+  } else {
+    EXPECT_LT(report.huge_bytes, 16 * k_mib);
+    EXPECT_NE(report.reason, "");
+  }
+  EXPECT_TRUE(std::all_of(made.data() + 4 * k_mib, made.data() + 20 * k_mib,
+                          [](std::byte byte) { return byte == std::byte{0}; }));
+}
+
+TEST(segment, a_peer_that_maps_the_descriptor_gets_huge_pages_too) {
+  if (!kernel_collapses()) GTEST_SKIP() << "this kernel makes no huge pages of shared memory";
+  segment made = segment::create("test", k_capacity, true);
+  made.map();
+  made.commit(0, 8 * k_mib);
+  made.data()[3 * k_mib] = std::byte{42};
+  const int status = in_child([descriptor = made.descriptor()] {
+    segment peer = segment::adopt(::dup(descriptor));
+    peer.map();
+    if (peer.capacity() != k_capacity) return 1;
+    if (peer.count(0, 8 * k_mib).resident_bytes != 0) return 2;
+    peer.populate(0, 8 * k_mib);
+    const page_count count = peer.count(0, 8 * k_mib);
+    if (count.huge_bytes != 8 * k_mib || count.resident_bytes != 8 * k_mib) return 3;
+    if (peer.data()[3 * k_mib] != std::byte{42}) return 4;
+    peer.data()[3 * k_mib] = std::byte{43};
+    return 0;
+  });
+  EXPECT_TRUE(exited_with(status, 0)) << status;
+  EXPECT_EQ(made.data()[3 * k_mib], std::byte{43});
+}
+
+TEST(segment, a_peer_that_mapped_before_the_commit_gets_huge_pages_too) {
+  if (!kernel_collapses()) GTEST_SKIP() << "this kernel makes no huge pages of shared memory";
+  segment made = segment::create("test", k_capacity);
+  segment peer = segment::adopt(::dup(made.descriptor()));
+  peer.map();
+  made.map();
+  made.commit(2 * k_mib, 6 * k_mib);
+  for (std::size_t at = 2 * k_mib; at < 8 * k_mib; at += 4096) peer.data()[at] = std::byte{1};
+  EXPECT_EQ(peer.count(2 * k_mib, 6 * k_mib).huge_bytes, 6 * k_mib);
+}
+
+TEST(segment, parts_that_are_not_whole_pieces_get_small_pages_at_their_ends) {
+  segment made = segment::create("test", k_capacity);
+  made.map();
+  const commit_report report = made.commit(k_mib, 4 * k_mib + 100);
+  EXPECT_EQ(made.count(k_mib, 4 * k_mib + 100).resident_bytes, 4 * k_mib + page_size());
+  EXPECT_EQ(made.committed_bytes(0, 8 * k_mib), 4 * k_mib + page_size());
+  if (kernel_collapses()) {
+    EXPECT_EQ(report.huge_bytes, 2 * k_mib) << report.reason;
+  }
+}
+
+TEST(segment, committing_over_data_keeps_the_data) {
+  segment made = segment::create("test", k_capacity);
+  made.map();
+  made.commit(0, 4 * k_mib, page_kind::small);
+  std::memset(made.data(), 7, 4 * k_mib);
+  made.commit(0, 8 * k_mib);
+  EXPECT_TRUE(std::all_of(made.data(), made.data() + 4 * k_mib, [](std::byte byte) { return byte == std::byte{7}; }));
+  EXPECT_EQ(made.data()[5 * k_mib], std::byte{0});
+  if (kernel_collapses()) {
+    EXPECT_EQ(made.count(0, 8 * k_mib).huge_bytes, 8 * k_mib);
+  }
+}
+
+TEST(segment, huge_pages_can_be_switched_off) {
+  segment made = segment::create("test", k_capacity);
+  made.map();
+  const commit_report report = made.commit(0, 4 * k_mib, page_kind::small);
+  EXPECT_EQ(report.reason, "2 MiB pages are switched off");
+  EXPECT_EQ(report.page_bytes, page_size());
+  EXPECT_EQ(made.count(0, 4 * k_mib).resident_bytes, 4 * k_mib);
+}
+
+TEST(segment, release_gives_the_memory_back_and_reads_zero) {
+  segment made = segment::create("test", k_capacity);
+  made.map();
+  made.commit(0, 8 * k_mib);
+  std::memset(made.data(), 9, 8 * k_mib);
+  made.release(2 * k_mib, 4 * k_mib);
+  EXPECT_EQ(made.committed_bytes(0, 8 * k_mib), 4 * k_mib);
+  made.commit(2 * k_mib, 4 * k_mib);
+  EXPECT_EQ(made.data()[3 * k_mib], std::byte{0});
+  EXPECT_EQ(made.data()[7 * k_mib], std::byte{9});
+}
+
+TEST(segment, more_than_memory_names_both_figures_and_takes_nothing) {
+  const std::uint64_t total = memory_info().total_bytes;
+  segment made = segment::create("test", 4 * total);
+  made.map();
+  try {
+    made.commit(0, 2 * total);
+    FAIL() << "twice the machine's memory was committed";
+  } catch (const error& refused) {
+    EXPECT_EQ(refused.code(), errc::out_of_memory);
+    const std::string text = refused.what();
+    EXPECT_NE(text.find(describe_bytes(round_up(2 * total, page_size()))), std::string::npos) << text;
+    EXPECT_NE(text.find(describe_bytes(total)), std::string::npos) << text;
+    EXPECT_NE(text.find("control group"), std::string::npos) << text;
+  }
+  EXPECT_EQ(made.committed_bytes(0, 4 * total), 0U);
+}
+
+TEST(segment, a_file_size_limit_is_an_error_and_not_a_signal) {
+  const int status = in_child([] {
+    const rlimit limit{k_mib, k_mib};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+    try {
+      segment::create("test", k_capacity);
+    } catch (const error& refused) {
+      return refused.code() == errc::system && std::strstr(refused.what(), "ulimit -f") != nullptr ? 0 : 2;
+    }
+    return 3;
+  });
+  EXPECT_TRUE(exited_with(status, 0)) << status;
+}
+
+TEST(segment, nobody_can_shrink_it) {
+  segment made = segment::create("test", k_capacity);
+  EXPECT_EQ(::ftruncate(made.descriptor(), 0), -1);
+  EXPECT_EQ(errno, EPERM);
+}
+
+TEST(segment, the_descriptor_is_inherited_only_when_asked) {
+  segment kept = segment::create("test", k_capacity);
+  segment given = segment::create("test", k_capacity, true);
+  EXPECT_NE(::fcntl(kept.descriptor(), F_GETFD) & FD_CLOEXEC, 0);
+  EXPECT_EQ(::fcntl(given.descriptor(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST(segment, what_is_not_a_segment_is_not_adopted) {
+  EXPECT_THROW(segment::adopt(-1), error);
+  const int pipe_like = ::open("/dev/null", O_RDONLY);
+  EXPECT_THROW(segment::adopt(pipe_like), error);
+  ::close(pipe_like);
+}
+
+TEST(segment, nothing_is_not_a_segment) { EXPECT_THROW(segment::create("test", 0), error); }
+
+}  // namespace
+}  // namespace shoal::machine

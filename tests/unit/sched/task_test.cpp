@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shoal/task.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sched/pool.hpp"
+
+namespace {
+
+using shoal::sched::pool;
+using shoal::sched::pool_options;
+
+void with_pool(unsigned workers, const std::function<void()>& body) {
+  pool_options options;
+  options.workers = workers;
+  pool p(options);
+  p.run(body);
+}
+
+class tasks : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(workers, tasks, testing::Values(1U, 2U, 4U));
+
+std::uint64_t fib(std::uint64_t n) {
+  if (n < 2) return n;
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  shoal::parallel_invoke([&] { a = fib(n - 1); }, [&] { b = fib(n - 2); });
+  return a + b;
+}
+
+std::uint64_t group_fib(std::uint64_t n) {
+  if (n < 2) return n;
+  std::uint64_t a = 0;
+  shoal::task_group group;
+  group.run([&a, n] { a = group_fib(n - 1); });
+  const std::uint64_t b = group_fib(n - 2);
+  group.wait();
+  return a + b;
+}
+
+TEST_P(tasks, parallel_invoke_computes_fibonacci) {
+  with_pool(GetParam(), [] { EXPECT_EQ(fib(20), 6765U); });
+}
+
+TEST_P(tasks, groups_compute_fibonacci) {
+  with_pool(GetParam(), [] { EXPECT_EQ(group_fib(20), 6765U); });
+}
+
+TEST_P(tasks, a_group_runs_every_task_once) {
+  with_pool(GetParam(), [] {
+    std::vector<std::atomic<int>> runs(10000);
+    shoal::task_group group;
+    for (auto& r : runs) group.run([&r] { r.fetch_add(1); });
+    group.wait();
+    for (auto& r : runs) ASSERT_EQ(r.load(), 1);
+  });
+}
+
+TEST_P(tasks, the_first_exception_reaches_the_waiter_and_the_group_can_be_used_again) {
+  with_pool(GetParam(), [] {
+    shoal::task_group group;
+    for (int i = 0; i < 100; ++i)
+      group.run([i] {
+        if (i % 10 == 3) throw std::runtime_error("task " + std::to_string(i));
+      });
+    EXPECT_THROW(group.wait(), std::runtime_error);
+    bool ran = false;
+    group.run([&ran] { ran = true; });
+    EXPECT_NO_THROW(group.wait());
+    EXPECT_TRUE(ran);
+  });
+}
+
+TEST_P(tasks, an_exception_of_either_side_leaves_parallel_invoke_after_both_have_ended) {
+  with_pool(GetParam(), [] {
+    std::atomic<int> ended{0};
+    EXPECT_THROW(shoal::parallel_invoke([&] { ended.fetch_add(1); throw std::logic_error("f"); },
+                                        [&] { shoal::yield(); ended.fetch_add(1); }),
+                 std::logic_error);
+    EXPECT_EQ(ended.load(), 2);
+    EXPECT_THROW(shoal::parallel_invoke([&] {}, [&] { throw std::logic_error("g"); }), std::logic_error);
+  });
+}
+
+TEST_P(tasks, futures_give_values_and_exceptions) {
+  with_pool(GetParam(), [] {
+    auto value = shoal::async([] { return std::string("forty-two"); });
+    auto nothing = shoal::async([] {});
+    auto failure = shoal::async([]() -> int { throw std::out_of_range("no"); });
+    EXPECT_EQ(value.get(), "forty-two");
+    nothing.get();
+    EXPECT_THROW(failure.get(), std::out_of_range);
+    EXPECT_FALSE(value.valid());
+  });
+}
+
+TEST_P(tasks, an_exception_that_escapes_the_main_task_leaves_run) {
+  EXPECT_THROW(with_pool(GetParam(), [] { throw std::runtime_error("main"); }), std::runtime_error);
+}
+
+TEST_P(tasks, exceptions_in_flight_belong_to_the_task_and_not_to_the_thread) {
+  with_pool(GetParam(), [] {
+    shoal::task_group group;
+    std::atomic<int> right{0};
+    for (int i = 0; i < 200; ++i)
+      group.run([i, &right] {
+        try {
+          throw i;
+        } catch (int mine) {
+          for (int k = 0; k < 5; ++k) shoal::yield();  // others throw and catch meanwhile, on the same thread
+          try {
+            throw;
+          } catch (int again) {
+            if (again == i && mine == i) right.fetch_add(1);
+          }
+        }
+      });
+    group.wait();
+    EXPECT_EQ(right.load(), 200);
+  });
+}
+
+struct yields_when_destroyed {
+  ~yields_when_destroyed() {
+    for (int k = 0; k < 3; ++k) shoal::yield();
+    seen->fetch_add(std::uncaught_exceptions());
+  }
+  std::atomic<int>* seen;
+};
+
+TEST_P(tasks, destructors_may_wait_during_unwinding) {
+  with_pool(GetParam(), [] {
+    std::atomic<int> seen{0};
+    std::atomic<int> caught{0};
+    shoal::task_group group;
+    for (int i = 0; i < 100; ++i)
+      group.run([&] {
+        try {
+          const yields_when_destroyed guard{&seen};
+          throw 1;
+        } catch (int) {
+          caught.fetch_add(1);
+        }
+      });
+    group.wait();
+    EXPECT_EQ(caught.load(), 100);
+    EXPECT_EQ(seen.load(), 100);
+  });
+}
+
+TEST_P(tasks, a_task_that_waits_goes_on_on_its_thread) {
+  with_pool(GetParam(), [] {
+    std::atomic<int> moved{0};
+    shoal::task_group group;
+    for (int i = 0; i < 100; ++i)
+      group.run([&moved] {
+        const auto before = std::this_thread::get_id();
+        for (int k = 0; k < 10; ++k) {
+          shoal::yield();
+          if (std::this_thread::get_id() != before) moved.fetch_add(1);
+        }
+      });
+    group.wait();
+    EXPECT_EQ(moved.load(), 0);
+  });
+}
+
+TEST(pool, tasks_that_only_yield_do_not_starve_one_that_has_not_begun) {
+  with_pool(1, [] {
+    std::atomic<bool> flag{false};
+    shoal::task_group group;
+    group.run([&flag] { flag.store(true); });  // begins last: last in, first out
+    for (int i = 0; i < 3; ++i)
+      group.run([&flag] {
+        while (!flag.load()) shoal::yield();
+      });
+    while (!flag.load()) shoal::yield();
+    group.wait();
+  });
+}
+
+TEST(pool, an_idle_pool_uses_no_processor_time) {
+  with_pool(4, [] {
+    const auto used = [] {
+      timespec t{};
+      clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+      return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+    };
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const double before = used();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    EXPECT_LT(used() - before, 0.1);  // spinning workers would use more than half a second
+  });
+}
+
+}  // namespace

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/shoal/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <new>
+
+#include "base/setting_value.hpp"
+#include "shoal/error.hpp"
+#include "tools/shoal/subcommands.hpp"
+
+namespace shoal::tools {
+namespace {
+
+constexpr const char* k_footer =
+    "Example:\n"
+    "  shoal info\n"
+    "  shoal bench --list\n"
+    "\n"
+    "Every subcommand has --help of its own, with an example.\n"
+    "Exit status: 0 done; 1 a check or a run failed; 2 wrong usage or bad input.";
+
+// The innermost subcommand that was named: where an unknown word belongs.
+const CLI::App& innermost(const CLI::App& app) {
+  std::vector<CLI::App*> named = app.get_subcommands();
+  return named.empty() ? app : innermost(*named.back());
+}
+
+// "shoal bench limits"
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> subcommand_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  auto every = [](const CLI::App*) { return true; };
+  for (const CLI::App* sub : app.get_subcommands(every)) names.push_back(sub->get_name());
+  return names;
+}
+
+// The sentence about a word that no one knows.
+std::string unknown_word(const CLI::App& app, const std::string& word) {
+  bool option = word.starts_with('-');
+  std::vector<std::string> names = option ? option_names(app) : subcommand_names(app);
+  std::string kind = "subcommand";
+  if (option) {
+    kind = "option";
+  } else if (names.empty()) {
+    kind = "argument";
+  } else if (app.get_parent() != nullptr) {
+    kind = "name";
+  }
+  std::string name = word.substr(0, word.find('='));
+  std::string nearest(base::nearest_name(name, std::vector<std::string_view>(names.begin(), names.end())));
+  std::string advice = nearest.empty() ? fmt::format("`{} --help` shows what there is", full_name(app))
+                                       : fmt::format("did you mean '{}'?", nearest);
+  return fmt::format("unknown {} '{}' after '{}'; {}", kind, name, full_name(app), advice);
+}
+
+int wrong_usage(const CLI::App& app, const CLI::ParseError& problem) {
+  const CLI::App& inner = innermost(app);
+  std::string sentence;
+  if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr) {
+    // Words may have been left over at any level; the first one is what the user sees first.
+    for (const CLI::App* level = &inner; level != nullptr; level = level->get_parent()) {
+      std::vector<std::string> words = level->remaining(false);
+      if (!words.empty()) sentence = unknown_word(*level, words.front());
+    }
+  }
+  if (sentence.empty()) sentence = fmt::format("{}; see `{} --help`", problem.what(), full_name(inner));
+  fmt::print(stderr, "shoal: {}\n", sentence);
+  return k_wrong_usage;
+}
+
+int status_of(errc code) {
+  switch (code) {
+    case errc::invalid_argument:
+    case errc::bad_input:
+    case errc::not_found:
+      return k_wrong_usage;
+    default:
+      return k_failed;
+  }
+}
+
+int parse_and_run(const std::vector<std::string>& arguments) {
+  CLI::App app("Shoal runs programs made of a great many small tasks, on one machine or a cluster.", "shoal");
+  app.set_version_flag("--version", "shoal " SHOAL_VERSION);
+  app.footer(k_footer);
+  offered all = offer(app, subcommands());
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // the order that CLI11 wants
+  try {
+    app.parse(reversed);
+  } catch (const CLI::Success& done) {  // --help, --version
+    return app.exit(done);
+  } catch (const CLI::ParseError& problem) {
+    return wrong_usage(app, problem);
+  }
+  return run_chosen(all, [&app] {
+    fmt::print(stderr, "{}", app.help());
+    return k_wrong_usage;
+  });
+}
+
+}  // namespace
+
+int run_command_line(const std::vector<std::string>& arguments) noexcept {
+  try {
+    return parse_and_run(arguments);
+  } catch (const error& problem) {
+    fmt::print(stderr, "shoal: {}\n", problem.what());
+    return status_of(problem.code());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "shoal: out of memory; ask for less, or raise the limit that is in force\n");
+    return k_failed;
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "shoal: {}\n", problem.what());
+    return k_failed;
+  }
+}
+
+}  // namespace shoal::tools

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// `shoal info`: what Shoal sees of this machine, and every setting with where its value comes from.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+#include "bench/machine_facts.hpp"
+#include "machine/control_group.hpp"
+#include "machine/memory_info.hpp"
+#include "machine/topology.hpp"
+#include "tools/shoal/subcommands.hpp"
+
+namespace shoal::tools {
+namespace {
+
+using rows = std::vector<std::pair<std::string, std::string>>;
+
+void print_section(const char* title, const rows& lines) {
+  std::size_t width = 0;
+  for (const auto& [name, value] : lines) width = std::max(width, name.size());
+  fmt::print("{}\n", title);
+  for (const auto& [name, value] : lines) fmt::print("  {:<{}}  {}\n", name, width, value);
+}
+
+void print_machine(const bench::machine_facts& facts) {
+  machine::topology machine = machine::topology::discover();
+  double quota = machine.cpu_quota();
+  print_section("machine", {{"processor", facts.cpu_model},
+                            {"kernel", facts.kernel},
+                            {"packages, memory nodes, cores", fmt::format("{}, {}, {}", machine.packages(),
+                                                                          machine.numa_nodes(), machine.cores())},
+                            {"caches", machine.caches()},
+                            {"processors allowed", machine.affinity()},
+                            {"control group's limit", std::isfinite(quota) ? fmt::format("{:.2f} processors", quota)
+                                                                           : "none"},
+                            {"workers that make sense", std::to_string(machine.usable_processors())}});
+}
+
+void print_memory() {
+  machine::memory_status memory = machine::memory_info();
+  bool limited = memory.group.limit_bytes != machine::k_no_limit;
+  rows lines = {{"total", machine::describe_bytes(memory.total_bytes)},
+                {"available", machine::describe_bytes(memory.available_bytes)},
+                {"control group's limit", limited ? machine::describe_bytes(memory.group.limit_bytes) : "none"}};
+  if (limited) lines.emplace_back("left of it", machine::describe_bytes(memory.group.available_bytes()));
+  lines.emplace_back("usable by Shoal", machine::describe_bytes(memory.usable_bytes()));
+  print_section("memory", lines);
+}
+
+void print_pages(const bench::machine_facts& facts) {
+  print_section("pages", {{"page size", machine::describe_bytes(machine::page_size())},
+                          {"2 MiB pages, private memory", facts.huge_pages},
+                          {"2 MiB pages, shared memory", facts.shared_huge_pages},
+                          {"2 MiB pages reserved by root", std::to_string(facts.reserved_huge_pages)}});
+}
+
+void print_settings() {
+  base::settings all;
+  all.add(base::k_log_settings);
+  all.read_environment(environ);
+  all.read_configuration();
+  fmt::print("settings (set NAME by SHOAL_NAME in the environment, or in shoal.toml)\n");
+  std::size_t name_width = 0;
+  std::size_t value_width = 0;
+  for (const base::setting_entry& one : all.list()) {
+    name_width = std::max(name_width, one.declaration->name.size());
+    value_width = std::max(value_width, one.value.size());
+  }
+  for (const base::setting_entry& one : all.list()) {
+    fmt::print("  {:<{}}  {:<{}}  from {}; {}; {}\n", one.declaration->name, name_width, one.value, value_width,
+               one.origin_text, one.declaration->help, one.range);
+  }
+  all.check();  // after the list, so that what is wrong can be seen in it
+}
+
+}  // namespace
+
+subcommand_body declare_info(CLI::App&) {
+  return [] {
+    bench::machine_facts facts = bench::read_machine_facts();
+    fmt::print("shoal {}\n", SHOAL_VERSION);
+    print_machine(facts);
+    print_memory();
+    print_pages(facts);
+    print_settings();
+    return 0;
+  };
+}
+
+}  // namespace shoal::tools

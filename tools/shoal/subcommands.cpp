@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/shoal/subcommands.hpp"
+
+#include <string>
+
+namespace shoal::tools {
+namespace {
+
+constexpr subcommand k_subcommands[] = {
+    {"info", "show machine, topology, pages, limits and settings", "shoal info", declare_info},
+    {"run", "run a program on several nodes of this machine", "shoal run -n 2 -- ./program argument", declare_run},
+    {"bench", "measure", "shoal bench --list\n  shoal bench limits --seconds 0.1 --json -", declare_bench},
+};
+
+}  // namespace
+
+std::span<const subcommand> subcommands() { return k_subcommands; }
+
+offered offer(CLI::App& app, std::span<const subcommand> table) {
+  offered all;
+  for (const subcommand& one : table) {
+    CLI::App* sub = app.add_subcommand(one.name, one.summary);
+    sub->footer(std::string("Example:\n  ") + one.example);
+    all.emplace_back(sub, one.declare(*sub));
+  }
+  return all;
+}
+
+int run_chosen(const offered& all, const subcommand_body& otherwise) {
+  for (const auto& [app, body] : all) {
+    if (app->parsed()) return body();
+  }
+  return otherwise();
+}
+
+}  // namespace shoal::tools
