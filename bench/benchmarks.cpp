@@ -2,7 +2,11 @@
 #include "bench/benchmarks.hpp"
 
 #include "bench/micro/access.hpp"
+#include "bench/micro/barrier.hpp"
+#include "bench/micro/blocked.hpp"
 #include "bench/micro/limits.hpp"
+#include "bench/micro/spawn.hpp"
+#include "bench/micro/switch.hpp"
 
 namespace shoal::bench {
 namespace {
@@ -12,6 +16,12 @@ constexpr subcommand k_benchmarks[] = {
      "shoal bench limits --repeat 3 --json limits.json", declare_limits},
     {"access", "element operations on a global array",
      "shoal bench access -n 2 -w 1 --op add --mode async --direct off", declare_access},
+    {"switch", "yield of a task through the scheduler, and a bare stack switch beside it",
+     "shoal bench switch --json switch.json", declare_switch},
+    {"spawn", "spawn and join: Fibonacci numbers by tasks, without a cut-off", "shoal bench spawn -w 2", declare_spawn},
+    {"blocked", "memory and time of tasks that all wait, then all wake", "shoal bench blocked --tasks 1000000",
+     declare_blocked},
+    {"barrier", "barrier and allreduce of 8 bytes over nodes", "shoal bench barrier -n 2", declare_barrier},
 };
 
 }  // namespace

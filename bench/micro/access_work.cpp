@@ -17,30 +17,41 @@ namespace {
 constexpr std::uint64_t k_hot_items = 64;
 constexpr std::uint64_t k_gather_batch = 1024;
 
-// Where operations go: an item is words_per_item words at a multiple of that.
+// Where operations go: an item is words_per_item words at a multiple of that. For each pattern a set of nodes, given by
+// its first and its number (a power of two is not needed: the range is cut by multiplication), and a mask for the item.
 struct target_map {
-  std::uint64_t items_per_node;
-  std::uint64_t words_per_item;
-  std::uint32_t nodes;
-  access_pattern pattern;
+  std::uint64_t first = 0;  // item
+  std::uint64_t nodes = 1;
+  std::uint64_t own = ~std::uint64_t{0};  // items from here on are one node further: our own is left out
+  std::uint64_t item_mask = 0;
+  std::uint64_t items_per_node = 1;
+  std::uint64_t words_per_item = 1;
 
-  std::uint64_t operator()(std::uint64_t random) const noexcept {
-    std::uint64_t node = node_id();
-    std::uint64_t item = random & (items_per_node - 1);
-    const std::uint64_t high = random >> 40;
+  // On the node that the task is on.
+  static target_map here(access_pattern pattern, std::uint64_t items_per_node, std::uint64_t words_per_item) {
+    target_map m;
+    m.item_mask = (pattern == access_pattern::hotspot ? k_hot_items : items_per_node) - 1;
+    m.items_per_node = items_per_node;
+    m.words_per_item = words_per_item;
     switch (pattern) {
-      case access_pattern::local: break;
+      case access_pattern::local: m.first = node_id() * items_per_node; break;
       case access_pattern::remote:
-        node += nodes > 2 ? 1 + high % (nodes - 1) : nodes - 1;
+        m.nodes = node_count() - 1;
+        m.own = node_id() * items_per_node;
         break;
-      case access_pattern::uniform: node = high % nodes; break;
-      case access_pattern::hotspot:
-        node = high % nodes;
-        item &= k_hot_items - 1;
-        break;
+      case access_pattern::uniform:
+      case access_pattern::hotspot: m.nodes = node_count(); break;
     }
-    if (node >= nodes) node -= nodes;
-    return (node * items_per_node + item) * words_per_item;
+    return m;
+  }
+
+  // The usual case of one possible node apart, so that the compiler sees how little there is to do.
+  std::uint64_t operator()(std::uint64_t random) const noexcept {
+    std::uint64_t item = random & item_mask;
+    if (nodes != 1) item += ((random >> 32) * nodes >> 32) * items_per_node;
+    item += first;
+    if (item >= own) item += items_per_node;
+    return item * words_per_item;
   }
 };
 
@@ -50,40 +61,42 @@ constexpr std::uint64_t value_of(std::uint64_t i) noexcept { return i * 0x9e3779
 struct work {
   array_ref<std::uint64_t> words;
   array_ref<std::uint64_t> tally;
-  target_map where;
+  access_pattern pattern;
+  std::uint64_t items_per_node;
+  std::uint64_t words_per_item;
   std::uint64_t operations;
   std::uint64_t seed;
 
-  xoshiro256ss random_for(std::uint64_t task) const noexcept { return xoshiro256ss(seed, task); }
+  splitmix64 random_for(std::uint64_t task) const noexcept { return splitmix64(mix64(seed) ^ mix64(~task)); }
+  target_map targets() const { return target_map::here(pattern, items_per_node, words_per_item); }
 
+  // Copies what it needs: the compiler must assume that what the operations store may be this object.
   template <class Each>
-  void each(std::uint64_t task, Each&& one) const {
+  void each(std::uint64_t task, Each one) const {
     auto random = random_for(task);
-    for (std::uint64_t k = 0; k < operations; ++k) one(where(random()));
+    const target_map where = targets();
+    for (std::uint64_t left = operations; left > 0; --left) one(where(random()));
   }
 };
 
 struct add_async : work {
   void operator()(std::uint64_t task) const {
-    each(task, [this](std::uint64_t i) { words.async_add(i, 1); });
+    each(task, [words = words](std::uint64_t i) { words.async_add(i, 1); });
   }
 };
 struct add_blocking : work {
   void operator()(std::uint64_t task) const {
-    std::uint64_t before = 0;
-    each(task, [&](std::uint64_t i) { before |= words.fetch_add(i, 1); });
-    // The values were really there: below the number of all additions.
-    if (before >> 62 != 0) tally.add(node_id(), std::uint64_t{1} << 62);
+    each(task, [words = words](std::uint64_t i) { words.fetch_add(i, 1); });
   }
 };
 struct put_async : work {
   void operator()(std::uint64_t task) const {
-    each(task, [this](std::uint64_t i) { words.async_put(i, value_of(i)); });
+    each(task, [words = words](std::uint64_t i) { words.async_put(i, value_of(i)); });
   }
 };
 struct put_blocking : work {
   void operator()(std::uint64_t task) const {
-    each(task, [this](std::uint64_t i) { words.put(i, value_of(i)); });
+    each(task, [words = words](std::uint64_t i) { words.put(i, value_of(i)); });
   }
 };
 struct get_blocking : work {
@@ -98,10 +111,12 @@ struct get_async : work {
     std::vector<std::uint64_t> got(k_gather_batch);
     auto random = random_for(task);
     auto again = random_for(task);
+    const target_map where = targets();
+    const auto table = words;
     std::uint64_t wrong = 0;
     for (std::uint64_t done = 0; done < operations;) {
       const std::uint64_t n = std::min(k_gather_batch, operations - done);
-      for (std::uint64_t k = 0; k < n; ++k) words.async_get(where(random()), &got[k]);
+      for (std::uint64_t k = 0; k < n; ++k) table.async_get(where(random()), &got[k]);
       shoal::wait();
       for (std::uint64_t k = 0; k < n; ++k) wrong += got[k] != value_of(where(again())) ? 1 : 0;
       done += n;
@@ -120,6 +135,7 @@ struct cas_async : work {
   void operator()(std::uint64_t task) const {
     std::vector<std::uint64_t> before(k_gather_batch);
     auto random = random_for(task);
+    const target_map where = targets();
     std::uint64_t won = 0;
     for (std::uint64_t done = 0; done < operations;) {
       const std::uint64_t n = std::min(k_gather_batch, operations - done);
@@ -134,7 +150,7 @@ struct cas_async : work {
 // More than one word at a time.
 struct put_bulk : work {
   void operator()(std::uint64_t task) const {
-    std::vector<std::uint64_t> values(where.words_per_item);
+    std::vector<std::uint64_t> values(words_per_item);
     each(task, [&](std::uint64_t i) {
       for (std::uint64_t k = 0; k < values.size(); ++k) values[k] = value_of(i + k);
       words.async_put(i, std::span<const std::uint64_t>(values));
@@ -145,7 +161,7 @@ struct put_bulk : work {
 };
 struct get_bulk : work {
   void operator()(std::uint64_t task) const {
-    std::vector<std::uint64_t> got(where.words_per_item);
+    std::vector<std::uint64_t> got(words_per_item);
     std::uint64_t wrong = 0;
     each(task, [&](std::uint64_t i) {
       words.get(i, std::span(got));
@@ -187,8 +203,7 @@ void access_table::reset(const access_plan& plan) {
 
 double access_table::run(const access_plan& plan) {
   const std::uint64_t tasks = plan.tasks_per_node * node_count();
-  const work w{words_, tally_, {items_per_node_, words_per_item_, node_count(), plan.pattern}, plan.operations_per_task,
-               seed_++};
+  const work w{words_, tally_, plan.pattern, items_per_node_, words_per_item_, plan.operations_per_task, seed_++};
   const bool async = plan.mode == access_mode::async;
   const std::uint64_t start_ns = base::now_ns();
   if (plan.bytes > sizeof(std::uint64_t)) {

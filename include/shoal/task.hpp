@@ -118,7 +118,7 @@ private:
 
     // Runs the body and disposes of the child; the group is touched only for an exception.
     void call() noexcept {
-      const std::uint64_t issued = detail::t_worker->async_issued;
+      const std::uint64_t issued = *detail::t_worker->async_issued;
       try {
         body();
       } catch (...) {
@@ -148,7 +148,7 @@ void parallel_invoke(F&& f, G&& g) {
     detail::join_counter join;
     std::exception_ptr thrown;
     void call() noexcept {
-      const std::uint64_t issued = detail::t_worker->async_issued;
+      const std::uint64_t issued = *detail::t_worker->async_issued;
       try {
         (*body)();
       } catch (...) {

@@ -101,9 +101,8 @@ std::size_t copy_part(std::uint32_t, std::span<const std::uint64_t> arguments, s
 }  // namespace
 
 void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::uint64_t count, unsigned unit) {
-  worker_face& w = *t_worker;
   port& p = this_port();
-  ++w.async_issued;
+  ++p.async_issued;
   drain_window(p);  // what this task has deferred on mapped memory comes first, as for a bare verb of another task
   for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {
     auto* to = static_cast<std::byte*>(target) + done * layout.element_bytes;
@@ -123,13 +122,12 @@ void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::ui
       left -= bytes;
     }
   });
-  count_call(p);
+  attend(p);
 }
 
 void bulk_put(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit) {
-  worker_face& w = *t_worker;
   port& p = this_port();
-  ++w.async_issued;
+  ++p.async_issued;
   for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {
     const auto* from = static_cast<const std::byte*>(values) + done * layout.element_bytes;
     std::uint64_t left = n * layout.element_bytes;
@@ -150,7 +148,7 @@ void bulk_put(const array_layout& layout, std::uint64_t i, const void* values, s
       left -= bytes;
     }
   });
-  count_call(p);
+  attend(p);
 }
 
 void fill(const array_layout& layout, const void* value) {

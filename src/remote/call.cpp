@@ -101,7 +101,7 @@ struct called_task final : task {
 
   void execute() noexcept {
     worker_face& w = *t_worker;
-    const std::uint64_t issued = w.async_issued;
+    const std::uint64_t issued = *w.async_issued;
     const std::uint32_t here = this_port().node;
     const std::uint32_t to = from;
     try {

@@ -42,6 +42,7 @@ node_ports::node_ports(const setup& s) : transport_(*s.transport) {
 
 void node_ports::attach(sched::worker& w) noexcept {
   w.port = static_cast<detail::port*>(ports_[w.index].get());
+  w.async_issued = &ports_[w.index]->async_issued;
   net::domain& domain = transport_.at(w.index);
   if (domain.bell() != nullptr) w.use_doorbell(*domain.bell(), domain.bell_is_shared());
 }

@@ -22,7 +22,6 @@ worker_port::worker_port(net::domain& domain, server& serving, std::uint32_t my_
   node = my_node;
   nodes = node_count;
   exclusive = is_exclusive;
-  calls_to_poll = detail::k_calls_per_poll;
   for (std::uint32_t n = 0; n < nodes; ++n) {
     peers_[n].requests.attach(domain.out(n, net::traffic::request), hot_[n].requests, flushes_);
     peers_[n].replies = &domain.in(n, net::traffic::reply);
@@ -30,7 +29,10 @@ worker_port::worker_port(net::domain& domain, server& serving, std::uint32_t my_
 }
 
 bool worker_port::poll(sched::worker& w) noexcept {
-  calls_to_poll = detail::k_calls_per_poll;
+  if (attention.load(std::memory_order_relaxed)) [[unlikely]] {
+    attention.store(false, std::memory_order_relaxed);
+    flush(aggregate::reason::old);
+  }
   bool any = false;
   for (std::uint32_t n = 0; n < nodes; ++n)
     if (n != node) {
@@ -74,7 +76,7 @@ bool worker_port::take_replies(std::uint32_t from) noexcept {
     any = true;
     const std::uint64_t* at = buffer.data();
     const std::uint64_t* const end = at + buffer.size();
-    while (at < end) {
+    while ((at = list.take_values(at, end)) < end) {
       const std::uint64_t entry = list.pop();
       __builtin_prefetch(reply_list::target_of<void>(list.peek(k_ahead)), 1);
       switch (reply_list::kind_of(entry)) {
@@ -231,17 +233,15 @@ void drain_window(port& p) noexcept {
   const fiber::unwatched quiet;
   for (std::uint64_t i = 0; i < k_window; ++i) {
     deferred_access& slot = p.window[(p.window_next + i) % k_window];
-    if (slot.run == nullptr) continue;
     slot.run(slot.address, slot.value, slot.target);
-    slot.run = nullptr;
+    slot.run = run_nothing;
   }
   p.window_drained = p.window_next;
 }
 
 void flush_all(port& p) noexcept { whole(p).flush(aggregate::reason::asked); }
 
-void poll_port(port& p) noexcept {
-  p.calls_to_poll = k_calls_per_poll;
+void poll_port(port&) noexcept {
   sched::this_worker()->poll();
 }
 

@@ -17,6 +17,7 @@
 #include "net/transports/shm.hpp"
 #include "remote/code.hpp"
 #include "runtime/node.hpp"
+#include "runtime/service.hpp"
 #include "shoal/run.hpp"
 
 namespace shoal::runtime {
@@ -65,6 +66,9 @@ int run_in_process(config c, const std::function<int()>& main_task) {
         if (other != n) parts.bases[other] = nullptr;
     nodes.push_back(std::make_unique<node>(std::move(parts)));
   }
+  std::vector<node*> served;
+  for (auto& n : nodes) served.push_back(n.get());
+  const service watcher(served);
   std::vector<std::thread> others;
   for (unsigned n = 1; n < c.nodes; ++n) others.emplace_back([&nodes, n] { nodes[n]->serve(); });
   std::exception_ptr thrown;
@@ -106,6 +110,7 @@ int run_launched(config c, const std::function<int()>& main_task) {
   int status = 0;
   {
     node here(std::move(parts));
+    const service watcher({&here});
     if (me.node == 0)
       status = here.run_main(main_task);
     else

@@ -109,7 +109,7 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
   w.frames = &frame;
   fiber::fiber& stack = *w.current();
   const bool outermost = std::exchange(stack.outermost, false);
-  const std::uint64_t async_before = w.async_issued;
+  const std::uint64_t async_before = *w.async_issued;
   while (frame.next < frame.end) {
     if (loop.failed.load(std::memory_order_relaxed)) break;
     const std::uint64_t left = frame.end - frame.next;
@@ -129,7 +129,7 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
   }
   stack.outermost = outermost;
   w.frames = frame.outer;
-  if (w.async_issued != async_before)
+  if (*w.async_issued != async_before)
     loop.async_workers.fetch_or(std::uint64_t{1} << (w.index % 64), std::memory_order_relaxed);
   piece_done(loop);
 }

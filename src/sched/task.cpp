@@ -12,6 +12,7 @@
 namespace shoal::detail {
 
 thread_local constinit worker_face* t_worker = nullptr;
+thread_local constinit void* t_port = nullptr;
 
 namespace {
 
@@ -95,7 +96,7 @@ void join_counter::wait() noexcept {
 }
 
 void settle(std::uint64_t issued_before) noexcept {
-  if (t_worker->async_issued == issued_before) return;
+  if (*t_worker->async_issued == issued_before) return;
   struct settled final : sched::fence_request {
     suspended* waiter = nullptr;
   } request;

@@ -30,6 +30,7 @@ void worker::use_doorbell(lockfree::doorbell<>& bell, bool shared_by_processes) 
 
 void worker::run_thread() noexcept {
   detail::t_worker = this;
+  detail::t_port = port;
   exceptions_ = fiber::exception_state_of_this_thread();
   fiber::adopt_thread(native_);
   current_ = &native_;
@@ -47,6 +48,7 @@ void worker::run_thread() noexcept {
   blocks = nullptr;
   block_count = 0;
   detail::t_worker = nullptr;
+  detail::t_port = nullptr;
 }
 
 void worker::on_fresh_stack(boost::context::detail::transfer_t from) noexcept {
@@ -235,10 +237,6 @@ bool worker::poll() noexcept {
 
 bool worker::poll_once() noexcept {
   polls.store(polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (flush_wanted.load(std::memory_order_relaxed)) [[unlikely]] {
-    flush_wanted.store(false, std::memory_order_relaxed);
-    owner_.above().flush(*this);
-  }
   return owner_.above().poll(*this) | (!woken_.empty() && take_inbox());
 }
 

@@ -71,8 +71,6 @@ public:
   const statistics& counts() const noexcept { return counts_; }
   std::size_t stacks_in_use() const noexcept { return stacks_.in_use(); }
 
-  /// Asks the worker to push out what it has buffered at its next call; any thread.
-  std::atomic<bool> flush_wanted{false};
   /// Moves whenever the worker looks at its messages; for the service thread.
   std::atomic<std::uint64_t> polls{0};
 

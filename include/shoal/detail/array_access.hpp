@@ -63,9 +63,9 @@ template <verb V, class T>
 inline T run_access(const array_layout& layout, std::uint64_t i, T value, T desired) {
   port& p = this_port();
   check_index(p, layout, i);
-  const auto at = layout.locate(i);
+  const auto at = layout.template locate<T>(i);
   if (std::byte* base = p.bases[at.node]; base != nullptr) {
-    count_call(p);
+    attend(p);
     T& element = *reinterpret_cast<T*>(base + at.offset);
     return p.exclusive ? access<V, true>(element, value, desired) : access<V, false>(element, value, desired);
   }
@@ -84,6 +84,22 @@ void run_deferred(void* address, std::uint64_t value, void* target) noexcept {
   if constexpr (is_fetch(V)) *static_cast<T*>(target) = old;
 }
 
+/// The oldest deferred access is done, most often one like this one, and this one takes its place.
+template <verb V, bool Exclusive, class T>
+inline void defer_access(port& p, T* element, T value, T* target) noexcept {
+  constexpr auto run = run_deferred<V, Exclusive, T>;
+  __builtin_prefetch(element, V == verb::get ? 0 : 1);
+  deferred_access& slot = p.window[p.window_next++ % k_window];
+  if (slot.run == run) [[likely]]
+    run_deferred<V, Exclusive, T>(slot.address, slot.value, slot.target);
+  else
+    slot.run(slot.address, slot.value, slot.target);
+  slot.run = run;
+  slot.address = element;
+  slot.value = to_word(value);
+  if constexpr (is_fetch(V)) slot.target = target;
+}
+
 template <class T>
 constexpr reply_kind reply_kind_of() noexcept {
   return sizeof(T) == 1   ? reply_kind::value_1
@@ -94,20 +110,19 @@ constexpr reply_kind reply_kind_of() noexcept {
 
 template <verb V, class T>
 inline void begin_access(const array_layout& layout, std::uint64_t i, T value, T* target, T desired) {
-  worker_face& w = *t_worker;
-  port& p = *static_cast<port*>(w.port);
+  port& p = this_port();
   check_index(p, layout, i);
-  const auto at = layout.locate(i);
-  ++w.async_issued;
+  const auto at = layout.template locate<T>(i);
+  ++p.async_issued;
   if (std::byte* base = p.bases[at.node]; base != nullptr) {
-    count_call(p);
+    attend(p);
     T* element = reinterpret_cast<T*>(base + at.offset);
     if constexpr (V == verb::compare_exchange)  // two values do not fit into the window
       *target = p.exclusive ? access<V, true>(*element, value, desired) : access<V, false>(*element, value, desired);
     else if (p.exclusive)
-      defer(p, run_deferred<V, true, T>, element, to_word(value), target);
+      defer_access<V, true>(p, element, value, target);
     else
-      defer(p, run_deferred<V, false, T>, element, to_word(value), target);
+      defer_access<V, false>(p, element, value, target);
     return;
   }
   write_command<V, T>(p, at, value, desired);

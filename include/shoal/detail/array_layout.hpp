@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "shoal/detail/reciprocal.hpp"
@@ -34,6 +35,8 @@ struct array_layout {
   std::uint32_t slot = 0;            // of the array in every node's table, and which allocation it is
   std::uint32_t generation = 0;
   distribution kind = distribution::local;
+  static constexpr std::uint8_t k_no_shift = 0xff;
+  std::uint8_t block_shift = k_no_shift;  // partition: the block's size as a power of two, if it is one
 
   struct place {
     std::uint32_t node;
@@ -63,6 +66,8 @@ struct array_layout {
     l.divisor = reciprocal(kind == distribution::cyclic
                                ? l.node_count
                                : std::max<std::uint64_t>((size + l.node_count - 1) / l.node_count, 1));
+    if (std::has_single_bit(l.divisor.divisor()))
+      l.block_shift = static_cast<std::uint8_t>(std::countr_zero(l.divisor.divisor()));
     return l;
   }
 
@@ -71,10 +76,22 @@ struct array_layout {
     return node + (node >= skipped_node ? 1 : 0);
   }
 
+  place locate(std::uint64_t i) const noexcept { return locate_in(i, element_bytes); }
+  /// The same for elements of type T, whose size the compiler knows.
+  template <class T>
   place locate(std::uint64_t i) const noexcept {
+    return locate_in(i, sizeof(T));
+  }
+  place locate_in(std::uint64_t i, std::uint64_t bytes) const noexcept {
+    if (kind == distribution::partition) [[likely]] {
+      if (block_shift != k_no_shift) [[likely]]
+        return {static_cast<std::uint32_t>(i >> block_shift), offset + (i & ((std::uint64_t{1} << block_shift) - 1)) * bytes};
+      const auto [block, within] = divisor.divide(i);
+      return {static_cast<std::uint32_t>(block), offset + within * bytes};
+    }
     const auto [quotient, remainder] = divisor.divide(i);
-    const bool cyclic = kind == distribution::cyclic;
-    return {node_of_part(cyclic ? remainder : quotient), offset + (cyclic ? quotient : remainder) * element_bytes};
+    if (kind == distribution::cyclic) return {static_cast<std::uint32_t>(remainder), offset + quotient * bytes};
+    return {node_of_part(quotient), offset + remainder * bytes};
   }
 
   /// The most elements that a node holds.

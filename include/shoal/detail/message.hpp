@@ -34,7 +34,7 @@ inline stream& begin_message(worker_face& w, std::uint32_t node, std::uint64_t c
   port& p = *static_cast<port*>(w.port);
   stream& s = room_for(p, node, 1 + words);
   *s.cursor++ = header(static_cast<std::uint8_t>(other_operation::call), words, code);
-  ++w.async_issued;
+  ++p.async_issued;
   return s;
 }
 

@@ -8,6 +8,7 @@
 // Shown by tests/unit/remote/, tests/unit/array/, tests/cluster/.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,6 +35,15 @@ public:
   }
   std::uint64_t pop() noexcept { return ring_[head_++ & mask_]; }
   std::uint64_t peek(std::uint64_t ahead) const noexcept { return ring_[(head_ + ahead) & mask_]; }
+  /// Stores as many of the words [at, end) as are for 8-byte values in a row; returns where it stopped.
+  const std::uint64_t* take_values(const std::uint64_t* at, const std::uint64_t* end) noexcept {
+    const std::uint64_t* const ring = ring_.get();
+    const std::uint64_t mask = mask_;
+    std::uint64_t head = head_;
+    while (at < end && kind_of(ring[head & mask]) == reply_kind::value_8) *target_of<std::uint64_t>(ring[head++ & mask]) = *at++;
+    head_ = head;
+    return at;
+  }
   std::uint64_t pushed() const noexcept { return tail_; }
   std::uint64_t popped() const noexcept { return head_; }
   bool empty() const noexcept { return head_ == tail_; }
@@ -60,9 +70,11 @@ struct awaited_word {
   suspended* task = nullptr;
 };
 
+inline void run_nothing(void*, std::uint64_t, void*) noexcept {}
+
 /// An access to mapped memory that has been begun by a prefetch.
 struct deferred_access {
-  void (*run)(void* address, std::uint64_t value, void* target) noexcept = nullptr;
+  void (*run)(void* address, std::uint64_t value, void* target) noexcept = run_nothing;
   void* address = nullptr;
   std::uint64_t value = 0;
   void* target = nullptr;
@@ -71,7 +83,7 @@ struct deferred_access {
 inline constexpr std::size_t k_window = 32;
 
 /// What one worker keeps per other node.
-struct peer_port {
+struct alignas(64) peer_port {
   stream requests;
   reply_list replies;
 };
@@ -82,7 +94,8 @@ struct port {
   std::uint32_t node = 0;
   std::uint32_t nodes = 1;
   bool exclusive = false;             // nobody but this worker touches this node's memory: plain modifications do
-  unsigned calls_to_poll = 0;         // accesses to mapped memory until messages are looked at again
+  std::atomic<bool> attention{false};  // the service thread: look at your messages, and push out what is old
+  std::uint64_t async_issued = 0;
   std::uint64_t window_next = 0;
   std::uint64_t window_drained = 0;   // window_next when the window was last empty
   deferred_access window[k_window];
@@ -96,7 +109,7 @@ protected:
   ~port() = default;
 };
 
-inline port& this_port() noexcept { return *static_cast<port*>(t_worker->port); }
+inline port& this_port() noexcept { return *static_cast<port*>(t_port); }
 
 /// Sends the full buffer for `node` off and opens another with room for `words`. Serves messages; may switch tasks.
 void make_room(port& p, std::uint32_t node, std::size_t words);
@@ -113,11 +126,9 @@ void flush_all(port& p) noexcept;
 /// Looks at the messages. Does not switch.
 void poll_port(port& p) noexcept;
 
-inline constexpr unsigned k_calls_per_poll = 1024;
-
 /// To be called on each access that needs no message: keeps this node serving others.
-inline void count_call(port& p) noexcept {
-  if (p.calls_to_poll-- == 0) [[unlikely]]
+inline void attend(port& p) noexcept {
+  if (p.attention.load(std::memory_order_relaxed)) [[unlikely]]
     poll_port(p);
 }
 
@@ -127,15 +138,6 @@ inline stream& room_for(port& p, std::uint32_t node, std::size_t words) {
   if (s.cursor + words > s.limit) [[unlikely]]
     make_room(p, node, words);
   return s;
-}
-
-inline void defer(port& p, void (*run)(void*, std::uint64_t, void*) noexcept, void* address, std::uint64_t value,
-                  void* target) noexcept {
-  __builtin_prefetch(address, 1);
-  deferred_access& slot = p.window[p.window_next++ % k_window];
-  if (slot.run != nullptr) [[likely]]
-    slot.run(slot.address, slot.value, slot.target);
-  slot = {run, address, value, target};
 }
 
 }  // namespace shoal::detail

@@ -29,7 +29,8 @@ struct suspended;
 struct worker_face {
   lockfree::deque<task> tasks;
   loop_frame* frames = nullptr;        // the ranges that the current stack is in, innermost first
-  std::uint64_t async_issued = 0;      // asynchronous operations begun here: tells whether anything needs waiting for
+  std::uint64_t none_issued = 0;
+  std::uint64_t* async_issued = &none_issued;  // asynchronous operations begun here: whether anything needs waiting for
   void* port = nullptr;                // of `remote`
   std::atomic<unsigned>* sleepers = nullptr;  // of the pool: how many workers are parked
   unsigned index = 0;
@@ -52,7 +53,9 @@ protected:
 };
 
 /// The worker that this thread is; nullptr on threads that are none.
-extern thread_local constinit worker_face* t_worker;
+extern thread_local constinit worker_face* t_worker [[gnu::tls_model("initial-exec")]];
+/// Its port, for the accesses that must be fast (see port.hpp).
+extern thread_local constinit void* t_port [[gnu::tls_model("initial-exec")]];
 
 /// At least `bytes`, aligned for any object. Recycled blocks up to k_block_bytes, else from the system.
 void* allocate(worker_face& w, std::size_t bytes);

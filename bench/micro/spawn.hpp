@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// `shoal bench spawn`: Fibonacci numbers by tasks, without a cut-off: nothing but spawning and joining. In two forms:
+// parallel_invoke (`ns_per_spawn`) and a task_group with one child (`group_ns_per_spawn`).
+// Who may call: the command's main thread. Guarantees: the number and the count of spawns are checked.
+// Shown by tests/unit/bench/sched_test.cpp.
+#pragma once
+
+#include <cstdint>
+
+#include "bench/subcommand.hpp"
+
+namespace shoal::bench {
+
+enum class spawn_form { invoke, group };
+
+struct spawn_result {
+  double ns_per_spawn = 0;
+  std::uint64_t spawns = 0;
+  std::uint64_t steals = 0;
+  bool correct = false;
+};
+
+spawn_result measure_spawn(spawn_form form, unsigned workers, unsigned n);
+
+subcommand_body declare_spawn(CLI::App& app);
+
+}  // namespace shoal::bench

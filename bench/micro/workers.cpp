@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/micro/workers.hpp"
+
+#include <exception>
+#include <thread>
+
+#include "machine/topology.hpp"
+#include "sched/pool.hpp"
+
+namespace shoal::bench {
+
+unsigned default_workers() { return machine::topology::discover().usable_processors(); }
+
+worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task) {
+  sched::pool_options options;
+  options.workers = workers;
+  const machine::placement place = machine::topology::discover().choose(1, 0, workers);
+  if (place.pin) options.processors.assign(place.pus.begin(), place.pus.end());
+  sched::pool pool(options);
+  // On a thread of its own: worker 0's thread stays pinned, and the caller's must not, or the next call would find one
+  // processor only.
+  std::exception_ptr thrown;
+  std::thread([&] {
+    try {
+      pool.run(main_task);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }).join();
+  if (thrown) std::rethrow_exception(thrown);
+  worker_counts counts;
+  for (unsigned i = 0; i < pool.size(); ++i) {
+    counts.spawned += pool.at(i).spawned;
+    counts.stolen += pool.at(i).counts().stolen;
+    counts.waits += pool.at(i).counts().left;
+  }
+  return counts;
+}
+
+}  // namespace shoal::bench

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers without a job: the scheduler alone, for benchmarks of tasks within one process.
+// Who may call: one thread outside the runtime. Guarantees: workers are pinned as a node's would be;
+// returns when the main task has ended, and rethrows what it throws. Shown by tests/unit/bench/sched_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace shoal::bench {
+
+struct worker_counts {
+  std::uint64_t spawned = 0;
+  std::uint64_t stolen = 0;
+  std::uint64_t waits = 0;
+};
+
+/// How many workers a node alone on this machine would have.
+unsigned default_workers();
+
+/// Runs `main_task` on `workers` workers; what they counted, together.
+worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task);
+
+}  // namespace shoal::bench

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/bfs/distributed_graph.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <span>
+#include <utility>
+
+#include "shoal/parallel_for.hpp"
+#include "shoal/spmd.hpp"
+
+namespace shoal::kernels::bfs {
+namespace {
+
+using graph::direction;
+using graph::edge;
+
+constexpr std::uint64_t k_piece = 256;      // edges that are generated or sent together
+constexpr std::uint64_t k_rows_piece = 64;  // rows that are put in order together
+
+using clock = std::chrono::steady_clock;
+double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
+
+std::uint64_t pieces(std::uint64_t count, std::uint64_t piece) { return (count + piece - 1) / piece; }
+
+std::uint64_t block_of(std::uint64_t vertices) {
+  const std::uint64_t block = pieces(std::max<std::uint64_t>(vertices, 1), node_count());
+  return pieces(block, 64) * 64;
+}
+
+/// Which rows an edge belongs to.
+bool in_row_of_from(direction way) { return way != direction::reverse; }
+bool in_row_of_to(direction way) { return way != direction::forward; }
+
+/// How many edges each vertex' row will have, and how many the input counts.
+template <class Id>
+void count(const array_ref<arc<Id>>& edges, direction way, const array_ref<std::uint64_t>& rows,
+           const array_ref<std::uint32_t>& input_degrees) {
+  spmd([=](team&) {
+    const auto mine = edges.local();
+    parallel_for(here, mine.size(), [&](std::uint64_t i) {
+      const auto [from, to] = mine[i];
+      if (from == to) {
+        input_degrees.async_add(from, way == direction::both ? 2 : 1);
+        return;
+      }
+      if (in_row_of_from(way)) rows.async_add(from, 1);
+      if (in_row_of_to(way)) rows.async_add(to, 1);
+    });
+  });
+}
+
+/// Makes offsets of counts; each row's count becomes the place of its first element. The most elements of a node.
+template <class Id>
+std::uint64_t lay_out(const graph_view<Id>& g, const array_ref<std::uint64_t>& rows) {
+  global_array<std::uint64_t> most(1);
+  spmd([g, rows, most = most.ref()](team&) {
+    const auto cursors = rows.local();
+    const auto offsets = g.offsets.local();
+    const auto degrees = g.input_degrees.local();
+    std::uint64_t sum = 0;
+    for (std::size_t v = 0; v < cursors.size(); ++v) {
+      degrees[v] += static_cast<std::uint32_t>(cursors[v]);
+      offsets[v] = sum;
+      sum += std::exchange(cursors[v], sum);
+    }
+    offsets[cursors.size()] = sum;
+    most.max(0, sum);
+  });
+  return most->get(0);
+}
+
+/// Puts one end of an edge into the row of the other, on the node that has it.
+template <class Id>
+struct place_arc {
+  symmetric_ptr<std::uint64_t> cursors;
+  symmetric_ptr<Id> targets;
+  Id row;
+  Id target;
+
+  void operator()() const noexcept {
+    const std::uint64_t place = std::atomic_ref(cursors.get()[row]).fetch_add(1, std::memory_order_relaxed);
+    targets.get()[place] = target;
+  }
+};
+
+template <class Id>
+void scatter(const graph_view<Id>& g, const array_ref<arc<Id>>& edges, const array_ref<std::uint64_t>& rows) {
+  spmd([=](team&) {
+    const auto mine = edges.local();
+    const auto send = [&](Id row, Id target) {
+      const std::uint32_t node = g.owner(row);
+      async_at(node, place_arc<Id>{rows.symmetric(), g.targets.symmetric(), static_cast<Id>(row - node * g.block),
+                                   target});
+    };
+    parallel_for(here, mine.size(), [&](std::uint64_t i) {
+      const auto [from, to] = mine[i];
+      if (from == to) return;
+      if (in_row_of_from(g.way)) send(from, to);
+      if (in_row_of_to(g.way)) send(to, from);
+    });
+  });
+}
+
+/// The logarithm of each vertex' degree, of all vertices on every node.
+template <class Id>
+void share_classes(const graph_view<Id>& g, const array_ref<std::uint8_t>& classes) {
+  spmd([=](team& t) {
+    const std::uint64_t first = t.rank() * g.block;
+    const auto all = classes.local();
+    const auto degrees = g.input_degrees.local();
+    for (std::uint64_t v = 0; v < g.block; ++v) all[first + v] = static_cast<std::uint8_t>(std::bit_width(degrees[v]));
+    for (std::uint32_t n = 0; n < t.size(); ++n)
+      if (n != t.rank()) classes.async_put(n * g.slots() + first, std::span<const std::uint8_t>(all).subspan(first, g.block));
+    wait();
+  });
+}
+
+/// Sorts the rows and drops repetitions; the neighbours of highest class come first. All elements that are left.
+template <class Id>
+std::uint64_t put_in_order(const graph_view<Id>& g, const array_ref<std::uint64_t>& rows,
+                           const array_ref<std::uint8_t>& classes) {
+  global_array<std::uint64_t> left(1);
+  spmd([=, left = left.ref()](team&) {
+    const auto offsets = g.offsets.local();
+    const auto targets = g.targets.local();
+    const auto sizes = rows.local();
+    const auto class_of = classes.local();
+    parallel_for(here, pieces(g.block, k_rows_piece), [&](std::uint64_t piece) {
+      for (std::uint64_t v = piece * k_rows_piece; v < (piece + 1) * k_rows_piece; ++v) {
+        const auto row = targets.subspan(offsets[v], offsets[v + 1] - offsets[v]);
+        std::sort(row.begin(), row.end());
+        const auto end = std::unique(row.begin(), row.end());
+        if (!class_of.empty())
+          std::stable_sort(row.begin(), end, [&](Id a, Id b) { return class_of[a] > class_of[b]; });
+        sizes[v] = static_cast<std::uint64_t>(end - row.begin());
+      }
+    });
+    std::uint64_t kept = 0;
+    for (std::uint64_t v = 0; v < g.block; ++v) {
+      const auto row = targets.subspan(offsets[v], sizes[v]);
+      std::copy(row.begin(), row.end(), targets.begin() + static_cast<std::ptrdiff_t>(kept));
+      offsets[v] = std::exchange(kept, kept + sizes[v]);
+    }
+    offsets[g.block] = kept;
+    left.add(0, kept);
+  });
+  return left->get(0);
+}
+
+}  // namespace
+
+template <class Id>
+distributed_graph<Id>::distributed_graph(std::uint64_t vertices, std::uint64_t edges, const build_options& options)
+    : input_edges_(edges) {
+  const std::uint64_t block = block_of(vertices);
+  const std::uint64_t nodes = node_count();
+  offsets_ = global_array<std::uint64_t>(nodes * (block + 1));
+  input_degrees_ = global_array<std::uint32_t>(nodes * block);
+  edges_ = global_array<arc<Id>>(edges);
+  view_ = {vertices, block, options.way, offsets_, {}, input_degrees_, edges_};
+}
+
+template <class Id>
+void distributed_graph<Id>::build_rows(const build_options& options) {
+  const auto begin = clock::now();
+  {
+    global_array<std::uint64_t> rows(view_.slots());
+    count<Id>(edges_, options.way, rows, input_degrees_);
+    const std::uint64_t most = lay_out<Id>(view_, rows);
+    targets_ = global_array<Id>(std::max<std::uint64_t>(most, 1) * node_count());
+    view_.targets = targets_;
+    scatter<Id>(view_, edges_, rows);
+    global_array<std::uint8_t> classes;
+    if (options.way == direction::both) {
+      classes = global_array<std::uint8_t>(node_count() * view_.slots());
+      share_classes<Id>(view_, classes);
+    }
+    arcs_ = put_in_order<Id>(view_, rows, classes);
+  }
+  if (!options.keep_edges) edges_ = {};
+  view_.edges = edges_;
+  construction_s_ = seconds_since(begin);
+}
+
+template <class Id>
+template <class Generator>
+distributed_graph<Id> distributed_graph<Id>::generate_with(const Generator& generator, const build_options& options) {
+  distributed_graph made(generator.vertices(), generator.edges(), options);
+  const auto begin = clock::now();
+  spmd([generator, edges = made.view_.edges](team&) {
+    const auto mine = edges.local();
+    const std::uint64_t first = edges.local_range().first;
+    parallel_for(here, pieces(mine.size(), k_piece), [&](std::uint64_t piece) {
+      std::array<edge, k_piece> some;
+      const std::uint64_t begin = piece * k_piece;
+      const std::uint64_t n = std::min(k_piece, mine.size() - begin);
+      generator.generate(first + begin, std::span(some).first(n));
+      for (std::uint64_t i = 0; i < n; ++i)
+        mine[begin + i] = {static_cast<Id>(some[i].from), static_cast<Id>(some[i].to)};
+    });
+  });
+  made.generation_s_ = seconds_since(begin);
+  made.build_rows(options);
+  return made;
+}
+
+template <class Id>
+distributed_graph<Id> distributed_graph<Id>::generate(const graph::kronecker& generator, const build_options& options) {
+  return generate_with(generator, options);
+}
+
+template <class Id>
+distributed_graph<Id> distributed_graph<Id>::generate(const graph::uniform& generator, const build_options& options) {
+  return generate_with(generator, options);
+}
+
+template <class Id>
+distributed_graph<Id> distributed_graph<Id>::distribute(std::uint64_t vertices, std::vector<edge> edges,
+                                                        const build_options& options) {
+  distributed_graph made(vertices, edges.size(), options);
+  const auto begin = clock::now();
+  std::array<arc<Id>, k_piece> some;
+  for (std::uint64_t first = 0; first < edges.size(); first += k_piece) {
+    const std::uint64_t n = std::min<std::uint64_t>(k_piece, edges.size() - first);
+    for (std::uint64_t i = 0; i < n; ++i)
+      some[i] = {static_cast<Id>(edges[first + i].from), static_cast<Id>(edges[first + i].to)};
+    made.edges_->async_put(first, std::span<const arc<Id>>(some).first(n));
+  }
+  wait();
+  edges = {};
+  made.generation_s_ = seconds_since(begin);
+  made.build_rows(options);
+  return made;
+}
+
+template class distributed_graph<std::uint32_t>;
+template class distributed_graph<std::uint64_t>;
+
+}  // namespace shoal::kernels::bfs

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the result of a search by Graph500's five rules (kernels/graph/validate.hpp), all nodes at once: every node
+// gathers all parents and computes the levels that they imply, checks its own vertices and its share of the input's edges,
+// and reports which tree edges its edges confirm.
+// Who may call: a task; check() switches. The graph must have been built with keep_edges.
+// Memory per node: 16 bytes per vertex of the whole graph and a bit more, which bounds the graphs that can be validated
+// this way; larger ones need rules checked by gathering the ends of edges only.
+// Shown by tests/cluster/bfs_test.cpp (also that it finds trees that are wrong).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kernels/bfs/distributed_graph.hpp"
+#include "kernels/graph/validate.hpp"
+#include "shoal/array.hpp"
+
+namespace shoal::kernels::bfs {
+
+/// What a node found.
+struct node_verdict {
+  graph::tree_fault fault = graph::tree_fault::none;
+  bool at_edge = false;     // else at vertex `from`
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::uint64_t reached = 0;
+  std::uint64_t traversed = 0;
+  std::uint64_t deepest = 0;
+};
+
+template <class Id>
+class validator {
+public:
+  explicit validator(const graph_view<Id>& g);
+  graph::tree_verdict check(const array_ref<Id>& parents, std::uint64_t root);
+
+private:
+  graph_view<Id> graph_;
+  global_array<std::uint64_t> all_parents_;  // of all vertices, on every node
+  global_array<std::uint64_t> confirmed_;    // bitmap by vertex
+};
+
+extern template class validator<std::uint32_t>;
+extern template class validator<std::uint64_t>;
+
+/// The input's edges in the component that was searched: what Graph500 divides by the time. Without any check.
+template <class Id>
+std::uint64_t count_traversed(const graph_view<Id>& g, const array_ref<Id>& parents);
+
+extern template std::uint64_t count_traversed(const graph_view<std::uint32_t>&, const array_ref<std::uint32_t>&);
+extern template std::uint64_t count_traversed(const graph_view<std::uint64_t>&, const array_ref<std::uint64_t>&);
+
+}  // namespace shoal::kernels::bfs

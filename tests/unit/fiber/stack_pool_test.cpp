@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fiber/stack_pool.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "machine/memory_info.hpp"
+#include "machine/signals.hpp"
+#include "shoal/error.hpp"
+#include "unit/machine/in_child.hpp"
+
+namespace shoal::fiber {
+namespace {
+
+constexpr std::size_t k_stack_bytes = 64 << 10;
+
+void never(boost::context::detail::transfer_t) noexcept { std::abort(); }
+
+std::size_t resident_pages(std::byte* from, std::size_t bytes) {
+  std::vector<unsigned char> pages(bytes / machine::page_size());
+  EXPECT_EQ(mincore(from, bytes, pages.data()), 0);
+  std::size_t count = 0;
+  for (const unsigned char p : pages) count += p & 1U;
+  return count;
+}
+
+TEST(stack_pool, fibers_have_stacks_of_their_own_in_the_region) {
+  stack_region region(k_stack_bytes, 128, 32);
+  int owner = 0;
+  stack_pool pool(region, &owner, never);
+  std::set<const std::byte*> stacks;
+  for (int i = 0; i < 100; ++i) {
+    fiber* f = pool.take();
+    ASSERT_NE(f, nullptr);
+    EXPECT_EQ(f->owner, &owner);
+    EXPECT_EQ(f->stack_bytes, k_stack_bytes);
+    const std::byte* stack = nullptr;
+    ASSERT_TRUE(region.find(f->context, &stack));
+    EXPECT_EQ(stack, f->stack_bottom);
+    EXPECT_TRUE(stacks.insert(stack).second);
+  }
+  EXPECT_EQ(pool.in_use(), 100U);
+  const std::byte* stack = nullptr;
+  EXPECT_FALSE(region.find(&owner, &stack));
+}
+
+TEST(stack_pool, tops_differ_by_cache_lines) {
+  stack_region region(k_stack_bytes, 32, 32);
+  stack_pool pool(region, nullptr, never);
+  std::set<std::uintptr_t> offsets;
+  for (int i = 0; i < 16; ++i)
+    offsets.insert(reinterpret_cast<std::uintptr_t>(pool.take()->context) % machine::page_size());
+  EXPECT_EQ(offsets.size(), 16U);
+}
+
+TEST(stack_pool, a_stack_given_back_is_the_next_taken) {
+  stack_region region(k_stack_bytes, 32, 32);
+  stack_pool pool(region, nullptr, never);
+  fiber* a = pool.take();
+  fiber* b = pool.take();
+  pool.put(a);
+  pool.put(b);
+  EXPECT_EQ(pool.idle(), 2U);
+  EXPECT_EQ(pool.take(), b);
+  EXPECT_EQ(pool.take(), a);
+  EXPECT_EQ(pool.idle(), 0U);
+  EXPECT_EQ(pool.in_use(), 2U);
+}
+
+TEST(stack_pool, a_used_up_region_gives_nothing) {
+  stack_region region(k_stack_bytes, 64, 32);
+  EXPECT_EQ(region.capacity(), 64U);
+  stack_pool one(region, nullptr, never);
+  stack_pool other(region, nullptr, never);
+  for (int i = 0; i < 32; ++i) ASSERT_NE(one.take(), nullptr);
+  for (int i = 0; i < 32; ++i) ASSERT_NE(other.take(), nullptr);
+  EXPECT_EQ(one.take(), nullptr);
+  EXPECT_EQ(other.take(), nullptr);
+  EXPECT_EQ(one.in_use(), 32U);
+}
+
+TEST(stack_pool, an_unused_stack_takes_no_memory_and_a_placed_one_a_page) {
+  stack_region region(k_stack_bytes, 32, 32);
+  std::byte* first = region.lease();
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(resident_pages(first, 32 * k_stack_bytes), 0U);
+  stack_region other(k_stack_bytes, 32, 32);
+  stack_pool pool(other, nullptr, never);
+  fiber* f = pool.take();
+  EXPECT_EQ(resident_pages(f->stack_bottom, k_stack_bytes), 1U);
+}
+
+TEST(stack_pool, trim_gives_memory_back_and_the_stacks_stay_usable) {
+  stack_region region(k_stack_bytes, 32, 32);
+  stack_pool pool(region, nullptr, never);
+  std::vector<fiber*> all;
+  for (int i = 0; i < 20; ++i) all.push_back(pool.take());
+  std::byte* lowest = all[0]->stack_bottom;
+  for (fiber* f : all) {
+    std::memset(f->stack_bottom + 2 * machine::page_size(), 1, 8 * machine::page_size());
+    if (f->stack_bottom < lowest) lowest = f->stack_bottom;
+  }
+  const std::size_t before = resident_pages(lowest, 20 * k_stack_bytes);
+  EXPECT_GE(before, 20U * 9);
+  for (fiber* f : all) pool.put(f);
+  pool.trim(5, 3);
+  EXPECT_EQ(pool.idle(), 17U);
+  pool.trim(5, 100);
+  EXPECT_EQ(pool.idle(), 5U);
+  EXPECT_EQ(resident_pages(lowest, 20 * k_stack_bytes), before / 20 * 5);
+  std::set<fiber*> again;
+  for (int i = 0; i < 32; ++i) again.insert(pool.take());
+  EXPECT_EQ(again.size(), 32U);
+  EXPECT_EQ(again.count(nullptr), 0U);
+  EXPECT_EQ(pool.take(), nullptr);
+}
+
+TEST(stack_pool, release_depth_keeps_the_first_page) {
+  stack_region region(k_stack_bytes, 32, 32);
+  stack_pool pool(region, nullptr, never);
+  fiber* f = pool.take();
+  std::memset(f->stack_bottom + 2 * machine::page_size(), 1, 8 * machine::page_size());
+  pool.release_depth(f);
+  EXPECT_EQ(resident_pages(f->stack_bottom, k_stack_bytes), 1U);
+  EXPECT_EQ(f->stack_bytes, k_stack_bytes);  // the descriptor is still there
+}
+
+TEST(stack_pool, overflow_dies_by_a_fault_in_the_guard) {
+  const int status = machine::in_child([] {
+    std::signal(SIGSEGV, SIG_DFL);
+    stack_region region(k_stack_bytes, 32, 32);
+    stack_pool pool(region, nullptr, never);
+    fiber* f = pool.take();
+    if (!region.has_guards()) return 42;
+    auto* floor = reinterpret_cast<volatile char*>(f->stack_bottom + region.guard_bytes());
+    *floor = 1;  // the lowest byte that may be used
+    *(floor - 1) = 1;
+    return 0;
+  });
+  if (machine::exited_with(status, 42)) GTEST_SKIP() << "this kernel has no MADV_GUARD_INSTALL";
+#if SHOAL_ASAN
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) != 0);  // the sanitizer reports the fault and exits
+#else
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGSEGV);
+#endif
+}
+
+TEST(stack_region, gives_what_address_space_allows_and_otherwise_refuses_with_a_sentence) {
+  // 2^50 bytes are more than a process has: halved until they fit.
+  const stack_region region(k_stack_bytes, std::size_t{1} << 34, 32);
+  EXPECT_LT(region.capacity(), std::size_t{1} << 34);
+  EXPECT_GE(region.capacity(), std::size_t{1} << 16);
+  EXPECT_THROW(stack_region(std::size_t{1} << 40, std::size_t{1} << 20, std::size_t{1} << 20), error);
+}
+
+}  // namespace
+}  // namespace shoal::fiber
