@@ -11,8 +11,7 @@ exception_state* exception_state_of_this_thread() noexcept {
 
 void prepare(fiber& f, std::byte* bottom, std::byte* top, entry_function entry) noexcept {
   const auto bytes = static_cast<std::size_t>(top - bottom);
-  f.context = boost::context::detail::make_fcontext(
-      top, bytes, reinterpret_cast<void (*)(boost::context::detail::transfer_t)>(entry));
+  f.context = make_context(top, bytes, entry);
   f.exceptions = {};
 #if SHOAL_TSAN
   if (f.sanitizer.tsan == nullptr) f.sanitizer.tsan = __tsan_create_fiber(0);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack with what is needed to go on on it: the unit that a worker switches between. Boost.Context's fcontext
-// underneath (a call that saves six registers), plus the C++ exception state, which belongs to the stack and not to the
-// thread: a task may wait inside a catch block or a destructor.
+// A stack with what is needed to go on on it: the unit that a worker switches between. The switch of context.hpp
+// underneath, plus the C++ exception state, which belongs to the stack and not to the thread: a task may wait inside a
+// catch block or a destructor.
 // Who may call: only the worker that owns the fiber; a fiber never moves to another thread. switch_to() is the switch.
 // Guarantees: what the program sees after a switch back is what it saw before (registers, rounding mode, exceptions in
 // flight). Not kept: signal masks, errno (a task that stays on its worker reads errno before it waits).
 // Shown by tests/unit/fiber/fiber_test.cpp.
 #pragma once
 
-#include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
+#include <cstdint>
 
+#include "fiber/context.hpp"
 #include "fiber/sanitizer.hpp"
 #include "lockfree/inbox.hpp"
 
@@ -25,20 +26,23 @@ struct exception_state {
 /// Where this thread keeps its exception state. Ask once per thread; the address never changes.
 exception_state* exception_state_of_this_thread() noexcept;
 
+/// One cache line, at the top of its stack.
 struct fiber : lockfree::inbox_node<> {
-  boost::context::detail::fcontext_t context = nullptr;  // where it goes on; valid while it is not running
+  fiber_context context = nullptr;  // where it goes on; valid while it is not running
   exception_state exceptions;
   void* owner = nullptr;           // the worker, for whoever wakes it
   fiber* next_free = nullptr;      // in the pool
   std::byte* stack_bottom = nullptr;  // lowest address; nullptr: a stack that the pool did not make
-  std::size_t stack_bytes = 0;
+  std::uint32_t stack_bytes = 0;
   bool outermost = false;          // what runs here is no part of a loop: a loop that it begins may be held back
   [[no_unique_address]] shadow sanitizer;
 };
+#if !SHOAL_TSAN && !SHOAL_ASAN
+static_assert(sizeof(fiber) <= 64);
+#endif
 
-/// Makes `f` ready to run `entry` on the stack [bottom, top). `entry` receives the fiber that switched to it first and
-/// must call arrived() with it, and never returns.
-using entry_function = void (*)(boost::context::detail::transfer_t) noexcept;
+/// Makes `f` ready to run `entry` on the stack [bottom, top). `entry` must call arrived() first, and never returns. It
+/// begins with the rounding modes that programs begin with.
 void prepare(fiber& f, std::byte* bottom, std::byte* top, entry_function entry) noexcept;
 
 /// Takes the calling thread's own stack as a fiber.
@@ -52,8 +56,7 @@ void after_switch(fiber& to) noexcept;
 }  // namespace detail
 
 /// To be called first thing on a fresh fiber.
-inline void arrived(boost::context::detail::transfer_t from, [[maybe_unused]] fiber& self) noexcept {
-  static_cast<fiber*>(from.data)->context = from.fctx;
+inline void arrived([[maybe_unused]] fiber& self) noexcept {
 #if SHOAL_ASAN
   detail::after_switch(self);
 #endif
@@ -66,8 +69,7 @@ SHOAL_NO_TSAN inline void switch_to(fiber& from, fiber& to, exception_state& exc
 #if SHOAL_TSAN || SHOAL_ASAN
   detail::before_switch(from, to);
 #endif
-  const auto back = boost::context::detail::jump_fcontext(to.context, &from);
-  static_cast<fiber*>(back.data)->context = back.fctx;
+  switch_context(from.context, to.context);
 #if SHOAL_ASAN
   detail::after_switch(from);
 #endif

@@ -72,7 +72,7 @@ fiber* stack_pool::place(std::byte* bottom) noexcept {
   auto* f = new (top) fiber;
   f->owner = owner_;
   f->stack_bottom = bottom;
-  f->stack_bytes = region_.stack_bytes();
+  f->stack_bytes = static_cast<std::uint32_t>(region_.stack_bytes());
   std::byte* floor = bottom + region_.guard_bytes();
   prepare(*f, floor, top, entry_);
   return f;

@@ -36,7 +36,7 @@ bool worker_port::poll(sched::worker& w) noexcept {
   bool any = false;
   for (std::uint32_t n = 0; n < nodes; ++n)
     if (n != node) {
-      any |= take_replies(n);
+      any |= take_replies(w, n);
       any |= wake_waiters(n);
     }
   if (!has_siblings_) return any | serving_.serve(w);
@@ -66,7 +66,7 @@ void worker_port::flush(aggregate::reason why) noexcept {
 
 // The replies of one node, each for whoever is first in the list. The receivers some entries on are prefetched: the stacks
 // of thousands of waiting tasks do not fit into a cache.
-bool worker_port::take_replies(std::uint32_t from) noexcept {
+bool worker_port::take_replies(sched::worker& w, std::uint32_t from) noexcept {
   reply_list& list = hot_[from].replies;
   constexpr std::uint64_t k_ahead = 8;
   bool any = false;
@@ -83,7 +83,7 @@ bool worker_port::take_replies(std::uint32_t from) noexcept {
         case reply_kind::task: {
           auto* waiting = reply_list::target_of<detail::awaited_word>(entry);
           waiting->value = *at++;
-          detail::wake(waiting->task);
+          w.make_ready_here(*reinterpret_cast<fiber::fiber*>(waiting->task));
           break;
         }
         case reply_kind::value_8:

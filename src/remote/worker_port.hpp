@@ -53,7 +53,7 @@ private:
     stream_waiter* for_room = nullptr;
   };
 
-  bool take_replies(std::uint32_t node) noexcept;
+  bool take_replies(sched::worker& w, std::uint32_t node) noexcept;
   bool wake_waiters(std::uint32_t node) noexcept;
   const std::uint64_t* take_bulk(detail::reply_list& list, const std::uint64_t* at) noexcept;
 

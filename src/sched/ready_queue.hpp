@@ -25,22 +25,21 @@ public:
 
   fiber::fiber* pop() noexcept {
     fiber::fiber* f = ring_[first_++ & mask_];
-    // Where the task after next goes on: its descriptor and the registers that the switch left on its stack.
-    if (last_ - first_ > k_ahead) {
-      fiber::fiber* soon = ring_[(first_ + k_ahead) & mask_];
-      __builtin_prefetch(soon, 1);
-    }
-    if (first_ != last_) {
-      const auto* frame = static_cast<const std::byte*>(ring_[first_ & mask_]->context);
-      __builtin_prefetch(frame, 1);
-      __builtin_prefetch(frame + 64, 1);
-      __builtin_prefetch(frame + 128, 1);
+    // Thousands of stacks fit neither into a cache nor into the TLB: fetch the descriptor of a later one, and the frames of
+    // one whose descriptor has arrived (the registers that the switch left, and the task's frames above them).
+    const std::size_t ready = last_ - first_;
+    if (ready > k_descriptor_ahead) __builtin_prefetch(ring_[(first_ + k_descriptor_ahead) & mask_], 1);
+    if (ready > k_frames_ahead) {
+      const auto* frame = static_cast<const std::byte*>(ring_[(first_ + k_frames_ahead) & mask_]->context);
+      for (std::size_t line = 0; line < k_frame_lines; ++line) __builtin_prefetch(frame + line * 64, 1);
     }
     return f;
   }
 
 private:
-  static constexpr std::size_t k_ahead = 4;
+  static constexpr std::size_t k_descriptor_ahead = 10;
+  static constexpr std::size_t k_frames_ahead = 4;
+  static constexpr std::size_t k_frame_lines = 6;
 
   [[gnu::noinline, gnu::cold]] void grow() {
     const std::size_t count = last_ - first_;

@@ -51,10 +51,10 @@ void worker::run_thread() noexcept {
   detail::t_port = nullptr;
 }
 
-void worker::on_fresh_stack(boost::context::detail::transfer_t from) noexcept {
+void worker::on_fresh_stack() noexcept {
   auto& w = *this_worker();
   const fiber::unwatched quiet;
-  fiber::arrived(from, *w.current_);
+  fiber::arrived(*w.current_);
   w.loop(*w.current_);  // does not return on a stack of the pool
 }
 
@@ -285,7 +285,6 @@ bool worker::anything_to_do() noexcept {
 }
 
 void worker::park() noexcept {
-  stacks_.trim(k_turns, 4 * k_turns);
   bell_->prepare();
   parked_.store(true, std::memory_order_relaxed);
   sleepers->fetch_add(1, std::memory_order_relaxed);
@@ -295,8 +294,13 @@ void worker::park() noexcept {
     bell_->cancel();
   } else {
     ++counts_.parks;
-    while (bell_->may_sleep())
-      machine::futex_wait(bell_->word(), lockfree::doorbell<>::k_announced, machine::k_no_timeout, bell_shared_);
+    while (bell_->may_sleep()) {
+      const bool surplus = stacks_.idle() > k_kept_stacks;
+      const auto result = machine::futex_wait(bell_->word(), lockfree::doorbell<>::k_announced,
+                                              surplus ? k_until_trim_ns : machine::k_no_timeout, bell_shared_);
+      // Nothing to do for so long: the memory of the stacks is worth more to others.
+      if (result == machine::futex_result::timeout) stacks_.trim(k_kept_stacks, stacks_.idle());
+    }
   }
   parked_.store(false, std::memory_order_relaxed);
   sleepers->fetch_sub(1, std::memory_order_relaxed);
@@ -314,6 +318,11 @@ void worker::make_ready(fiber::fiber& f) noexcept {
   } else if (woken_.push(&f)) {
     ring();
   }
+}
+
+void worker::make_ready_here(fiber::fiber& f) noexcept {
+  fiber::release_to(&f);
+  ready_.push(&f);
 }
 
 void worker::give_errand(errand& e) noexcept {

@@ -47,6 +47,9 @@ public:
   bool poll() noexcept;
   fiber::fiber* current() noexcept { return current_; }
 
+  /// For a task of this worker, on this worker's thread; does not look at the task's stack.
+  void make_ready_here(fiber::fiber& f) noexcept;
+
   // --- for any thread ---
   void make_ready(fiber::fiber& f) noexcept;
   void give_errand(errand& e) noexcept;
@@ -75,7 +78,7 @@ public:
   std::atomic<std::uint64_t> polls{0};
 
 private:
-  static void on_fresh_stack(boost::context::detail::transfer_t from) noexcept;
+  static void on_fresh_stack() noexcept;
   void loop(fiber::fiber& self) noexcept;
   void run(detail::task& t) noexcept;
   void cut_frames() noexcept;
@@ -91,6 +94,8 @@ private:
   bool anything_to_do() noexcept;
   void wait_without_stack() noexcept;
 
+  static constexpr std::size_t k_kept_stacks = 256;
+  static constexpr std::int64_t k_until_trim_ns = 1'000'000'000;
   static constexpr unsigned k_turns = 256;  // direct switches, or tasks, between two looks at the messages
 
   pool& owner_;
