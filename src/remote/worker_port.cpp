@@ -65,24 +65,33 @@ void worker_port::flush(aggregate::reason why) noexcept {
 }
 
 // The replies of one node, each for whoever is first in the list. The receivers some entries on are prefetched: the stacks
-// of thousands of waiting tasks do not fit into a cache.
+// of thousands of waiting tasks fit neither into a cache nor into the TLB. So no more tasks are woken at once than will
+// still find their stacks there when it is their turn.
 bool worker_port::take_replies(sched::worker& w, std::uint32_t from) noexcept {
   reply_list& list = hot_[from].replies;
   constexpr std::uint64_t k_ahead = 8;
+  constexpr unsigned k_most_woken = 256;
+  unsigned woken = 0;
   bool any = false;
   for (;;) {
-    const auto buffer = peers_[from].replies->front();
+    peer& p = peers_[from];
+    const auto buffer = p.replies->front();
     if (buffer.empty()) return any;
     any = true;
-    const std::uint64_t* at = buffer.data();
-    const std::uint64_t* const end = at + buffer.size();
+    const std::uint64_t* at = buffer.data() + p.reply_position;
+    const std::uint64_t* const end = buffer.data() + buffer.size();
     while ((at = list.take_values(at, end)) < end) {
+      if (woken == k_most_woken) {
+        p.reply_position = static_cast<std::size_t>(at - buffer.data());
+        return true;
+      }
       const std::uint64_t entry = list.pop();
       __builtin_prefetch(reply_list::target_of<void>(list.peek(k_ahead)), 1);
       switch (reply_list::kind_of(entry)) {
         case reply_kind::task: {
           auto* waiting = reply_list::target_of<detail::awaited_word>(entry);
           waiting->value = *at++;
+          ++woken;
           w.make_ready_here(*reinterpret_cast<fiber::fiber*>(waiting->task));
           break;
         }
@@ -106,7 +115,8 @@ bool worker_port::take_replies(sched::worker& w, std::uint32_t from) noexcept {
         }
       }
     }
-    peers_[from].replies->release();
+    p.reply_position = 0;
+    p.replies->release();
   }
 }
 
