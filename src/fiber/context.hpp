@@ -33,9 +33,9 @@ struct saved_words {
 
 /// A context that begins `entry`, which must not return, on a stack that ends at `top`. Rounds as the ABI begins.
 inline fiber_context make_context(std::byte* top, std::size_t, entry_function entry) noexcept {
-  // A function expects its stack pointer 8 below a multiple of 16, at the return address.
+  // A function expects its stack pointer 8 below a multiple of 16, at the return address: at `above`.
   const auto end = reinterpret_cast<std::uintptr_t>(top) & ~std::uintptr_t{15};
-  auto* words = reinterpret_cast<saved_words*>(end - 8 - sizeof(saved_words));
+  auto* words = reinterpret_cast<saved_words*>(end - sizeof(saved_words));
   *words = {0x1f80, 0x037f, entry, 0};
   return words;
 }

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 
 #include "base/clock.hpp"
@@ -91,6 +90,11 @@ int watch(children& job, world& shared, machine::interruption& stop) {
     const auto n = static_cast<std::uint32_t>(index);
     const bool left = shared.at(n).state.load(std::memory_order_acquire) == node_state::left;
     if (failing || (ended.clean() && left)) continue;
+    if (stop.signal() != 0 && ended.signal == stop.signal()) {  // Ctrl-C reaches the whole group of processes
+      status = 128 + ended.signal;
+      begin_to_fail();
+      continue;
+    }
     if (left || ended.clean()) {  // it says itself what is wrong
       if (status == 0) status = ended.shell_code();
       if (left) continue;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -241,5 +242,21 @@ std::string own_executable() {
   if (length <= 0) throw error(errc::system, "cannot find this program's own file; is /proc mounted?");
   return {path.data(), static_cast<std::size_t>(length)};
 }
+
+wake_descriptor::wake_descriptor() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (descriptor_ < 0)
+    throw error(errc::system, fmt::format("cannot make a descriptor to wake a thread with ({}); check ulimit -n",
+                                          std::strerror(errno)));
+}
+
+wake_descriptor::~wake_descriptor() { ::close(descriptor_); }
+
+void wake_descriptor::wake() const noexcept {
+  const std::uint64_t one = 1;
+  // Fails only when it is ready already.
+  [[maybe_unused]] const auto written = ::write(descriptor_, &one, sizeof one);
+}
+
+void exit_now(int status) noexcept { ::_exit(status); }
 
 }  // namespace shoal::machine

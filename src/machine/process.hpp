@@ -64,6 +64,23 @@ child_process spawn(const spawn_request& request);
 /// Negative descriptors are skipped. Works on those of open_process(), on eventfds, pipes and sockets alike.
 int wait_any(std::span<const int> descriptors, std::int64_t timeout_ns);
 
+/// A descriptor that wait_any sees as ready once somebody, on any thread, has called wake().
+class wake_descriptor {
+public:
+  wake_descriptor();
+  ~wake_descriptor();
+  wake_descriptor(const wake_descriptor&) = delete;
+  wake_descriptor& operator=(const wake_descriptor&) = delete;
+  int descriptor() const noexcept { return descriptor_; }
+  void wake() const noexcept;
+
+private:
+  int descriptor_;
+};
+
+/// Ends this process at once: no destructors, no exit handlers.
+[[noreturn]] void exit_now(int status) noexcept;
+
 /// A descriptor of a process that need not be a child; -1 if there is none such (any more). The caller closes it.
 int open_process(int pid) noexcept;
 void close_descriptor(int descriptor) noexcept;

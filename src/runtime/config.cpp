@@ -2,12 +2,13 @@
 #include "runtime/config.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <bit>
 
 #include "launch/local_launch.hpp"
 #include "shoal/error.hpp"
+
+extern char** environ;  // POSIX
 
 namespace shoal::runtime {
 namespace {

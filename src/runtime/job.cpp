@@ -18,6 +18,7 @@
 #include "remote/code.hpp"
 #include "runtime/node.hpp"
 #include "runtime/service.hpp"
+#include "sched/stack_overflow.hpp"
 #include "shoal/run.hpp"
 
 namespace shoal::runtime {
@@ -39,6 +40,7 @@ std::vector<int> processors_of(config& c, const machine::topology& machine, unsi
 }  // namespace
 
 int run_in_process(config c, const std::function<int()>& main_task) {
+  sched::explain_stack_overflows();
   const auto machine = machine::topology::discover();
   std::vector<std::vector<int>> processors;
   for (unsigned n = 0; n < c.nodes; ++n) processors.push_back(processors_of(c, machine, c.nodes, n));
@@ -88,6 +90,7 @@ bool is_launched() { return launch::launched().has_value(); }
 int run_launched(config c, const std::function<int()>& main_task) {
   const auto me = *launch::launched();
   base::set_log_context({.node = static_cast<int>(me.node)});
+  sched::explain_stack_overflows();
   const auto machine = machine::topology::discover();
   const auto processors = processors_of(c, machine, me.nodes, me.node);
   auto world_memory = machine::segment::adopt(me.world_descriptor);
@@ -107,17 +110,17 @@ int run_launched(config c, const std::function<int()>& main_task) {
     parts.bases.push_back(n == me.node || c.direct ? segments.back().map() : nullptr);
   }
   parts.segment = &segments[me.node];
-  int status = 0;
-  {
-    node here(std::move(parts));
-    const service watcher({&here});
-    if (me.node == 0)
-      status = here.run_main(main_task);
-    else
-      here.serve();
-  }
-  world.leave(me.node);
-  return status;
+  node here(std::move(parts));
+  const service watcher({&here}, &world, me.node, me.nodes);
+  // From the moment that this node's workers have stopped, also if the main task threw, its end is as it should be.
+  struct departure {
+    launch::world& from;
+    std::uint32_t node;
+    ~departure() { from.leave(node); }
+  } const on_time{world, me.node};
+  if (me.node == 0) return here.run_main(main_task);
+  here.serve();
+  return 0;
 }
 
 }  // namespace shoal::runtime

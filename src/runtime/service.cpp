@@ -4,27 +4,58 @@
 #include <algorithm>
 #include <utility>
 
-#include "machine/futex.hpp"
+#include "base/log.hpp"
 
 namespace shoal::runtime {
 
-service::service(std::vector<node*> nodes) : nodes_(std::move(nodes)) {
+service::service(std::vector<node*> nodes, launch::world* world, std::uint32_t me, std::uint32_t node_count)
+    : nodes_(std::move(nodes)), world_(world), me_(me), node_count_(node_count) {
   for (node* n : nodes_) polls_.emplace_back(n->workers().size());
+  if (world_ != nullptr) watch_peers();
   thread_ = std::thread([this] { watch(); });
 }
 
 service::~service() {
-  stopping_.store(1, std::memory_order_release);
-  machine::futex_wake(stopping_, 1, false);
+  stopping_.store(true, std::memory_order_release);
+  stop_.wake();
   thread_.join();
+  for (const int d : peers_)
+    if (d >= 0) machine::close_descriptor(d);
 }
 
 void service::watch() noexcept {
   std::int64_t pause_ns = k_tick_ns;
-  while (stopping_.load(std::memory_order_acquire) == 0) {
+  std::vector<int> descriptors = peers_;
+  descriptors.push_back(stop_.descriptor());
+  while (!stopping_.load(std::memory_order_acquire)) {
     pause_ns = tick() ? k_tick_ns : std::min(pause_ns * 2, k_longest_tick_ns);
-    machine::futex_wait(stopping_, 0, pause_ns, false);
+    const int ready = machine::wait_any(descriptors, pause_ns);
+    if (world_ == nullptr) continue;
+    if (const std::uint32_t lost = world_->lost().load(std::memory_order_acquire); lost != 0) leave(lost - 1);
+    if (ready < 0 || ready >= static_cast<int>(peers_.size())) continue;
+    const auto peer = static_cast<std::uint32_t>(ready);
+    descriptors[peer] = -1;
+    if (world_->at(peer).state.load(std::memory_order_acquire) == launch::node_state::left) continue;
+    std::uint32_t nobody = 0;
+    world_->lost().compare_exchange_strong(nobody, peer + 1, std::memory_order_acq_rel);
+    leave(nobody == 0 ? peer : nobody - 1);
   }
+}
+
+void service::watch_peers() {
+  for (std::uint32_t n = 0; n < node_count_; ++n) {
+    const int d = n == me_ ? -1 : machine::open_process(world_->at(n).pid);
+    peers_.push_back(d);
+    if (n == me_ || d >= 0 || world_->at(n).state.load(std::memory_order_acquire) == launch::node_state::left) continue;
+    std::uint32_t nobody = 0;  // it has ended already, or never said who it is
+    world_->lost().compare_exchange_strong(nobody, n + 1, std::memory_order_acq_rel);
+  }
+}
+
+void service::leave(std::uint32_t lost) noexcept {
+  base::set_log_context({.level = base::current_log_context().level, .node = static_cast<int>(me_)});
+  base::say("node {} (process {}) has ended before its time; this node leaves", lost, world_->at(lost).pid);
+  machine::exit_now(k_lost_status);
 }
 
 // True if any worker was awake.

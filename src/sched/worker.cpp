@@ -5,6 +5,7 @@
 #include "fiber/sanitizer.hpp"
 #include "machine/futex.hpp"
 #include "machine/membarrier.hpp"
+#include "machine/signals.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/assert.hpp"
 
@@ -29,6 +30,7 @@ void worker::use_doorbell(lockfree::doorbell<>& bell, bool shared_by_processes) 
 }
 
 void worker::run_thread() noexcept {
+  const machine::alternate_stack for_signals;
   detail::t_worker = this;
   detail::t_port = port;
   exceptions_ = fiber::exception_state_of_this_thread();

@@ -36,9 +36,9 @@ protected:
     current_ = &f;
     switch_to(main_, f, exceptions_);
   }
-  static void entry(boost::context::detail::transfer_t from) noexcept {
+  static void entry() noexcept {
     fibers& self = *t_self;
-    arrived(from, *self.current_);
+    arrived(*self.current_);
     for (;;) {
       self.body_(self);
       self.home();

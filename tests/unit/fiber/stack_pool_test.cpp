@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t k_stack_bytes = 64 << 10;
 
-void never(boost::context::detail::transfer_t) noexcept { std::abort(); }
+void never() noexcept { std::abort(); }
 
 std::size_t resident_pages(std::byte* from, std::size_t bytes) {
   std::vector<unsigned char> pages(bytes / machine::page_size());

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/stack_overflow.hpp"
+
+#include "machine/signals.hpp"
+#include "sched/pool.hpp"
+#include "sched/worker.hpp"
+
+namespace shoal::sched {
+namespace {
+
+void explain(void* address, void*) {
+  worker* w = this_worker();
+  if (w == nullptr) return;
+  fiber::stack_region& stacks = w->owner().stacks();
+  const std::byte* bottom = nullptr;
+  if (!stacks.find(address, &bottom)) return;
+  const bool in_guard = static_cast<const std::byte*>(address) < bottom + stacks.guard_bytes();
+  machine::signal_line line;
+  line.text("shoal: ");
+  if (in_guard)
+    line.text("a task has overflowed its stack of ");
+  else
+    line.text("a task has accessed a stack that is not in use; stacks have ");
+  line.decimal(static_cast<std::int64_t>(stacks.stack_bytes()))
+      .text(" bytes (worker ")
+      .decimal(w->index)
+      .text("); raise the setting stack, for instance SHOAL_STACK=256K, or keep large objects elsewhere");
+  line.write();
+}
+
+}  // namespace
+
+void explain_stack_overflows() { machine::set_fault_hook(explain); }
+
+}  // namespace shoal::sched
