@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The snippets of docs/guide.md, as they stand there.
+#undef NDEBUG  // the snippets assert, in optimised builds too
+#include <cassert>
+#include <cstdio>
+#include <iterator>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "tests/cluster/cluster.hpp"
+
+namespace {
+
+#include "docs_snippets.inc"
+
+class guide : public shoal::test::cluster {};
+SHOAL_CLUSTER_TESTS(guide);
+
+TEST_P(guide, snippets_do_what_they_say) {
+  for (auto* snippet : k_task_snippets) run([snippet] { snippet(); });
+  EXPECT_GE(std::size(k_task_snippets), 4U);
+}
+
+TEST(guide_programs, run) {
+  for (auto* program : k_run_snippets) {
+    char name[] = "program";
+    char* argv[] = {name, nullptr};
+    int argc = 1;
+    EXPECT_EQ(program(argc, argv), 0);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shoal/detail/loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "shoal/sync.hpp"
+#include "shoal/task.hpp"
+#include "unit/sched/pool_run.hpp"
+
+namespace shoal::sched {
+namespace {
+
+template <class F>
+void loop_here(std::uint64_t begin, std::uint64_t end, const F& body, std::uint64_t grain = 4) {
+  detail::loop_state loop;
+  loop.body = &body;
+  loop.chunk = detail::run_chunk<F>;
+  loop.grain = grain;
+  detail::run_loop_here(loop, begin, end);
+}
+
+class loops : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(workers, loops, testing::Values(1U, 2U, 4U));
+
+TEST_P(loops, run_each_iteration_once) {
+  run_pool(GetParam(), [] {
+    for (const std::uint64_t grain : {1U, 7U, 1000U})
+      for (const std::uint64_t n : {0U, 1U, 2U, 1000U, 20011U}) {
+        std::vector<std::atomic<int>> runs(n + 3);
+        loop_here(3, n + 3, [&runs](std::uint64_t i) { runs[i].fetch_add(1); }, grain);
+        for (std::uint64_t i = 0; i < runs.size(); ++i) ASSERT_EQ(runs[i].load(), i < 3 ? 0 : 1) << n << " " << grain;
+      }
+  });
+}
+
+TEST_P(loops, iterations_that_wait_leave_the_rest_of_the_range_to_others) {
+  run_pool(GetParam(), [] {
+    constexpr std::uint64_t k_n = 500;
+    std::vector<std::atomic<int>> runs(k_n);
+    latch all(k_n);
+    // Each waits for all: the loop ends only if every iteration begins while the others wait.
+    loop_here(0, k_n, [&](std::uint64_t i) {
+      runs[i].fetch_add(1);
+      all.arrive_and_wait();
+    });
+    for (auto& r : runs) ASSERT_EQ(r.load(), 1);
+  });
+}
+
+TEST_P(loops, nest_with_waits_inside_and_outside) {
+  run_pool(GetParam(), [] {
+    constexpr std::uint64_t k_outer = 60;
+    constexpr std::uint64_t k_inner = 50;
+    std::vector<std::atomic<int>> runs(k_outer * k_inner);
+    loop_here(0, k_outer, [&](std::uint64_t i) {
+      if (i % 3 == 0) yield();
+      loop_here(0, k_inner, [&, i](std::uint64_t k) {
+        if ((i + k) % 5 == 0) yield();
+        runs[i * k_inner + k].fetch_add(1);
+      });
+      if (i % 4 == 0) yield();
+    });
+    for (auto& r : runs) ASSERT_EQ(r.load(), 1);
+  });
+}
+
+TEST_P(loops, an_exception_ends_the_loop_early_and_is_thrown) {
+  run_pool(GetParam(), [] {
+    std::atomic<std::uint64_t> ran{0};
+    const auto failing = [&ran](std::uint64_t i) {
+      ran.fetch_add(1);
+      if (i % 100 == 50) throw std::out_of_range("no");
+    };
+    EXPECT_THROW(loop_here(0, 1'000'000, failing), std::out_of_range);
+    EXPECT_LT(ran.load(), 1'000'000U);
+    const auto failing_after_a_wait = [](std::uint64_t i) {
+      yield();
+      if (i == 7) throw std::length_error("later");
+    };
+    EXPECT_THROW(loop_here(0, 20, failing_after_a_wait), std::length_error);
+    loop_here(0, 10, [](std::uint64_t) {});
+  });
+}
+
+TEST(loop, is_divided_among_workers_that_are_free) {
+  run_pool(2, [] {
+    for (int round = 0; round < 10; ++round) {
+      std::atomic<int> by[2]{};
+      // The first iteration keeps its worker until the other has done something.
+      loop_here(0, 64, [&by](std::uint64_t) {
+        const unsigned me = detail::t_worker->index;
+        by[me].fetch_add(1);
+        for (int spins = 0; by[1 - me].load() == 0 && spins < 2'000'000; ++spins) std::this_thread::yield();
+      }, 1);
+      EXPECT_GT(by[0].load(), 0);
+      EXPECT_GT(by[1].load(), 0);
+      EXPECT_EQ(by[0].load() + by[1].load(), 64);
+    }
+  });
+}
+
+TEST(loop, outermost_ranges_are_held_back_when_too_many_iterations_wait) {
+  pool_options options;
+  options.workers = 1;
+  options.most_waiting_bytes = 1;  // the least that is allowed: 16 tasks
+  pool p(options);
+  p.run([&p] {
+    std::size_t most = 0;
+    std::uint64_t ended = 0;
+    loop_here(0, 300, [&](std::uint64_t) {
+      for (int k = 0; k < 3; ++k) {
+        yield();
+        most = std::max(most, p.at(0).stacks_in_use());
+      }
+      ++ended;
+    }, 1);
+    EXPECT_EQ(ended, 300U);
+    EXPECT_GE(most, 8U);
+    EXPECT_LE(most, 20U);
+  });
+}
+
+// Asynchronous operations begun by iterations must be fenced on the worker that began them, on none but that.
+TEST(loop, fences_each_worker_that_began_something) {
+  struct recording final : hooks {
+    std::atomic<std::uint64_t> issued[4]{};
+    std::atomic<std::uint64_t> fenced[4]{};
+    std::atomic<int> wrong{0};
+    bool fence(worker& w, fence_request&) noexcept override {
+      if (detail::t_worker != &w) wrong.fetch_add(1);
+      fenced[w.index].store(issued[w.index].load());
+      return true;
+    }
+  } above;
+  int unfenced = 0;
+  run_pool(
+      4,
+      [&] {
+        for (int round = 0; round < 300; ++round) {
+          loop_here(0, 64, [&above](std::uint64_t i) {
+            detail::worker_face& w = *detail::t_worker;
+            ++w.async_issued;
+            above.issued[w.index].fetch_add(1);
+            if (i % 8 == 0) yield();
+          }, 1);
+          for (int w = 0; w < 4; ++w) unfenced += above.fenced[w].load() == above.issued[w].load() ? 0 : 1;
+        }
+      },
+      &above);
+  EXPECT_EQ(above.wrong.load(), 0);
+  EXPECT_EQ(unfenced, 0);
+}
+
+TEST(loop, default_grain_makes_many_chunks_but_not_tiny_ones) {
+  EXPECT_EQ(detail::default_grain(0, 4), 1U);
+  EXPECT_EQ(detail::default_grain(10, 4), 1U);
+  EXPECT_EQ(detail::default_grain(128 * 50, 4), 50U);
+  EXPECT_EQ(detail::default_grain(1'000'000'000, 1), 1024U);
+}
+
+}  // namespace
+}  // namespace shoal::sched

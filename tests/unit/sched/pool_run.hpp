@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a test's body as the main task of a pool.
+#pragma once
+
+#include <functional>
+
+#include "sched/pool.hpp"
+
+namespace shoal::sched {
+
+inline void run_pool(unsigned workers, const std::function<void()>& body, hooks* above = nullptr) {
+  pool_options options;
+  options.workers = workers;
+  options.most_stacks = std::size_t{1} << 14;
+  pool p(options, above);
+  p.run(body);
+}
+
+}  // namespace shoal::sched

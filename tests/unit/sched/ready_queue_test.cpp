@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/ready_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <vector>
+
+#include "shoal/random.hpp"
+
+namespace shoal::sched {
+namespace {
+
+TEST(ready_queue, is_first_in_first_out_over_growth_and_wrapping) {
+  std::vector<fiber::fiber> fibers(3000);
+  std::vector<std::byte> frames(4096);
+  for (auto& f : fibers) f.context = frames.data();  // what is prefetched
+  ready_queue q;
+  std::deque<fiber::fiber*> model;
+  xoshiro256ss random(7);
+  std::size_t next = 0;
+  for (int step = 0; step < 50'000; ++step) {
+    const bool fill = (step / 5000) % 2 == 0;  // grows for a while, then shrinks
+    if (random.below(10) < (fill ? 7U : 3U) && model.size() < fibers.size()) {
+      fiber::fiber* f = &fibers[next++ % fibers.size()];
+      q.push(f);
+      model.push_back(f);
+    } else if (!model.empty()) {
+      ASSERT_EQ(q.pop(), model.front());
+      model.pop_front();
+    }
+    ASSERT_EQ(q.size(), model.size());
+    ASSERT_EQ(q.empty(), model.empty());
+  }
+  EXPECT_GT(next, 20'000U);
+}
+
+}  // namespace
+}  // namespace shoal::sched

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "shoal/sync.hpp"
+#include "shoal/task.hpp"
+#include "unit/sched/pool_run.hpp"
+
+namespace shoal::sched {
+namespace {
+
+struct told_errand final : errand {
+  latch* done = nullptr;
+  unsigned wanted = 0;
+  std::atomic<int>* elsewhere = nullptr;
+};
+
+// An errand is for one worker: no thief may have it, even if the worker is busy for long.
+TEST(worker, errands_run_on_the_worker_they_were_given_to) {
+  run_pool(3, [] {
+    constexpr int k_rounds = 2000;
+    std::atomic<int> elsewhere{0};
+    for (int round = 0; round < k_rounds; ++round) {
+      latch done(3);
+      std::vector<told_errand> errands(3);
+      for (unsigned w = 0; w < 3; ++w) {
+        told_errand& e = errands[w];
+        e.done = &done;
+        e.wanted = w;
+        e.elsewhere = &elsewhere;
+        e.run = [](detail::task& t) noexcept {
+          auto& self = static_cast<told_errand&>(static_cast<errand&>(t));
+          if (detail::t_worker->index != self.wanted) self.elsewhere->fetch_add(1);
+          self.done->count_down();
+        };
+        this_worker()->owner().at(w).give_errand(e);
+      }
+      done.wait();
+    }
+    EXPECT_EQ(elsewhere.load(), 0);
+  });
+}
+
+TEST(worker, a_wake_before_the_task_has_left_is_not_lost) {
+  run_pool(1, [] {
+    for (int i = 0; i < 100; ++i) {
+      detail::suspended* me = detail::this_task();
+      detail::wake(me);
+      detail::leave();
+    }
+  });
+}
+
+TEST(worker, a_wake_from_another_worker_reaches_a_parked_one) {
+  run_pool(2, [] {
+    constexpr int k_rounds = 50;
+    std::atomic<detail::suspended*> sleeper{nullptr};
+    std::atomic<int> woken{0};
+    task_group group;
+    group.run([&] {  // on either worker: yields, so that the two tasks come apart
+      for (int i = 0; i < k_rounds; ++i) {
+        detail::suspended* s = nullptr;
+        while ((s = sleeper.exchange(nullptr)) == nullptr) yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // long enough for the sleeper's worker to park
+        detail::wake(s);
+      }
+    });
+    for (int i = 0; i < k_rounds; ++i) {
+      sleeper.store(detail::this_task());
+      detail::leave();
+      woken.fetch_add(1);
+    }
+    group.wait();
+    EXPECT_EQ(woken.load(), k_rounds);
+  });
+}
+
+TEST(worker, counts_what_it_did) {
+  pool_options options;
+  options.workers = 1;
+  pool p(options);
+  p.run([] {
+    task_group group;
+    for (int i = 0; i < 10; ++i) group.run([] { yield(); });
+    group.wait();
+  });
+  EXPECT_EQ(p.at(0).spawned, 10U);
+  EXPECT_GE(p.at(0).counts().left, 10U);
+  EXPECT_EQ(p.at(0).counts().stolen, 0U);
+  EXPECT_EQ(p.at(0).stacks_in_use(), 0U);
+}
+
+// The hooks see each phase: polled while busy, flushed and asked before sleeping.
+TEST(worker, polls_while_tasks_yield_and_flushes_before_it_parks) {
+  struct counting final : hooks {
+    std::atomic<int> polls{0}, flushes{0}, asked{0};
+    bool poll(worker&) noexcept override { return polls.fetch_add(1), false; }
+    void flush(worker&) noexcept override { flushes.fetch_add(1); }
+    bool pending(worker&) noexcept override { return asked.fetch_add(1), false; }
+  } above;
+  run_pool(
+      1,
+      [&above] {
+        task_group group;
+        for (int i = 0; i < 2; ++i)
+          group.run([] {
+            for (int k = 0; k < 5000; ++k) yield();
+          });
+        group.wait();
+        EXPECT_GE(above.polls.load(), 10);
+        // Nobody is ready: the worker looks around, flushes, and sleeps until the other thread wakes the task.
+        detail::suspended* me = detail::this_task();
+        std::thread waker([me] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(30));
+          detail::wake(me);
+        });
+        detail::leave();
+        waker.join();
+      },
+      &above);
+  EXPECT_GE(above.flushes.load(), 1);
+  EXPECT_GE(above.asked.load(), 1);
+}
+
+}  // namespace
+}  // namespace shoal::sched
