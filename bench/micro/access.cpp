@@ -101,7 +101,7 @@ int measure(const access_options& o) {
 
   // As many operations as fill the time.
   table.reset(plan);
-  plan.operations_per_task = std::max<std::uint64_t>((1 << 18) / plan.tasks_per_node, 1);
+  plan.operations_per_task = std::max<std::uint64_t>((1 << 21) / o.bytes / plan.tasks_per_node, 1);
   table.run(plan);
   const double once = table.run(plan);
   plan.operations_per_task =

@@ -22,7 +22,9 @@ constexpr std::uint64_t k_piece = 256;      // edges that are generated or sent 
 constexpr std::uint64_t k_rows_piece = 64;  // rows that are put in order together
 
 using clock = std::chrono::steady_clock;
-double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
+double seconds_since(clock::time_point started) {
+  return std::chrono::duration<double>(clock::now() - started).count();
+}
 
 std::uint64_t pieces(std::uint64_t count, std::uint64_t piece) { return (count + piece - 1) / piece; }
 
@@ -93,8 +95,8 @@ void scatter(const graph_view<Id>& g, const array_ref<arc<Id>>& edges, const arr
     const auto mine = edges.local();
     const auto send = [&](Id row, Id target) {
       const std::uint32_t node = g.owner(row);
-      async_at(node, place_arc<Id>{rows.symmetric(), g.targets.symmetric(), static_cast<Id>(row - node * g.block),
-                                   target});
+      async_at(node,
+               place_arc<Id>{rows.symmetric(), g.targets.symmetric(), static_cast<Id>(row - node * g.block), target});
     };
     parallel_for(here, mine.size(), [&](std::uint64_t i) {
       const auto [from, to] = mine[i];
@@ -114,7 +116,8 @@ void share_classes(const graph_view<Id>& g, const array_ref<std::uint8_t>& class
     const auto degrees = g.input_degrees.local();
     for (std::uint64_t v = 0; v < g.block; ++v) all[first + v] = static_cast<std::uint8_t>(std::bit_width(degrees[v]));
     for (std::uint32_t n = 0; n < t.size(); ++n)
-      if (n != t.rank()) classes.async_put(n * g.slots() + first, std::span<const std::uint8_t>(all).subspan(first, g.block));
+      if (n != t.rank())
+        classes.async_put(n * g.slots() + first, std::span<const std::uint8_t>(all).subspan(first, g.block));
     wait();
   });
 }
@@ -166,7 +169,7 @@ distributed_graph<Id>::distributed_graph(std::uint64_t vertices, std::uint64_t e
 
 template <class Id>
 void distributed_graph<Id>::build_rows(const build_options& options) {
-  const auto begin = clock::now();
+  const auto started = clock::now();
   {
     global_array<std::uint64_t> rows(view_.slots());
     count<Id>(edges_, options.way, rows, input_degrees_);
@@ -183,14 +186,14 @@ void distributed_graph<Id>::build_rows(const build_options& options) {
   }
   if (!options.keep_edges) edges_ = {};
   view_.edges = edges_;
-  construction_s_ = seconds_since(begin);
+  construction_s_ = seconds_since(started);
 }
 
 template <class Id>
 template <class Generator>
 distributed_graph<Id> distributed_graph<Id>::generate_with(const Generator& generator, const build_options& options) {
   distributed_graph made(generator.vertices(), generator.edges(), options);
-  const auto begin = clock::now();
+  const auto started = clock::now();
   spmd([generator, edges = made.view_.edges](team&) {
     const auto mine = edges.local();
     const std::uint64_t first = edges.local_range().first;
@@ -203,7 +206,7 @@ distributed_graph<Id> distributed_graph<Id>::generate_with(const Generator& gene
         mine[begin + i] = {static_cast<Id>(some[i].from), static_cast<Id>(some[i].to)};
     });
   });
-  made.generation_s_ = seconds_since(begin);
+  made.generation_s_ = seconds_since(started);
   made.build_rows(options);
   return made;
 }
@@ -222,7 +225,7 @@ template <class Id>
 distributed_graph<Id> distributed_graph<Id>::distribute(std::uint64_t vertices, std::vector<edge> edges,
                                                         const build_options& options) {
   distributed_graph made(vertices, edges.size(), options);
-  const auto begin = clock::now();
+  const auto started = clock::now();
   std::array<arc<Id>, k_piece> some;
   for (std::uint64_t first = 0; first < edges.size(); first += k_piece) {
     const std::uint64_t n = std::min<std::uint64_t>(k_piece, edges.size() - first);
@@ -232,7 +235,7 @@ distributed_graph<Id> distributed_graph<Id>::distribute(std::uint64_t vertices, 
   }
   wait();
   edges = {};
-  made.generation_s_ = seconds_since(begin);
+  made.generation_s_ = seconds_since(started);
   made.build_rows(options);
   return made;
 }

@@ -97,6 +97,7 @@ fast_search<Id>::fast_search(const distributed_graph<Id>& graph, const search_op
     most_workers = std::max<std::uint64_t>(most_workers, on(n, [] { return worker_count(); }));
   parents_ = global_array<Id>(g.slots());
   queue_ = global_array<Id>(g.slots());
+  best_ = global_array<Id>(g.slots());
   alone_ = global_array<std::uint64_t>(words);
   seen_ = global_array<std::uint64_t>(nodes * words);
   for (auto& f : frontier_) f = global_array<std::uint64_t>(nodes * words);
@@ -104,13 +105,14 @@ fast_search<Id>::fast_search(const distributed_graph<Id>& graph, const search_op
   nodes_ = global_array<node_search<Id>>(nodes);
   counts_ = global_array<search_counts>(nodes);
   shared_ = {g, options, graph.arcs(), nodes_, {frontier_[0], frontier_[1]}, counts_};
-  spmd([g, parents = parents_.ref(), queue = queue_.ref(), alone = alone_.ref(), seen = seen_.ref(),
+  spmd([g, parents = parents_.ref(), queue = queue_.ref(), best = best_.ref(), alone = alone_.ref(), seen = seen_.ref(),
         frontier0 = frontier_[0].ref(), frontier1 = frontier_[1].ref(), found = found_.ref(),
         nodes = nodes_.ref()](team& t) {
     node_search<Id>& s = nodes.local()[0];
     s = {};
     s.offsets = g.offsets.local().data();
     s.targets = g.targets.local().data();
+    s.best = best.local().data();
     s.alone = alone.local().data();
     s.first = t.rank() * g.block;
     s.block = g.block;
@@ -127,7 +129,10 @@ fast_search<Id>::fast_search(const distributed_graph<Id>& graph, const search_op
     for (std::uint64_t w = 0; w < g.block / 64; ++w) {
       std::uint64_t word = 0;
       for (std::uint64_t v = w * 64; v < (w + 1) * 64; ++v)
-        word |= static_cast<std::uint64_t>(s.degree(v) == 0) << v % 64;
+        if (s.degree(v) == 0)
+          word |= std::uint64_t{1} << v % 64;
+        else
+          best.local()[v] = s.targets[s.offsets[v]];
       alone.local()[w] = word;
     }
   });

@@ -5,7 +5,7 @@
 //   fast_search<std::uint32_t> search(graph.view());  search.run(root);  search.parents()
 // Who may call: a task; run() switches. The state is allocated once and serves any number of searches.
 // Guarantees: parents()[v] is v's parent at the least distance, the root's own is the root, k_nobody if not reached.
-// Memory per node: 2 ids per own vertex and 3 bits per vertex of the whole graph.
+// Memory per node: 3 ids per own vertex and 3 bits per vertex of the whole graph.
 // Errors: bottom-up needs rows with both directions; run() throws invalid_argument if it is forced on another graph.
 // Source: see node_search.hpp. Shown by tests/cluster/bfs_test.cpp; measured by `shoal bfs`.
 #pragma once
@@ -22,7 +22,7 @@ enum class step_kind { automatic, top_down, bottom_up };
 
 struct search_options {
   step_kind steps = step_kind::automatic;
-  double alpha = 15;  // bottom-up when the frontier has more than one in alpha of the arcs that are left
+  double alpha = 8;  // bottom-up when the frontier has more than one in alpha of the arcs that are left
   double beta = 24;   // top-down again when the frontier shrinks below one in beta of the vertices
 };
 
@@ -54,6 +54,7 @@ private:
   handles shared_;
   global_array<Id> parents_;
   global_array<Id> queue_;
+  global_array<Id> best_;
   global_array<std::uint64_t> alone_;
   global_array<std::uint64_t> seen_;
   global_array<std::uint64_t> frontier_[2];

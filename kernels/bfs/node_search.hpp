@@ -42,38 +42,38 @@ struct node_search {
   // The graph
   const std::uint64_t* offsets;
   const Id* targets;
+  const Id* best;              // first neighbour of each own vertex, gathered: most searches for a parent end there
   const std::uint64_t* alone;  // bitmap of own places that nothing leads to, because the row is empty
   std::uint64_t first;         // own vertices
   std::uint64_t block;
   std::uint64_t slots;
   // The search
-  Id* parents;           // own
-  Id* queue;             // own vertices in the order in which they were found
-  std::uint64_t* seen;   // bitmap of all: reached as far as this node knows, or sent to their owners
+  Id* parents;          // own
+  Id* queue;            // own vertices in the order in which they were found
+  std::uint64_t* seen;  // bitmap of all: reached as far as this node knows, or sent to their owners
   std::uint64_t* frontier[2];
   found_vertices<Id>* found;  // by worker
   std::uint32_t workers;
-  bool exclusive;        // one worker: nobody else modifies
-  std::uint64_t begin;   // the frontier in the queue
+  bool exclusive;       // one worker: nobody else modifies
+  std::uint64_t begin;  // the frontier in the queue
   std::uint64_t end;
-  std::uint64_t tail;    // atomic; partners: the workers of this node
+  std::uint64_t tail;  // atomic; partners: the workers of this node
 
   std::uint64_t own_word() const noexcept { return first / 64; }
   std::uint64_t own_words() const noexcept { return block / 64; }
   std::uint64_t degree(std::uint64_t own) const noexcept { return offsets[own + 1] - offsets[own]; }
 
-  /// Whether this call is the first to see the vertex.
+  bool was_seen(std::uint64_t vertex) const noexcept {
+    return (std::atomic_ref(seen[vertex / 64]).load(std::memory_order_relaxed) >> vertex % 64 & 1) != 0;
+  }
+
+  /// Whether this call is the first to see the vertex. Partners: the workers of this node.
   bool claim(std::uint64_t vertex) noexcept {
+    if (was_seen(vertex)) return false;
     std::uint64_t& word = seen[vertex / 64];
     const std::uint64_t bit = std::uint64_t{1} << vertex % 64;
-    if (exclusive) {
-      const std::uint64_t old = word;
-      word = old | bit;
-      return (old & bit) == 0;
-    }
-    std::atomic_ref shared(word);
-    if ((shared.load(std::memory_order_relaxed) & bit) != 0) return false;
-    return (shared.fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
+    if (exclusive) return word |= bit, true;
+    return (std::atomic_ref(word).fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
   }
 
   /// Found a vertex of ours over an arc from `parent`.
@@ -84,12 +84,15 @@ struct node_search {
     found_vertices<Id>& f = found[worker_id()];
     if (f.size == found_vertices<Id>::k_most) append(f);
     f.some[f.size++] = static_cast<Id>(vertex);
-    f.arcs += degree(own);
+    __builtin_prefetch(offsets + own);  // for append
   }
 
   void append(found_vertices<Id>& f) noexcept {
     const std::uint64_t at = std::atomic_ref(tail).fetch_add(f.size, std::memory_order_relaxed);
-    for (std::uint32_t i = 0; i < f.size; ++i) queue[at + i] = f.some[i];
+    for (std::uint32_t i = 0; i < f.size; ++i) {
+      queue[at + i] = f.some[i];
+      f.arcs += degree(f.some[i] - first);
+    }
     f.size = 0;
   }
 

@@ -20,7 +20,9 @@ using graph::visit;
 constexpr std::uint64_t k_piece = 4096;  // vertices or edges that are checked together
 
 constexpr auto both = [](const node_verdict& a, const node_verdict& b) {
-  node_verdict all = a.fault != tree_fault::none ? a : b;
+  // The fault of the lowest rule, so that it does not depend on who found what.
+  const bool take_a = a.fault != tree_fault::none && (b.fault == tree_fault::none || a.fault <= b.fault);
+  node_verdict all = take_a ? a : b;
   all.reached = a.reached + b.reached;
   all.traversed = a.traversed + b.traversed;
   all.deepest = std::max(a.deepest, b.deepest);
@@ -32,7 +34,10 @@ template <class Id>
 class node_check {
 public:
   node_check(const graph_view<Id>& g, std::span<const std::uint64_t> parents, std::uint64_t root)
-      : g_(g), parents_(parents), root_(root), implied_(graph::levels_of_tree(root, parents)),
+      : g_(g),
+        parents_(parents),
+        root_(root),
+        implied_(graph::levels_of_tree(root, parents)),
         confirmed_(g.slots() / 64) {}
 
   node_verdict tree() const {
@@ -132,7 +137,7 @@ node_verdict check_on_node(team& t, const graph_view<Id>& g, const array_ref<Id>
   gather(g, parents, all_parents);
   node_check<Id> check(g, all_parents, root);
   node_verdict mine = check.tree();
-  t.barrier();  // all bitmaps are clear
+  t.barrier();                           // all bitmaps are clear
   if (mine.fault == tree_fault::none) {  // the same on all nodes
     const std::uint64_t begin = std::min<std::uint64_t>(t.rank() * g.block, g.vertices);
     const std::uint64_t end = std::min(begin + g.block, g.vertices);
@@ -170,8 +175,8 @@ graph::tree_verdict validator<Id>::check(const array_ref<Id>& parents, std::uint
   verdict.traversed = found.traversed;
   verdict.deepest = found.deepest;
   if (found.fault != tree_fault::none) {
-    verdict.sentence = found.at_edge ? fmt::format("edge {} - {}: ", found.from, found.to)
-                                     : fmt::format("vertex {}: ", found.from);
+    verdict.sentence =
+        found.at_edge ? fmt::format("edge {} - {}: ", found.from, found.to) : fmt::format("vertex {}: ", found.from);
     verdict.sentence += graph::describe(found.fault);
     if (const int rule = graph::rule_of(found.fault); rule != 0) verdict.sentence += fmt::format(" (rule {})", rule);
   }

@@ -20,7 +20,7 @@ namespace shoal::kernels::bfs {
 /// What a node found.
 struct node_verdict {
   graph::tree_fault fault = graph::tree_fault::none;
-  bool at_edge = false;     // else at vertex `from`
+  bool at_edge = false;  // else at vertex `from`
   std::uint64_t from = 0;
   std::uint64_t to = 0;
   std::uint64_t reached = 0;

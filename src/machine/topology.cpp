@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -232,6 +234,13 @@ bool pin_this_thread(unsigned pu) noexcept {
 unsigned current_processor() noexcept {
   const int pu = ::sched_getcpu();
   return pu < 0 ? 0 : static_cast<unsigned>(pu);
+}
+
+affinity_scope::affinity_scope() noexcept
+    : bytes_(::syscall(SYS_sched_getaffinity, 0, mask_.size() * sizeof(mask_[0]), mask_.data())) {}
+
+affinity_scope::~affinity_scope() {
+  if (bytes_ > 0) ::syscall(SYS_sched_setaffinity, 0, bytes_, mask_.data());
 }
 
 }  // namespace shoal::machine

@@ -8,6 +8,7 @@
 // Shown by tests/unit/machine/topology_test.cpp (on synthetic machines).
 #pragma once
 
+#include <array>
 #include <limits>
 #include <memory>
 #include <span>
@@ -68,6 +69,20 @@ private:
 
 /// False if the system refuses (the processor is outside the mask or offline).
 bool pin_this_thread(unsigned pu) noexcept;
+
+/// Lets the calling thread go back, when it ends, to the processors that it could use before.
+class affinity_scope {
+public:
+  affinity_scope() noexcept;
+  ~affinity_scope();
+  affinity_scope(const affinity_scope&) = delete;
+  affinity_scope& operator=(const affinity_scope&) = delete;
+
+private:
+  std::array<unsigned long, 128> mask_{};  // as the kernel has it: 8192 processors
+  long bytes_;
+};
+
 /// The processor the calling thread is on at this moment.
 unsigned current_processor() noexcept;
 

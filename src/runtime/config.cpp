@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "base/log.hpp"
 #include "launch/local_launch.hpp"
 #include "shoal/error.hpp"
 
@@ -59,6 +60,7 @@ constexpr setting k_array[] = {
 
 base::settings all_settings() {
   base::settings s;
+  s.add(base::k_log_settings);
   s.add({"runtime", k_runtime});
   s.add({"fiber", k_fiber});
   s.add({"sched", k_sched});
@@ -74,6 +76,7 @@ config read_config(const base::settings& s) {
   config c;
   c.nodes = static_cast<std::uint32_t>(s.get_int("nodes"));
   c.workers = static_cast<unsigned>(s.get_int("workers"));
+  c.log = base::log_level_of(s.get_text("log"));
   c.pin = s.get_bool("pin");
   c.direct = s.get_bool("direct");
   c.start_timeout_ns = s.get_int("start_seconds") * 1'000'000'000;

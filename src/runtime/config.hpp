@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/log.hpp"
 #include "base/settings.hpp"
 
 namespace shoal::runtime {
@@ -17,6 +18,7 @@ struct config {
   bool direct = true;               // nodes of a machine map each other's memory
   bool huge_pages = true;
   bool pin = true;
+  base::log_level log = base::log_level::say;
   std::uint64_t segment_bytes = 0;  // 0: chosen
   std::size_t stack_bytes = 0;
   std::size_t most_stacks = 0;

@@ -40,6 +40,7 @@ std::vector<int> processors_of(config& c, const machine::topology& machine, unsi
 }  // namespace
 
 int run_in_process(config c, const std::function<int()>& main_task) {
+  base::set_log_context({.level = c.log, .node = c.nodes > 1 ? 0 : -1});
   sched::explain_stack_overflows();
   const auto machine = machine::topology::discover();
   std::vector<std::vector<int>> processors;
@@ -72,7 +73,11 @@ int run_in_process(config c, const std::function<int()>& main_task) {
   for (auto& n : nodes) served.push_back(n.get());
   const service watcher(served);
   std::vector<std::thread> others;
-  for (unsigned n = 1; n < c.nodes; ++n) others.emplace_back([&nodes, n] { nodes[n]->serve(); });
+  for (unsigned n = 1; n < c.nodes; ++n)
+    others.emplace_back([&nodes, &c, n] {
+      base::set_log_context({.level = c.log, .node = static_cast<int>(n)});
+      nodes[n]->serve();
+    });
   std::exception_ptr thrown;
   int status = 0;
   try {
@@ -89,7 +94,7 @@ bool is_launched() { return launch::launched().has_value(); }
 
 int run_launched(config c, const std::function<int()>& main_task) {
   const auto me = *launch::launched();
-  base::set_log_context({.node = static_cast<int>(me.node)});
+  base::set_log_context({.level = c.log, .node = static_cast<int>(me.node)});
   sched::explain_stack_overflows();
   const auto machine = machine::topology::discover();
   const auto processors = processors_of(c, machine, me.nodes, me.node);

@@ -62,10 +62,7 @@ void fence_workers(sched::worker& w, loop_state& loop) noexcept {
       auto& here = *sched::this_worker();
       if (here.owner().above().fence(here, self)) end_fence(&self);
     };
-    if (i == w.index)
-      w.tasks.push(f);
-    else
-      pool.at(i).give_errand(*f);
+    pool.at(i).give_errand(*f);  // to this worker too: what lies in its deque a thief may take
   }
 }
 

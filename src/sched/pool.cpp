@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "base/log.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/topology.hpp"
 #include "shoal/detail/assert.hpp"
@@ -49,10 +50,12 @@ void pool::run(const std::function<void()>& body) {
       machine::pin_this_thread(options_.processors[i]);
   };
   for (unsigned i = 1; i < size(); ++i)
-    threads_.emplace_back([this, i, pin] {
+    threads_.emplace_back([this, i, pin, log = base::current_log_context()] {
+      base::set_log_context(log);
       pin(i);
       at(i).run_thread();
     });
+  const machine::affinity_scope until_the_end;  // the calling thread belongs to the program
   pin(0);
   main_task first;
   first.body = &body;
@@ -82,10 +85,8 @@ void pool::stop() noexcept {
 
 void pool::wake_one(const worker* except) noexcept {
   for (auto& w : workers_)
-    if (w.get() != except && w->parked()) {
-      w->ring();
-      return;
-    }
+    // One that has been rung already will take something else: on to the next.
+    if (w.get() != except && w->parked() && w->ring()) return;
 }
 
 }  // namespace shoal::sched

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/worker.hpp"
 
+#include <utility>
+
 #include "base/log.hpp"
 #include "fiber/sanitizer.hpp"
 #include "machine/futex.hpp"
@@ -129,6 +131,11 @@ void worker::loop(fiber::fiber& self) noexcept {
 
 // What may begin now: errands, the deque, and ranges put aside if few enough tasks wait.
 task* worker::next_own() noexcept {
+  if (!mine_.empty()) [[unlikely]] {
+    task* t = mine_.back();
+    mine_.pop_back();
+    return t;
+  }
   if (task* t = tasks.pop()) return t;
   if (!deferred_.empty() && stacks_.in_use() < most_waiting_) {
     task* t = deferred_.back();
@@ -155,7 +162,7 @@ bool worker::take_inbox() noexcept {
   }
   for (auto* node = errands_.take_all(); node != nullptr;) {
     auto* next = node->next.read();
-    tasks.push(static_cast<errand*>(node));
+    mine_.push_back(static_cast<errand*>(node));  // not into the deque, where a thief might take them
     node = next;
     any = true;
   }
@@ -213,8 +220,9 @@ void worker::leave() noexcept {
 
 // All stacks are taken: nothing new can begin on this worker until a task goes on, but messages are still served.
 void worker::wait_without_stack() noexcept {
-  base::warn("worker {} has no stack left for another waiting task ({} wait); raise SHOAL_STACKS or let fewer tasks wait",
-             index, stacks_.in_use());
+  if (!std::exchange(warned_, true))
+    base::warn("worker {} has no stack left for another waiting task ({} wait); raise SHOAL_STACKS or let fewer tasks wait",
+               index, stacks_.in_use());
   while (ready_.empty()) {
     take_inbox();
     if (ready_.empty() && !poll_once()) {
@@ -308,8 +316,10 @@ void worker::park() noexcept {
   sleepers->fetch_sub(1, std::memory_order_relaxed);
 }
 
-void worker::ring() noexcept {
-  if (bell_->ring()) machine::futex_wake(bell_->word(), 1, bell_shared_);
+bool worker::ring() noexcept {
+  if (!bell_->ring()) return false;
+  machine::futex_wake(bell_->word(), 1, bell_shared_);
+  return true;
 }
 
 void worker::make_ready(fiber::fiber& f) noexcept {

@@ -53,8 +53,8 @@ public:
   // --- for any thread ---
   void make_ready(fiber::fiber& f) noexcept;
   void give_errand(errand& e) noexcept;
-  /// Wakes the worker if it is parked; call after publishing what it is to find.
-  void ring() noexcept;
+  /// Wakes the worker if it is parked; call after publishing what it is to find. True if this call was it.
+  bool ring() noexcept;
   bool parked() const noexcept { return parked_.load(std::memory_order_relaxed); }
 
   /// Puts a range aside while too many tasks wait; true if it was.
@@ -108,6 +108,8 @@ private:
   ready_queue ready_;
   fiber::stack_pool stacks_;
   std::size_t most_waiting_;
+  std::vector<detail::task*> mine_;      // errands taken from the inbox
+  bool warned_ = false;                  // that there is no stack left
   std::vector<detail::task*> deferred_;  // outermost ranges that may not begin iterations now
   xoshiro256ss random_;
   statistics counts_;

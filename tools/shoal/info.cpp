@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal info`: what Shoal sees of this machine, and every setting with where its value comes from.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/log.hpp"
 #include "base/settings.hpp"
 #include "bench/machine_facts.hpp"
 #include "machine/control_group.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/topology.hpp"
+#include "runtime/config.hpp"
 #include "tools/shoal/subcommands.hpp"
 
 namespace shoal::tools {
@@ -62,10 +61,7 @@ void print_pages(const bench::machine_facts& facts) {
 }
 
 void print_settings() {
-  base::settings all;
-  all.add(base::k_log_settings);
-  all.read_environment(environ);
-  all.read_configuration();
+  const base::settings all = runtime::all_settings();
   fmt::print("settings (set NAME by SHOAL_NAME in the environment, or in shoal.toml)\n");
   std::size_t name_width = 0;
   std::size_t value_width = 0;
@@ -77,7 +73,7 @@ void print_settings() {
     fmt::print("  {:<{}}  {:<{}}  from {}; {}; {}\n", one.declaration->name, name_width, one.value, value_width,
                one.origin_text, one.declaration->help, one.range);
   }
-  all.check();  // after the list, so that what is wrong can be seen in it
+  runtime::all_settings().check();  // after the list, so that what is wrong can be seen in it
 }
 
 }  // namespace
@@ -89,6 +85,8 @@ subcommand_body declare_info(CLI::App&) {
     print_machine(facts);
     print_memory();
     print_pages(facts);
+    print_section("transports", {{"shm", "processes of this machine, started by shoal run; memory without names"},
+                                 {"inproc", "nodes in one process, for tests"}});
     print_settings();
     return 0;
   };

@@ -21,6 +21,7 @@ std::span<const subcommand> subcommands();
 
 subcommand_body declare_info(CLI::App& app);
 subcommand_body declare_bench(CLI::App& app);
+subcommand_body declare_bfs(CLI::App& app);
 subcommand_body declare_run(CLI::App& app);
 
 /// Subcommands offered on an app: what to do for each, once the command line is parsed.

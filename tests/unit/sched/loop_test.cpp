@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
 #include <thread>
@@ -112,13 +113,20 @@ TEST(loop, outermost_ranges_are_held_back_when_too_many_iterations_wait) {
   p.run([&p] {
     std::size_t most = 0;
     std::uint64_t ended = 0;
-    loop_here(0, 300, [&](std::uint64_t) {
-      for (int k = 0; k < 3; ++k) {
-        yield();
+    semaphore gate(0);
+    task_group group;
+    group.run([&] {
+      while (ended < 300) {
+        for (int k = 0; k < 50; ++k) yield();  // each lets an iteration begin, if it may
         most = std::max(most, p.at(0).stacks_in_use());
+        gate.release();
       }
+    });
+    loop_here(0, 300, [&](std::uint64_t) {
+      gate.acquire();
       ++ended;
     }, 1);
+    group.wait();
     EXPECT_EQ(ended, 300U);
     EXPECT_GE(most, 8U);
     EXPECT_LE(most, 20U);
@@ -144,7 +152,7 @@ TEST(loop, fences_each_worker_that_began_something) {
         for (int round = 0; round < 300; ++round) {
           loop_here(0, 64, [&above](std::uint64_t i) {
             detail::worker_face& w = *detail::t_worker;
-            ++w.async_issued;
+            ++*w.async_issued;
             above.issued[w.index].fetch_add(1);
             if (i % 8 == 0) yield();
           }, 1);

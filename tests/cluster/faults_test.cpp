@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes and launchers that end before their time, by signals and by themselves, and stacks that overflow: the others are
+// told within seconds, in words, and nothing stays behind.
+#include "tests/cluster/job_process.hpp"
+
+#include <csignal>
+
+namespace {
+
+using shoal::test::all_gone_within;
+using shoal::test::files_in;
+using shoal::test::job_process;
+using shoal::test::launch;
+using shoal::test::outcome;
+using shoal::test::processes_in;
+using shoal::test::program;
+using shoal::test::run;
+
+constexpr double k_within_seconds = 5;
+
+double seconds_since(job_process::clock::time_point begin) {
+  return std::chrono::duration<double>(job_process::clock::now() - begin).count();
+}
+
+struct killed_node {
+  int node;
+  const char* direct;
+  const char* job;
+};
+
+class a_node_killed : public testing::TestWithParam<killed_node> {};
+
+INSTANTIATE_TEST_SUITE_P(cases, a_node_killed,
+                         testing::Values(killed_node{0, "on", "endless"}, killed_node{1, "on", "endless"},
+                                         killed_node{0, "off", "endless"}, killed_node{2, "off", "endless"},
+                                         killed_node{1, "off", "idle"}),
+                         [](const auto& info) {
+                           return "node_" + std::to_string(info.param.node) + "_" + info.param.job + "_direct_" +
+                                  info.param.direct;
+                         });
+
+TEST_P(a_node_killed, is_named_and_the_others_leave) {
+  const auto before = files_in("/dev/shm");
+  job_process job(launch({"-n", "3", "-w", "1", "--direct", GetParam().direct}, {program("cluster_faults"), GetParam().job}));
+  ASSERT_TRUE(job.says(" pid ", 3)) << job.text();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // into the middle of it
+  const auto nodes = processes_in(job.text());
+  ASSERT_EQ(nodes.size(), 3U) << job.text();
+  const int victim = nodes.at(GetParam().node);
+  const auto begin = job_process::clock::now();
+  ASSERT_EQ(::kill(victim, SIGKILL), 0);
+  const outcome got = job.wait(30);
+  EXPECT_LT(seconds_since(begin), k_within_seconds) << got;
+  EXPECT_TRUE(got.in_time) << got;
+  EXPECT_NE(got.status.shell_code(), 0) << got;
+  EXPECT_TRUE(got.has("node " + std::to_string(GetParam().node) + " (process " + std::to_string(victim) + ")")) << got;
+  EXPECT_TRUE(all_gone_within(nodes, 1));
+  EXPECT_EQ(files_in("/dev/shm"), before);
+}
+
+TEST(faults, a_node_that_leaves_by_exit_or_abort_is_named_too) {
+  for (const auto& [what, node] : {std::pair{"exit_there", "node 1 "}, std::pair{"abort_there", "node 1 "},
+                                   std::pair{"exit_here", "node 0 "}}) {
+    const outcome got = run(launch({"-n", "2"}, {program("cluster_faults"), what}), {}, 30);
+    EXPECT_TRUE(got.in_time) << got;
+    EXPECT_LT(got.seconds, k_within_seconds) << got;
+    EXPECT_NE(got.status.shell_code(), 0) << got;
+    EXPECT_TRUE(got.has(node)) << got;
+  }
+}
+
+TEST(faults, a_signal_to_the_launcher_ends_the_job_without_blaming_a_node) {
+  for (const int number : {SIGTERM, SIGINT})
+    for (const char* what : {"endless", "idle"}) {
+      job_process job(launch({"-n", "3"}, {program("cluster_faults"), what}));
+      ASSERT_TRUE(job.says(" pid ", 3)) << job.text();
+      const auto nodes = processes_in(job.text());
+      const auto begin = job_process::clock::now();
+      job.signal(number);
+      const outcome got = job.wait(30);
+      EXPECT_LT(seconds_since(begin), k_within_seconds) << got;
+      EXPECT_EQ(got.status.shell_code(), 128 + number) << got;
+      EXPECT_FALSE(got.has("before its time")) << got;
+      EXPECT_TRUE(all_gone_within(nodes, 1));
+    }
+}
+
+TEST(faults, a_signal_to_a_program_alone_ends_it) {
+  for (const char* nodes : {"1", "2"}) {
+    job_process job({program("cluster_faults"), "endless"}, {std::string("SHOAL_NODES=") + nodes});
+    ASSERT_TRUE(job.says(" pid ", std::atoi(nodes))) << job.text();
+    job.signal(SIGINT);
+    const outcome got = job.wait(10);
+    EXPECT_EQ(got.status.shell_code(), 128 + SIGINT) << got;
+  }
+}
+
+TEST(faults, ctrl_c_that_reaches_the_whole_group_ends_it_quietly) {
+  // setsid: a group of its own, as a terminal's foreground job has.
+  job_process job({"/bin/bash", "-c", "exec setsid -w '" SHOAL_COMMAND "' run -n 3 -- '" SHOAL_PROGRAMS "/cluster_faults' endless"});
+  ASSERT_TRUE(job.says(" pid ", 3)) << job.text();
+  const auto nodes = processes_in(job.text());
+  const int group = ::getpgid(nodes.at(0));
+  ASSERT_GT(group, 1);
+  ASSERT_NE(group, ::getpgrp());
+  const auto begin = job_process::clock::now();
+  ASSERT_EQ(::kill(-group, SIGINT), 0);
+  const outcome got = job.wait(30);
+  EXPECT_LT(seconds_since(begin), k_within_seconds) << got;
+  EXPECT_EQ(got.status.shell_code(), 128 + SIGINT) << got;
+  EXPECT_FALSE(got.has("before its time")) << got;
+  EXPECT_TRUE(all_gone_within(nodes, 1));
+}
+
+TEST(faults, the_nodes_of_a_killed_launcher_end) {
+  for (const char* what : {"endless", "idle"}) {
+    const auto before = files_in("/dev/shm");
+    job_process job(launch({"-n", "3"}, {program("cluster_faults"), what}));
+    ASSERT_TRUE(job.says(" pid ", 3)) << job.text();
+    const auto nodes = processes_in(job.text());
+    job.signal(SIGKILL);
+    EXPECT_EQ(job.wait(10).status.signal, SIGKILL);
+    EXPECT_TRUE(all_gone_within(nodes, k_within_seconds)) << job.text();
+    EXPECT_EQ(files_in("/dev/shm"), before);
+  }
+}
+
+TEST(faults, a_node_that_is_stopped_for_a_while_is_not_taken_for_dead) {
+  job_process job(launch({"-n", "2"}, {program("cluster_faults"), "compute"}));
+  ASSERT_TRUE(job.says(" pid ", 2)) << job.text();
+  const int stopped = processes_in(job.text()).at(1);
+  ASSERT_EQ(::kill(stopped, SIGSTOP), 0);
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  ASSERT_EQ(::kill(stopped, SIGCONT), 0);
+  const outcome got = job.wait(30);
+  EXPECT_TRUE(got.status.clean()) << got;
+}
+
+TEST(faults, an_overflow_of_a_task_s_stack_names_the_setting_and_ends_the_job) {
+  for (const char* what : {"overflow", "overflow_main", "overflow_there"})
+    for (const char* nodes : {"1", "2"}) {
+      const outcome got = run(launch({"-n", nodes, "-w", "1"}, {program("cluster_faults"), what}), {}, 30);
+      EXPECT_TRUE(got.in_time) << what << ": " << got;
+      EXPECT_LT(got.seconds, k_within_seconds) << what << ": " << got;
+      EXPECT_NE(got.status.shell_code(), 0) << what << ": " << got;
+      EXPECT_TRUE(got.has("has overflowed its stack")) << what << ": " << got;
+      EXPECT_TRUE(got.has(std::string(what) == "overflow_main" ? "ulimit -s" : "SHOAL_STACK")) << what << ": " << got;
+    }
+}
+
+TEST(faults, a_larger_stack_cures_an_overflow) {
+  const outcome got = run({program("cluster_faults"), "overflow"}, {"SHOAL_STACK=64M", "SHOAL_STACKS=64"}, 30);
+  EXPECT_NE(got.status.shell_code(), 0) << got;  // a million frames of 512 bytes are still too many
+  EXPECT_TRUE(got.has("67108864 bytes")) << got;
+}
+
+TEST(faults, more_waiting_tasks_than_stacks_is_said_and_not_fatal) {
+  const outcome few = run({program("cluster_faults"), "stacks", "5000"}, {"SHOAL_WORKERS=1"}, 30);
+  EXPECT_TRUE(few.status.clean()) << few;
+  EXPECT_TRUE(few.has("all went on")) << few;
+}
+
+}  // namespace

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/server.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "unit/remote/channels.hpp"
+
+namespace shoal::remote {
+namespace {
+
+using namespace shoal::detail;
+
+class servers : public testing::Test {
+protected:
+  static std::uint64_t op(verb v, std::uint64_t small, std::uint64_t index) {
+    return header(operation(v, element::u64), small, index * 8);
+  }
+  bool serve() {
+    EXPECT_TRUE(server_.try_hold());
+    const bool any = server_.serve(worker_);
+    server_.let_go();
+    return any;
+  }
+
+  struct face : worker_face {};
+  std::vector<std::uint64_t> memory_ = std::vector<std::uint64_t>(64);
+  test_domain domain_;
+  server server_{domain_, 0, 2, reinterpret_cast<std::byte*>(memory_.data()), 64 * 8, false};
+  face worker_;
+};
+
+TEST_F(servers, one_at_a_time_holds_it) {
+  EXPECT_TRUE(server_.try_hold());
+  EXPECT_FALSE(server_.try_hold());
+  server_.let_go();
+  EXPECT_TRUE(server_.try_hold());
+  server_.let_go();
+}
+
+TEST_F(servers, executes_what_has_arrived_in_order_replies_and_releases) {
+  EXPECT_FALSE(serve());
+  domain_.requests_in.arrived = {{op(verb::add, 3, 0), op(verb::get, 0, 0)}, {op(verb::put, 9, 0), op(verb::get, 0, 0)}};
+  EXPECT_TRUE(serve());
+  EXPECT_EQ(domain_.requests_in.released, 2U);
+  EXPECT_EQ(domain_.replies_out.all(), (words{3, 9}));
+  EXPECT_EQ(server_.counts().buffers, 2U);
+  EXPECT_EQ(server_.counts().commands, 4U);
+  EXPECT_EQ(server_.counts().stalls, 0U);
+  EXPECT_FALSE(serve());
+}
+
+TEST_F(servers, without_room_for_replies_stops_within_a_buffer_and_goes_on_where_it_stopped) {
+  words buffer;
+  for (int i = 0; i < 50; ++i) buffer.push_back(op(verb::fetch_add, 1, 0));
+  domain_.requests_in.arrived = {buffer};
+  domain_.replies_out.bound = 1;
+  EXPECT_TRUE(serve());
+  EXPECT_EQ(memory_[0], test_out::k_words);
+  EXPECT_EQ(domain_.requests_in.released, 0U);  // no acknowledgement before all is executed
+  EXPECT_EQ(server_.counts().stalls, 1U);
+  EXPECT_FALSE(serve());
+  domain_.replies_out.taken = 1;
+  EXPECT_TRUE(serve());
+  EXPECT_EQ(domain_.requests_in.released, 1U);
+  EXPECT_EQ(memory_[0], 50U);
+  const words got = domain_.replies_out.all();
+  ASSERT_EQ(got.size(), 50U);
+  for (std::uint64_t i = 0; i < 50; ++i) ASSERT_EQ(got[i], i);
+  EXPECT_EQ(server_.counts().commands, 50U);
+}
+
+}  // namespace
+}  // namespace shoal::remote

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `shoal bfs` searches: options that fit together, and the graph they name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "bench/progress.hpp"
+#include "kernels/graph/reader.hpp"
+#include "machine/memory_info.hpp"
+#include "shoal/error.hpp"
+#include "shoal/on.hpp"
+#include "tools/shoal/bfs_options.hpp"
+
+namespace shoal::tools {
+namespace {
+
+using namespace kernels;
+
+void refuse(const std::string& sentence) { throw error(errc::invalid_argument, sentence); }
+
+graph::direction way_of(const std::string& directed) {
+  if (directed == "reverse") return graph::direction::reverse;
+  return directed == "both" ? graph::direction::both : graph::direction::forward;
+}
+
+/// 2^scale vertices, saturating: scales beyond 63 are refused like those that are merely too large.
+std::uint64_t saturated_power(int scale) { return std::uint64_t{1} << std::min(scale, 63); }
+
+std::uint64_t saturated_product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? ~std::uint64_t{0} : product;
+}
+
+std::uint64_t need_of(const bfs_options& o, int scale) {
+  const std::uint64_t vertices = saturated_power(scale);
+  const std::uint64_t nodes = std::max(o.job.nodes, 1U);
+  return bfs::bytes_needed(vertices, saturated_product(vertices, o.edge_factor), nodes, o.searcher());
+}
+
+void check_fits(const bfs_options& o) {
+  const auto memory = machine::memory_info();
+  const std::uint64_t usable = memory.usable_bytes();
+  const std::uint64_t need = need_of(o, o.scale());
+  if (need <= usable) return;
+  int fits = o.scale();
+  while (fits > 0 && need_of(o, fits) > usable) --fits;
+  const bool limited = memory.group.limit_bytes != machine::k_no_limit;
+  refuse(fmt::format(
+      "a graph of scale {} with edge factor {} needs {}{} of memory; this machine has {} in all{}, and {} "
+      "can be used now: {}",
+      o.scale(), o.edge_factor, need >> 63 != 0 ? "more than " : "about ", machine::describe_bytes(need),
+      machine::describe_bytes(memory.total_bytes),
+      limited ? fmt::format(" ({} allowed by the control group)", machine::describe_bytes(memory.group.limit_bytes))
+              : "",
+      machine::describe_bytes(usable), fits > 0 ? fmt::format("scale {} fits", fits) : "choose a smaller edge factor"));
+}
+
+bfs_input read_file(const bfs_options& o, bfs::searcher_options s) {
+  bench::progress bar(100);
+  graph::read_options how;
+  how.compact_ids = o.compact_ids;
+  how.directed = !o.directed.empty();
+  how.memory_limit_bytes = machine::memory_info().usable_bytes();
+  how.progress = [&](std::uint64_t done, std::uint64_t total) {
+    bar.show(total == 0 ? 0 : static_cast<std::size_t>(done * 100 / total), "reading " + o.file);
+  };
+  graph::edge_list read = graph::read_graph(o.file, how);
+  bar.clear();
+  for (const std::string& remark : read.remarks) fmt::print(stderr, "shoal: {}\n", remark);
+  if (read.vertices == 0) throw error(errc::bad_input, o.file + ": the graph has no vertices: nothing to search");
+  if (!read.directed && !o.directed.empty() && o.directed != "both")
+    refuse(
+        fmt::format("--directed {}: {} says that its graph is undirected; leave the option out", o.directed, o.file));
+  s.build.way = read.directed ? way_of(o.directed) : graph::direction::both;
+  if (o.direction == "bottom-up" && s.build.way != graph::direction::both)
+    refuse("--direction bottom-up needs edges that are followed both ways: --directed both");
+  machine::require_memory(bfs::bytes_needed(read.vertices, read.edges, node_count(), s), "the graph of " + o.file);
+  bfs_input in;
+  auto edges = std::move(read.list);
+  in.header = std::move(read);
+  // A root that does not exist is said before the work begins.
+  if (!o.root.empty()) graph::find_vertex(in.header, o.root);
+  bar.show(100, "building the graph");
+  in.searcher = make_searcher(in.header.vertices, std::move(edges), s);
+  return in;
+}
+
+}  // namespace
+
+bfs::searcher_options bfs_options::searcher() const {
+  bfs::searcher_options s;
+  s.form = form == "simple" ? bfs::search_form::simple : bfs::search_form::fast;
+  if (direction == "top-down") s.search.steps = bfs::step_kind::top_down;
+  if (direction == "bottom-up") s.search.steps = bfs::step_kind::bottom_up;
+  s.build.keep_edges = validate;
+  return s;
+}
+
+void check(const bfs_options& o) {
+  const int inputs = (o.file.empty() ? 0 : 1) + (o.kronecker != 0 ? 1 : 0) + (o.uniform != 0 ? 1 : 0);
+  if (o.demo) {
+    if (inputs != 0) refuse("--demo brings its own graphs; leave the others out");
+    return;
+  }
+  if (inputs == 0) refuse("nothing to search: name a file, or --kronecker SCALE, or --uniform SCALE");
+  if (inputs > 1) refuse("one graph at a time: a file, or --kronecker, or --uniform");
+  if (o.form == "simple" && o.direction != "auto") refuse("--direction belongs to --form fast");
+  if (o.file.empty()) {
+    if (!o.directed.empty()) refuse("--directed belongs to files; generated graphs are undirected");
+    if (o.compact_ids) refuse("--compact-ids belongs to files; generated graphs use all numbers");
+    check_fits(o);
+  }
+}
+
+bfs_input load(const bfs_options& o) {
+  const bfs::searcher_options s = o.searcher();
+  if (!o.file.empty()) return read_file(o, s);
+  bfs_input in;
+  bench::progress bar(0);
+  const auto generate = [&](const auto& generator) {
+    in.header.vertices = generator.vertices();
+    in.header.edges = generator.edges();
+    if (!o.root.empty()) graph::find_vertex(in.header, o.root);
+    bar.show(0, fmt::format("generating {} edges", generator.edges()));
+    in.searcher = make_searcher(generator, s);
+  };
+  if (o.kronecker != 0)
+    generate(graph::kronecker(o.kronecker, o.edge_factor, o.seed));
+  else
+    generate(graph::uniform(saturated_power(o.uniform), saturated_product(saturated_power(o.uniform), o.edge_factor),
+                            o.seed));
+  return in;
+}
+
+}  // namespace shoal::tools
