@@ -125,7 +125,10 @@ template <class F>
 void async_at(std::uint32_t node, const F& f) {
   using packing = detail::packed<F>;
   static_assert(packing::k_words <= 64, "what async_at sends should be small");
-  detail::worker_face& w = *detail::t_worker;
+  detail::worker_face& w = detail::worker_here();
+#ifdef SHOAL_CHECKED
+  detail::check_capture(&f, std::is_empty_v<F> ? 0 : sizeof(F), typeid(F).name());
+#endif
   if (node == static_cast<detail::port*>(w.port)->node) {
     F copy = f;
     copy();

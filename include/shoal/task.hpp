@@ -84,7 +84,7 @@ public:
     requires std::invocable<std::decay_t<F>&>
   void run(F&& f) {
     using child = child_of<std::decay_t<F>>;
-    detail::worker_face& w = *detail::t_worker;
+    detail::worker_face& w = detail::worker_here();
     auto* c = ::new (detail::allocate(w, sizeof(child))) child(*this, std::forward<F>(f));
     join_.add();
     detail::spawn(w, *c);
@@ -163,7 +163,7 @@ void parallel_invoke(F&& f, G&& g) {
     self.call();
     self.join.ended();
   };
-  detail::spawn(*detail::t_worker, child);
+  detail::spawn(detail::worker_here(), child);
   std::exception_ptr thrown;
   try {
     f();

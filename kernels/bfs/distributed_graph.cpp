@@ -18,8 +18,9 @@ namespace {
 using graph::direction;
 using graph::edge;
 
-constexpr std::uint64_t k_piece = 256;      // edges that are generated or sent together
-constexpr std::uint64_t k_rows_piece = 64;  // rows that are put in order together
+constexpr std::uint64_t k_piece = 256;          // edges that are generated or sent together
+constexpr std::uint64_t k_edges_together = 32;  // that are put into rows together
+constexpr std::uint64_t k_rows_piece = 64;      // rows that are put in order together
 
 using clock = std::chrono::steady_clock;
 double seconds_since(clock::time_point started) {
@@ -89,20 +90,61 @@ struct place_arc {
   }
 };
 
+/// The same for some arcs whose rows are here, with the cache misses of all of them under way together.
+template <class Id>
+class place_here {
+public:
+  place_here(std::span<std::uint64_t> cursors, std::span<Id> targets, std::uint64_t first)
+      : cursors_(cursors), targets_(targets), first_(first) {}
+
+  bool add(Id row, Id target) {
+    const std::uint64_t own = row - first_;
+    if (own >= cursors_.size()) return false;
+    __builtin_prefetch(&cursors_[own], 1);
+    some_[size_++] = {own, target};
+    return true;
+  }
+  void place() {
+    for (std::size_t i = 0; i < size_; ++i) {
+      auto& [row, target] = some_[i];
+      row = std::atomic_ref(cursors_[row]).fetch_add(1, std::memory_order_relaxed);
+      __builtin_prefetch(&targets_[row], 1);
+    }
+    for (std::size_t i = 0; i < size_; ++i) targets_[some_[i].row] = some_[i].target;
+    size_ = 0;
+  }
+
+private:
+  struct entry {
+    std::uint64_t row;  // then the place in targets
+    Id target;
+  };
+  std::span<std::uint64_t> cursors_;
+  std::span<Id> targets_;
+  std::uint64_t first_;
+  std::size_t size_ = 0;
+  std::array<entry, 2 * k_edges_together> some_;
+};
+
 template <class Id>
 void scatter(const graph_view<Id>& g, const array_ref<arc<Id>>& edges, const array_ref<std::uint64_t>& rows) {
-  spmd([=](team&) {
+  spmd([=](team& t) {
     const auto mine = edges.local();
-    const auto send = [&](Id row, Id target) {
-      const std::uint32_t node = g.owner(row);
-      async_at(node,
-               place_arc<Id>{rows.symmetric(), g.targets.symmetric(), static_cast<Id>(row - node * g.block), target});
-    };
-    parallel_for(here, mine.size(), [&](std::uint64_t i) {
-      const auto [from, to] = mine[i];
-      if (from == to) return;
-      if (in_row_of_from(g.way)) send(from, to);
-      if (in_row_of_to(g.way)) send(to, from);
+    parallel_for(here, pieces(mine.size(), k_edges_together), [&](std::uint64_t piece) {
+      place_here<Id> own(rows.local(), g.targets.local(), t.rank() * g.block);
+      const auto put = [&](Id row, Id target) {
+        if (own.add(row, target)) return;
+        const std::uint32_t node = g.owner(row);
+        async_at(node,
+                 place_arc<Id>{rows.symmetric(), g.targets.symmetric(), static_cast<Id>(row - node * g.block), target});
+      };
+      const std::uint64_t begin = piece * k_edges_together;
+      for (const auto& [from, to] : mine.subspan(begin, std::min(k_edges_together, mine.size() - begin))) {
+        if (from == to) continue;
+        if (in_row_of_from(g.way)) put(from, to);
+        if (in_row_of_to(g.way)) put(to, from);
+      }
+      own.place();
     });
   });
 }

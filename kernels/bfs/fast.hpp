@@ -22,7 +22,7 @@ enum class step_kind { automatic, top_down, bottom_up };
 
 struct search_options {
   step_kind steps = step_kind::automatic;
-  double alpha = 8;  // bottom-up when the frontier has more than one in alpha of the arcs that are left
+  double alpha = 15;  // bottom-up when the frontier has more than one in alpha of the arcs that are left
   double beta = 24;   // top-down again when the frontier shrinks below one in beta of the vertices
 };
 

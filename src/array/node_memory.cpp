@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "machine/memory_info.hpp"
+#include "shoal/detail/assert.hpp"
 #include "shoal/detail/call.hpp"
 #include "shoal/error.hpp"
 
@@ -161,6 +162,7 @@ void check_size(const array_layout& layout, std::uint64_t part_bytes) {
 }  // namespace
 
 array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, distribution kind, memory_report* report) {
+  worker_here();  // says so outside tasks
   port& p = this_port();
   const std::uint64_t holders = kind == distribution::local ? 1 : p.nodes;
   if (size / holders > k_offset_mask / element_bytes)
@@ -211,6 +213,7 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, distr
 }
 
 void free_array(const array_layout& layout) noexcept {
+  SHOAL_ASSERT(t_worker != nullptr, "a global array must be freed by a task, before shoal::run returns");
   const std::uint64_t bytes = layout.most_local() * layout.element_bytes;
   const node_memory::lease lease{layout.offset, layout.slot, layout.generation};
   const auto request = [&](std::uint32_t n) { return part_request{lease, bytes, layout.holds_part(n)}; };

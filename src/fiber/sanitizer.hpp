@@ -87,6 +87,7 @@ public:
 struct shadow {
 #if SHOAL_TSAN
   void* tsan = nullptr;
+  bool unwatched_for_ever = false;  // its first function stands inside `unwatched` and never returns
 #endif
 #if SHOAL_ASAN
   void* fake_stack = nullptr;

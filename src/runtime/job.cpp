@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "base/log.hpp"
 #include "launch/local_launch.hpp"
 #include "launch/world.hpp"
+#include "machine/memory_info.hpp"
+#include "machine/process.hpp"
 #include "machine/topology.hpp"
 #include "net/transports/inproc.hpp"
 #include "net/transports/shm.hpp"
@@ -37,7 +40,21 @@ std::vector<int> processors_of(config& c, const machine::topology& machine, unsi
   return result;
 }
 
+// Some nodes of this process serve already, and nobody can tell them to stop: a job needs all its nodes.
+[[noreturn]] void give_up(const std::exception& e) noexcept {
+  base::write_line("", describe_failure(e));
+  machine::exit_now(1);
+}
+
 }  // namespace
+
+std::string describe_failure(const std::exception& e) {
+  // Threads that the system refuses come as bare words of the C library.
+  const auto* refused = dynamic_cast<const std::system_error*>(&e);
+  if (refused == nullptr || refused->code() != std::errc::resource_unavailable_try_again) return e.what();
+  return fmt::format("the system refused to start a thread ({}); check ulimit -u; {}", e.what(),
+                     machine::describe_address_space_limits());
+}
 
 int run_in_process(config c, const std::function<int()>& main_task) {
   base::set_log_context({.level = c.log, .node = c.nodes > 1 ? 0 : -1});
@@ -73,15 +90,22 @@ int run_in_process(config c, const std::function<int()>& main_task) {
   for (auto& n : nodes) served.push_back(n.get());
   const service watcher(served);
   std::vector<std::thread> others;
-  for (unsigned n = 1; n < c.nodes; ++n)
-    others.emplace_back([&nodes, &c, n] {
-      base::set_log_context({.level = c.log, .node = static_cast<int>(n)});
-      nodes[n]->serve();
-    });
   std::exception_ptr thrown;
   int status = 0;
   try {
+    for (unsigned n = 1; n < c.nodes; ++n)
+      others.emplace_back([&nodes, &c, n] {
+        base::set_log_context({.level = c.log, .node = static_cast<int>(n)});
+        try {
+          nodes[n]->serve();
+        } catch (const std::exception& e) {
+          give_up(e);
+        }
+      });
     status = nodes[0]->run_main(main_task);
+  } catch (const std::exception& e) {
+    if (!nodes[0]->has_finished() && !others.empty()) give_up(e);
+    thrown = std::current_exception();
   } catch (...) {
     thrown = std::current_exception();
   }
@@ -117,12 +141,16 @@ int run_launched(config c, const std::function<int()>& main_task) {
   parts.segment = &segments[me.node];
   node here(std::move(parts));
   const service watcher({&here}, &world, me.node, me.nodes);
-  // From the moment that this node's workers have stopped, also if the main task threw, its end is as it should be.
+  // From the moment that this node's workers have stopped, also if the main task threw, its end is as it should be. If its
+  // workers did not start, it is not: the others would wait for ever.
   struct departure {
     launch::world& from;
-    std::uint32_t node;
-    ~departure() { from.leave(node); }
-  } const on_time{world, me.node};
+    std::uint32_t number;
+    const node& leaving;
+    ~departure() {
+      if (leaving.has_finished()) from.leave(number);
+    }
+  } const on_time{world, me.node, here};
   if (me.node == 0) return here.run_main(main_task);
   here.serve();
   return 0;
@@ -163,7 +191,7 @@ int run(int* argc, char** argv, const run_options& options, const std::function<
     const auto c = runtime::read_config(s);
     return runtime::is_launched() ? runtime::run_launched(c, main_task) : runtime::run_in_process(c, main_task);
   } catch (const std::exception& e) {
-    base::write_line("", e.what());
+    base::write_line("", runtime::describe_failure(e));
   } catch (...) {
     base::write_line("", "the main task ended with an exception that is no std::exception");
   }

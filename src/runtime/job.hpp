@@ -5,7 +5,9 @@
 // Shown by tests/cluster/.
 #pragma once
 
+#include <exception>
 #include <functional>
+#include <string>
 
 #include "runtime/config.hpp"
 
@@ -16,6 +18,9 @@ int run_in_process(config c, const std::function<int()>& main_task);
 
 /// Runs this process's node of a job on this machine, as the launcher said. The main task's result on node 0, else 0.
 int run_launched(config c, const std::function<int()>& main_task);
+
+/// One sentence for an exception that ended a job or kept it from starting.
+std::string describe_failure(const std::exception& e);
 
 /// Whether a launcher started this process.
 bool is_launched();

@@ -71,6 +71,7 @@ int node::run_main(const std::function<int()>& main_task) {
       detail::settle_all(p);
       for (std::uint32_t n = 1; n < nodes_; ++n) detail::send(*detail::t_worker, n, receive_stop, {});
       detail::settle_all(p);
+      finished_ = true;
     };
     try {
       status = main_task();
@@ -86,6 +87,7 @@ int node::run_main(const std::function<int()>& main_task) {
 void node::serve() {
   pool_.run([this] {
     if (stop_.exchange(detail::this_task(), std::memory_order_acq_rel) == nullptr) detail::leave();
+    finished_ = true;
   });
 }
 

@@ -42,11 +42,15 @@ public:
   /// The others: serves until node 0 says stop.
   void serve();
 
+  /// Whether it has done its part, and the others know or need not: its end is no loss to them.
+  bool has_finished() const noexcept { return finished_; }
+
   sched::pool& workers() noexcept { return pool_; }
   remote::node_ports& ports() noexcept { return ports_; }
 
 private:
   std::uint32_t nodes_;
+  bool finished_ = false;
   std::unique_ptr<net::transport> transport_;
   array::node_memory memory_;
   cluster::node_teams teams_;

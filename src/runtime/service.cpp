@@ -53,6 +53,9 @@ void service::watch_peers() {
 }
 
 void service::leave(std::uint32_t lost) noexcept {
+  // Told to stop, like the other: its end is no fault. Ours comes by the same signal, unless we are faster.
+  if (const std::uint32_t signal = world_->interrupted().load(std::memory_order_acquire); signal != 0)
+    machine::exit_now(128 + static_cast<int>(signal));
   base::set_log_context({.level = base::current_log_context().level, .node = static_cast<int>(me_)});
   base::say("node {} (process {}) has ended before its time; this node leaves", lost, world_->at(lost).pid);
   machine::exit_now(k_lost_status);

@@ -102,11 +102,16 @@ void spawn_piece(worker_face& w, loop_state& loop, std::uint64_t begin, std::uin
 
 void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
   auto& w = *sched::this_worker();
-  loop_frame frame{begin, begin, end, w.frames, &loop};
-  w.frames = &frame;
+  loop_frame frame{begin, begin, end, nullptr, &loop};
   fiber::fiber& stack = *w.current();
-  const bool outermost = std::exchange(stack.outermost, false);
-  const std::uint64_t async_before = *w.async_issued;
+  bool outermost = false;
+  std::uint64_t async_before = 0;
+  {
+    const fiber::unwatched quiet;  // the worker's own state, which all its stacks touch in turn
+    frame.outer = std::exchange(w.frames, &frame);
+    outermost = std::exchange(stack.outermost, false);
+    async_before = *w.async_issued;
+  }
   while (frame.next < frame.end) {
     if (loop.failed.load(std::memory_order_relaxed)) break;
     const std::uint64_t left = frame.end - frame.next;
@@ -124,9 +129,14 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
     }
     w.poll();
   }
-  stack.outermost = outermost;
-  w.frames = frame.outer;
-  if (*w.async_issued != async_before)
+  bool issued = false;
+  {
+    const fiber::unwatched quiet;
+    stack.outermost = outermost;
+    w.frames = frame.outer;
+    issued = *w.async_issued != async_before;
+  }
+  if (issued)
     loop.async_workers.fetch_or(std::uint64_t{1} << (w.index % 64), std::memory_order_relaxed);
   piece_done(loop);
 }

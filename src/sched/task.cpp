@@ -28,6 +28,7 @@ void* allocate(worker_face& w, std::size_t bytes) {
   if (b == nullptr) return ::operator new(worker_face::k_block_bytes);
   w.blocks = b->next;
   --w.block_count;
+  fiber::acquire_from(b);  // what was in it before is over
   return b;
 }
 
@@ -37,6 +38,7 @@ void deallocate(worker_face& w, void* at, std::size_t bytes) noexcept {
     return;
   }
   const fiber::unwatched quiet;
+  fiber::release_to(at);
   auto* b = static_cast<worker_face::block*>(at);
   b->next = w.blocks;
   w.blocks = b;

@@ -32,6 +32,7 @@ void worker::use_doorbell(lockfree::doorbell<>& bell, bool shared_by_processes) 
 }
 
 void worker::run_thread() noexcept {
+  const fiber::unwatched quiet;  // the thread's own state, which all its stacks read
   const machine::alternate_stack for_signals;
   detail::t_worker = this;
   detail::t_port = port;
@@ -39,11 +40,9 @@ void worker::run_thread() noexcept {
   fiber::adopt_thread(native_);
   current_ = &native_;
   native_idle_ = false;
-  {
-    const fiber::unwatched quiet;
-    if (first_ != nullptr) run(*first_);
-    loop(native_);
-  }
+  if (first_ != nullptr) run(*first_);
+  loop(native_);
+  fiber::acquire_from(this);
   for (block* b = blocks; b != nullptr;) {
     block* next = b->next;
     ::operator delete(b);
@@ -59,6 +58,9 @@ void worker::on_fresh_stack() noexcept {
   auto& w = *this_worker();
   const fiber::unwatched quiet;
   fiber::arrived(*w.current_);
+#if SHOAL_TSAN
+  w.current_->sanitizer.unwatched_for_ever = true;
+#endif
   w.loop(*w.current_);  // does not return on a stack of the pool
 }
 
@@ -70,6 +72,7 @@ void worker::resume(fiber::fiber& self, fiber::fiber& next) noexcept {
 
 // A loop gives up its stack, on which nothing stands but itself, for a task that goes on.
 void worker::hand_over(fiber::fiber& self, fiber::fiber& next) noexcept {
+  fiber::release_to(this);  // for the end of run_thread: no order among tasks comes from it
   if (&self == &native_)
     native_idle_ = true;
   else
@@ -98,7 +101,7 @@ void worker::loop(fiber::fiber& self) noexcept {
       if (&self == &native_) return;
       SHOAL_ASSERT(native_idle_, "a pool stops only when none of its tasks waits");
       native_idle_ = false;
-      resume(self, native_);
+      hand_over(self, native_);
     }
     take_inbox();
     if (turns_ == 0) {
@@ -323,9 +326,9 @@ bool worker::ring() noexcept {
 }
 
 void worker::make_ready(fiber::fiber& f) noexcept {
+  const fiber::unwatched quiet;
   fiber::release_to(&f);
   if (detail::t_worker == this) {
-    const fiber::unwatched quiet;
     ready_.push(&f);
   } else if (woken_.push(&f)) {
     ring();
@@ -338,6 +341,7 @@ void worker::make_ready_here(fiber::fiber& f) noexcept {
 }
 
 void worker::give_errand(errand& e) noexcept {
+  const fiber::unwatched quiet;
   fiber::release_to(static_cast<task*>(&e));
   if (errands_.push(&e)) ring();
 }

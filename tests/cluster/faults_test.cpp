@@ -34,9 +34,9 @@ INSTANTIATE_TEST_SUITE_P(cases, a_node_killed,
                          testing::Values(killed_node{0, "on", "endless"}, killed_node{1, "on", "endless"},
                                          killed_node{0, "off", "endless"}, killed_node{2, "off", "endless"},
                                          killed_node{1, "off", "idle"}),
-                         [](const auto& info) {
-                           return "node_" + std::to_string(info.param.node) + "_" + info.param.job + "_direct_" +
-                                  info.param.direct;
+                         [](const auto& given) {
+                           return "node_" + std::to_string(given.param.node) + "_" + given.param.job + "_direct_" +
+                                  given.param.direct;
                          });
 
 TEST_P(a_node_killed, is_named_and_the_others_leave) {
@@ -137,21 +137,36 @@ TEST(faults, a_node_that_is_stopped_for_a_while_is_not_taken_for_dead) {
 }
 
 TEST(faults, an_overflow_of_a_task_s_stack_names_the_setting_and_ends_the_job) {
-  for (const char* what : {"overflow", "overflow_main", "overflow_there"})
+  for (const char* what : {"overflow", "overflow_there"})
     for (const char* nodes : {"1", "2"}) {
       const outcome got = run(launch({"-n", nodes, "-w", "1"}, {program("cluster_faults"), what}), {}, 30);
       EXPECT_TRUE(got.in_time) << what << ": " << got;
       EXPECT_LT(got.seconds, k_within_seconds) << what << ": " << got;
       EXPECT_NE(got.status.shell_code(), 0) << what << ": " << got;
       EXPECT_TRUE(got.has("has overflowed its stack")) << what << ": " << got;
-      EXPECT_TRUE(got.has(std::string(what) == "overflow_main" ? "ulimit -s" : "SHOAL_STACK")) << what << ": " << got;
+      EXPECT_TRUE(got.has("SHOAL_STACK")) << what << ": " << got;
     }
 }
 
-TEST(faults, a_larger_stack_cures_an_overflow) {
-  const outcome got = run({program("cluster_faults"), "overflow"}, {"SHOAL_STACK=64M", "SHOAL_STACKS=64"}, 30);
-  EXPECT_NE(got.status.shell_code(), 0) << got;  // a million frames of 512 bytes are still too many
-  EXPECT_TRUE(got.has("67108864 bytes")) << got;
+TEST(faults, an_overflow_of_the_main_task_s_stack_is_explained) {
+  for (const char* nodes : {"1", "2"}) {  // it begins on its thread's own stack
+    const outcome got = run(launch({"-n", nodes, "-w", "1"}, {program("cluster_faults"), "overflow_main"}), {}, 30);
+    EXPECT_LT(got.seconds, k_within_seconds) << got;
+    EXPECT_NE(got.status.shell_code(), 0) << got;
+    EXPECT_TRUE(got.has("has overflowed its stack")) << got;
+    EXPECT_TRUE(got.has("ulimit -s")) << got;
+  }
+}
+
+TEST(faults, the_setting_that_the_overflow_names_cures_it) {
+  const std::vector<std::string> deep{program("cluster_faults"), "deep", "1000"};
+  const outcome small = run(deep, {}, 30);
+  EXPECT_TRUE(small.has("SHOAL_STACK")) << small;
+  const outcome large = run(deep, {"SHOAL_STACK=4M", "SHOAL_STACKS=1024"}, 30);
+  EXPECT_TRUE(large.status.clean()) << large;
+  const outcome none = run({program("cluster_faults"), "overflow"}, {"SHOAL_STACK=4M", "SHOAL_STACKS=1024"}, 30);
+  EXPECT_NE(none.status.shell_code(), 0) << none;
+  EXPECT_TRUE(none.has("4194304 bytes")) << none;
 }
 
 TEST(faults, more_waiting_tasks_than_stacks_is_said_and_not_fatal) {

@@ -4,8 +4,8 @@
 // Who may call: tests, from their main thread. SHOAL_COMMAND and SHOAL_PROGRAMS come from the build.
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +13,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -46,7 +47,9 @@ public:
   using clock = std::chrono::steady_clock;
 
   explicit job_process(std::vector<std::string> arguments, std::vector<std::string> environment = {})
-      : output_(::memfd_create("output", 0)), begin_(clock::now()) {
+      : output_(unnamed_file()), begin_(clock::now()) {
+    // Appended to by several processes at once.
+    ::fcntl(output_, F_SETFL, O_APPEND);
     machine::spawn_request request;
     request.arguments = std::move(arguments);
     request.environment = std::move(environment);
@@ -94,6 +97,14 @@ public:
   }
 
 private:
+  // On disk: memory may be what the process under test runs short of.
+  static int unnamed_file() {
+    std::string name = std::filesystem::temp_directory_path() / "shoal-output-XXXXXX";
+    const int descriptor = ::mkstemp(name.data());
+    ::unlink(name.c_str());
+    return descriptor;
+  }
+
   int output_;
   clock::time_point begin_;
   machine::child_process child_;

@@ -91,7 +91,7 @@ TEST(launch, a_program_that_never_starts_the_runtime_simply_runs_several_times) 
 
 TEST(launch, what_cannot_be_started_is_named) {
   const outcome missing = run(launch({"-n", "2"}, {program("no_such_program")}));
-  EXPECT_EQ(missing.status.code, 1) << missing;
+  EXPECT_EQ(missing.status.code, 2) << missing;
   EXPECT_TRUE(missing.has("no_such_program")) << missing;
   EXPECT_NE(run(launch({"-n", "0"}, {program("cluster_plain")})).status.code, 0);
   EXPECT_NE(run(launch({"-n", "100000"}, {program("cluster_plain")})).status.code, 0);

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "shoal/detail/assert.hpp"
 #include "shoal/detail/deque.hpp"
 
 namespace shoal::detail {
@@ -56,6 +57,12 @@ protected:
 extern thread_local constinit worker_face* t_worker [[gnu::tls_model("initial-exec")]];
 /// Its port, for the accesses that must be fast (see port.hpp).
 extern thread_local constinit void* t_port [[gnu::tls_model("initial-exec")]];
+
+/// The worker that the calling task runs on; says so if there is none.
+inline worker_face& worker_here() noexcept {
+  SHOAL_ASSERT(t_worker != nullptr, "this is for tasks: call it from what shoal::run has started");
+  return *t_worker;
+}
 
 /// At least `bytes`, aligned for any object. Recycled blocks up to k_block_bytes, else from the system.
 void* allocate(worker_face& w, std::size_t bytes);

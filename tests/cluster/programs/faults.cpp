@@ -63,11 +63,14 @@ int endless() {
 }
 
 // As a task that has begun on a stack of the pool, since the one before it waits.
-void overflow() {
-  shoal::semaphore never(0);
+void overflow(std::uint64_t frames) {
+  shoal::semaphore done(0);
   shoal::task_group group;
-  group.run([] { deep(1U << 20); });
-  for (int i = 0; i < 4; ++i) group.run([&never] { never.acquire(); });
+  group.run([&done, frames] {
+    deep(frames);
+    done.release(4);
+  });
+  for (int i = 0; i < 4; ++i) group.run([&done] { done.acquire(); });
   group.wait();
 }
 
@@ -141,7 +144,12 @@ const std::map<std::string, std::function<int()>> k_jobs = {
      }},
     {"overflow",
      [] {
-       overflow();
+       overflow(1 << 20);
+       return 0;
+     }},
+    {"deep",
+     [] {
+       overflow(number());
        return 0;
      }},
     {"overflow_main",
@@ -150,7 +158,7 @@ const std::map<std::string, std::function<int()>> k_jobs = {
      }},
     {"overflow_there",
      [] {
-       shoal::on(last(), [] { overflow(); });
+       shoal::on(last(), [] { overflow(1 << 20); });
        return 0;
      }},
     {"allocate",
@@ -159,6 +167,18 @@ const std::map<std::string, std::function<int()>> k_jobs = {
        a->put(a.size() - 1, 1);
        say("allocated");
        return 0;
+     }},
+    {"allocate_twice",
+     [] {  // a refusal is an exception like others: the job goes on
+       try {
+         const shoal::global_array<std::uint64_t> a(number());
+       } catch (const shoal::error& e) {
+         if (e.code() != shoal::errc::out_of_memory) throw;
+         say(e.what());
+       }
+       shoal::global_array<std::uint64_t> b(1000);
+       b->put(999, 4);
+       return b->get(999) == 4 ? 0 : 1;
      }},
     {"stacks", [] { return waiting(number()); }},
     {"library",

@@ -50,7 +50,9 @@ TEST(array_layout, local_ranges_agree_with_places) {
     std::vector<int> seen(l.size);
     for (std::uint32_t n = 0; n < nodes; ++n) {
       const auto range = l.local_range(n);
-      if (!l.holds_part(n)) ASSERT_EQ(range.count, 0U);
+      if (!l.holds_part(n)) {
+        ASSERT_EQ(range.count, 0U);
+      }
       for (std::uint64_t k = 0; k < range.count; ++k) {
         const std::uint64_t i = range.first + k * range.stride;
         ASSERT_LT(i, l.size);
@@ -68,10 +70,18 @@ TEST(array_layout, distributions_are_what_they_are_called) {
   for_all_shapes([](const array_layout& l, std::uint32_t here, std::uint32_t nodes) {
     for (std::uint64_t i = 0; i < l.size; ++i) {
       const std::uint32_t owner = l.locate(i).node;
-      if (l.kind == distribution::local) ASSERT_EQ(owner, here);
-      if (l.kind == distribution::remote) ASSERT_NE(owner, here);
-      if (l.kind == distribution::cyclic) ASSERT_EQ(owner, i % nodes);
-      if (l.kind == distribution::partition && i > 0) ASSERT_GE(owner, l.locate(i - 1).node);
+      if (l.kind == distribution::local) {
+        ASSERT_EQ(owner, here);
+      }
+      if (l.kind == distribution::remote) {
+        ASSERT_NE(owner, here);
+      }
+      if (l.kind == distribution::cyclic) {
+        ASSERT_EQ(owner, i % nodes);
+      }
+      if (l.kind == distribution::partition && i > 0) {
+        ASSERT_GE(owner, l.locate(i - 1).node);
+      }
     }
   });
   // With nobody else there, what should be elsewhere is here.

@@ -78,8 +78,12 @@ TEST(offset_heap, random_leases_never_overlap_and_all_comes_back) {
       }
       ASSERT_LE(*at + bytes, k_capacity);
       const auto next = leased.lower_bound(*at);
-      if (next != leased.end()) ASSERT_LE(*at + bytes, next->first);
-      if (next != leased.begin()) ASSERT_LE(std::prev(next)->first + std::prev(next)->second, *at);
+      if (next != leased.end()) {
+        ASSERT_LE(*at + bytes, next->first);
+      }
+      if (next != leased.begin()) {
+        ASSERT_LE(std::prev(next)->first + std::prev(next)->second, *at);
+      }
       leased.emplace(*at, bytes);
     } else if (!leased.empty()) {
       auto victim = leased.lower_bound(random.below(k_capacity));

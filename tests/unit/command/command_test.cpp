@@ -11,7 +11,7 @@ namespace shoal::detail {
 namespace {
 
 TEST(command, a_header_gives_back_what_it_was_made_of) {
-  for (const std::uint8_t code : {0, 17, 255})
+  for (const auto code : {std::uint8_t{0}, std::uint8_t{17}, std::uint8_t{255}})
     for (const std::uint64_t small : {0U, 1U, 0x7ffU, 0x800U, 0xfffU})
       for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{8}, k_offset_mask}) {
         const std::uint64_t h = header(code, small, offset);

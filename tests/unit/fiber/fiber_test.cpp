@@ -29,20 +29,29 @@ protected:
   fiber& begin(void (*body)(fibers&)) {
     body_ = body;
     current_ = pool_.take();
-    switch_to(main_, *current_, exceptions_);
+    go(main_, *current_);
     return *current_;
   }
   void resume(fiber& f) {
     current_ = &f;
-    switch_to(main_, f, exceptions_);
+    go(main_, f);
   }
   static void entry() noexcept {
     fibers& self = *t_self;
     arrived(*self.current_);
+    acquire_from(&self);
     for (;;) {
       self.body_(self);
       self.home();
     }
+  }
+
+  // In turn on one thread: for a race detector each switch is a hand-over.
+  void go(fiber& from, fiber& to) {
+    exception_state& exceptions = exceptions_;
+    release_to(this);
+    switch_to(from, to, exceptions);
+    acquire_from(this);
   }
 
   static inline thread_local fibers* t_self = nullptr;
@@ -57,7 +66,7 @@ public:
   // For the bodies: leaves for main until resumed.
   void home() {
     fiber& me = *current_;
-    switch_to(me, main_, exceptions_);
+    go(me, main_);
   }
   std::vector<std::string> said_;
 };

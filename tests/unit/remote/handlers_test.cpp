@@ -97,7 +97,7 @@ TEST_P(handler_runs, bulk_copies_both_ways) {
   EXPECT_EQ(memory_[2], 2U);
   EXPECT_EQ(memory_[3], 2U);
   EXPECT_EQ(memory_[4], 3U);
-  const words get{header(static_cast<std::uint8_t>(other_operation::bulk_get), 8, 24), 12};
+  const words get{header(static_cast<std::uint8_t>(other_operation::bulk_get), 4, 24), 12};
   EXPECT_EQ(run(get), 2U);
   ASSERT_EQ(out_.all().size(), 2U);
   EXPECT_EQ(out_.all()[0], 2U);

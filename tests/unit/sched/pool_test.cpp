@@ -100,10 +100,15 @@ TEST(pool, with_too_few_stacks_warns_and_completes) {
     std::atomic<bool> all_ended{false};
     std::vector<std::atomic<detail::suspended*>> waiters(k_tasks);
     std::thread waker([&] {
-      while (!all_ended.load()) {
+      for (int before = -1; !all_ended.load();) {
+        // Only once nothing more begins: then the stacks are used up.
+        if (const int now = waiting.load(); now != before) {
+          before = now;
+          std::this_thread::sleep_for(std::chrono::milliseconds(30));
+          continue;
+        }
         for (auto& w : waiters)
           if (detail::suspended* s = w.exchange(nullptr); s != nullptr) detail::wake(s);
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
     });
     task_group group;

@@ -47,14 +47,14 @@ TEST(mutex, try_lock_says_whether_it_is_free_and_unlock_hands_it_to_the_longest_
     m.lock();
     EXPECT_FALSE(m.try_lock());
     shoal::task_group group;
-    int waiting = 0;
+    std::atomic<int> waiting{0};
     for (int i = 0; i < 5; ++i) {
       group.run([&, i] {
         ++waiting;
         const std::lock_guard hold(m);
         order.push_back(i);
       });
-      while (waiting == i) shoal::yield();
+      while (waiting.load() == i) shoal::yield();
     }
     m.unlock();
     EXPECT_FALSE(m.try_lock());  // it belongs to the first waiter already

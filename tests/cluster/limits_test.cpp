@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines that give less than is asked: too little memory, limits on address space and files, a tiny /dev/shm, strict
+// overcommit. A job works or says what was refused and which limit did it; no signal ends it.
+#include <sys/mount.h>
+
+#include "machine/memory_info.hpp"
+#include "tests/cluster/job_process.hpp"
+
+namespace {
+
+using shoal::test::in_shell;
+using shoal::test::launch;
+using shoal::test::outcome;
+using shoal::test::program;
+using shoal::test::run;
+
+// Node 0 alone, several in a process, processes: three ways to the same job.
+std::vector<std::vector<std::string>> ways(const std::string& what, const std::string& number = "") {
+  std::vector<std::string> alone{program("cluster_faults"), what};
+  if (!number.empty()) alone.push_back(number);
+  auto within = alone;
+  within.insert(within.begin(), {"/usr/bin/env", "SHOAL_NODES=2"});
+  return {alone, within, launch({"-n", "2"}, alone)};
+}
+
+void expect_no_signal(const outcome& got) {
+  EXPECT_TRUE(got.in_time) << got;
+  EXPECT_EQ(got.status.signal, 0) << got;
+  EXPECT_LT(got.status.code, 128) << got;  // a shell's way to say signal
+  EXPECT_FALSE(got.has("killed by signal")) << got;
+}
+
+TEST(limits, an_array_larger_than_memory_is_refused_with_all_figures) {
+  for (const auto& way : ways("allocate", "1000000000000")) {
+    const outcome got = run(way);
+    expect_no_signal(got);
+    EXPECT_EQ(got.status.code, 1) << got;
+    EXPECT_TRUE(got.has("needs 7.3 TiB")) << got;
+    EXPECT_TRUE(got.has("the machine has ") && got.has("the control group ")) << got;
+    EXPECT_EQ(std::count(got.text.begin(), got.text.end(), '\n'), 1) << got;
+  }
+}
+
+TEST(limits, an_array_just_larger_than_memory_is_refused_before_anything_is_taken) {
+  const std::uint64_t elements = shoal::machine::memory_info().usable_bytes() / 8 * 11 / 10;
+  for (const auto& way : ways("allocate", std::to_string(elements))) {
+    const outcome got = run(way);
+    expect_no_signal(got);
+    EXPECT_EQ(got.status.code, 1) << got;
+    EXPECT_TRUE(got.has("GiB") && got.has("the machine has ") && got.has("the control group ")) << got;
+    EXPECT_LT(got.seconds, 5) << got;
+  }
+}
+
+TEST(limits, absurd_sizes_are_refused) {
+  for (const char* elements : {"18446744073709551615", "9223372036854775807", "2305843009213693952", "35184372088832", "-1"})
+    for (const auto& way : ways("allocate", elements)) {
+      const outcome got = run(way);
+      expect_no_signal(got);
+      EXPECT_EQ(got.status.code, 1) << got;
+      EXPECT_TRUE(got.has("a global array of")) << got;
+    }
+}
+
+TEST(limits, a_job_goes_on_after_a_refused_allocation) {
+  for (const auto& way : ways("allocate_twice", "1000000000000")) {
+    const outcome got = run(way);
+    EXPECT_TRUE(got.status.clean()) << got;
+    EXPECT_TRUE(got.has("the machine has ")) << got;
+  }
+}
+
+class address_space : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(mebibytes, address_space, testing::Values(16384, 4096, 1024, 512, 256, 128, 64, 48),
+                         [](const auto& given) { return std::to_string(given.param); });
+
+TEST_P(address_space, limited_works_or_names_the_limit) {
+  const std::string limit = "ulimit -v " + std::to_string(GetParam() * 1024) + ";";
+  for (const auto& way : ways("works")) {
+    const outcome got = run(in_shell(limit, way), {"SHOAL_WORKERS=1"});
+    expect_no_signal(got);
+    if (GetParam() >= 1024) {
+      EXPECT_TRUE(got.status.clean()) << got;
+      EXPECT_TRUE(got.has("works on")) << got;
+    } else if (!got.status.clean()) {
+      // Too little for the program's own libraries: that is the loader's sentence.
+      EXPECT_TRUE(got.has("ulimit -v") || got.has("cannot allocate") || got.has("failed to map")) << got;
+    }
+  }
+  // What fits into a limited segment is given; what does not is refused in words.
+  for (const auto& way : ways("allocate", "2000000000")) {
+    const outcome got = run(in_shell(limit, way), {"SHOAL_WORKERS=1"});
+    expect_no_signal(got);
+    if (!got.status.clean()) {
+      EXPECT_NE(got.text, "");
+    }
+  }
+}
+
+// Some of the workers have started by then, and other nodes serve: all of them end.
+TEST(limits, threads_that_are_refused_end_the_job_in_words) {
+  for (const auto& way : ways("works")) {
+    const outcome got = run(in_shell("ulimit -v 1000000;", way), {"SHOAL_WORKERS=200"}, 20);
+    expect_no_signal(got);
+    EXPECT_NE(got.status.code, 0) << got;
+    EXPECT_TRUE(got.has("ulimit -v")) << got;
+  }
+  // Only one of the nodes fails.
+  for (const char* node : {"0", "1"}) {
+    const std::string limited = std::string("case \"$SHOAL_LAUNCH\" in *node=") + node +
+                                "\\ *) ulimit -v 1000000;; esac; exec '" + program("cluster_faults") + "' works";
+    const outcome got = run(launch({"-n", "2", "-w", "150"}, {"/bin/bash", "-c", limited}), {"SHOAL_SEGMENT=64M"}, 20);
+    expect_no_signal(got);
+    EXPECT_NE(got.status.code, 0) << got;
+    EXPECT_TRUE(got.has("ulimit -v")) << got;
+  }
+}
+
+TEST(limits, a_limit_on_the_size_of_files_is_named) {
+  for (const auto& way : ways("works")) {
+    const outcome got = run(in_shell("ulimit -f 1000;", way));
+    expect_no_signal(got);
+    EXPECT_EQ(got.status.code, 1) << got;
+    EXPECT_TRUE(got.has("ulimit -f")) << got;
+  }
+}
+
+TEST(limits, a_limit_on_open_files_is_named) {
+  for (const auto& way : ways("works")) {
+    for (const char* files : {"64", "8", "5"}) {
+      const outcome got = run(in_shell(std::string("ulimit -n ") + files + ";", way));
+      expect_no_signal(got);
+      if (!got.status.clean()) {
+        EXPECT_TRUE(got.has("ulimit -n") || got.has("error while loading shared libraries")) << got;
+      }
+    }
+  }
+}
+
+TEST(limits, a_tiny_dev_shm_does_not_matter) {
+  const outcome probe = run({"unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "/dev/shm"});
+  if (!probe.status.clean()) GTEST_SKIP() << "no mount namespace may be made here: " << probe.text;
+  std::string line = "mount -t tmpfs -o size=64k tmpfs /dev/shm && exec";
+  for (const auto& word : launch({"-n", "3"}, {program("cluster_faults"), "works"})) line += " '" + word + "'";
+  const outcome got = run({"unshare", "-m", "/bin/bash", "-c", line});
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("works on 3")) << got;
+}
+
+// The machine's mode is changed for as long as the test lasts, where it may be.
+class strict_overcommit : public testing::Test {
+protected:
+  static constexpr const char* k_file = "/proc/sys/vm/overcommit_memory";
+  void SetUp() override {
+    std::ifstream(k_file) >> before_;
+    if (before_ == "2") return;
+    if (std::ofstream out(k_file); !(out << "2" << std::flush))
+      GTEST_SKIP() << "vm.overcommit_memory may not be changed here";
+  }
+  void TearDown() override { std::ofstream(k_file) << before_; }
+  std::string before_;
+};
+
+TEST_F(strict_overcommit, works_or_says_so) {
+  for (const auto& way : ways("works")) {
+    const outcome got = run(way);
+    expect_no_signal(got);
+    if (!got.status.clean()) {
+      EXPECT_TRUE(got.has("vm.overcommit_memory 2")) << got;
+    }
+  }
+  // Far more stacks of threads than half of the machine's memory, which is what strict mode gives.
+  const std::uint64_t threads = shoal::machine::memory_info().total_bytes / 2 >> 23;
+  if (threads > 4 * 1024) GTEST_SKIP() << "too much memory to be refused any";
+  const outcome many = run({program("cluster_faults"), "works"}, {"SHOAL_WORKERS=1024", "SHOAL_NODES=4"}, 100);
+  expect_no_signal(many);
+  if (!many.status.clean()) {
+    EXPECT_TRUE(many.has("vm.overcommit_memory 2")) << many;
+  }
+}
+
+}  // namespace

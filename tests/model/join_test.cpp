@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The protocol of shoal::detail::join_counter (include/shoal/task.hpp, src/sched/task.cpp) on the simulated memory: the
+// waiter counts what it begins without atomics and subtracts it when it waits; whoever ends a task adds one, and wakes if
+// that made nought. No wake-up is lost (deadlock), none comes twice or without a sleeper, and the counter may go as soon as
+// wait() returns. The steps are written out again here, since the counter's wait() switches stacks.
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include "model/explorer/explorer.hpp"
+
+namespace shoal::model {
+namespace {
+
+enum class mutant { none, relaxed_end, relaxed_wait, waits_without_looking, wakes_when_positive };
+
+struct join {
+  model_atomic<std::int64_t> ended{0};
+  model_plain<int> waiter{0};  // written by the waiter, read by whoever wakes it
+};
+
+struct table {
+  std::optional<join> counter{std::in_place};
+  model_atomic<int> woken{0};  // what the worker's inbox is: the wake itself
+  model_plain<int> results[3];
+};
+
+constexpr auto k_order = std::memory_order_acq_rel;
+
+void end(table& t, mutant m) {
+  const auto order = m == mutant::relaxed_end ? std::memory_order_relaxed : k_order;
+  const std::int64_t last = m == mutant::wakes_when_positive ? 0 : -1;
+  if (t.counter->ended.fetch_add(1, order) != last) return;
+  check(t.counter->waiter.read() == 1, "whom to wake is known");
+  check(t.woken.fetch_add(1, k_order) == 0, "one wake for each wait");
+  t.woken.futex_wake_one();
+}
+
+void wait(table& t, std::int64_t begun, mutant m) {
+  t.counter->waiter.write(1);
+  const auto order = m == mutant::relaxed_wait ? std::memory_order_relaxed : k_order;
+  const bool all = t.counter->ended.fetch_add(-begun, order) == begun;
+  if (all && m != mutant::waits_without_looking) return;
+  while (t.woken.load(std::memory_order_acquire) == 0) t.woken.futex_wait(0);
+  t.woken.store(0, std::memory_order_relaxed);
+}
+
+// The waiter begins `tasks` and waits; twice, with the same counter, as a group may be used again.
+scenario joined(int tasks, int rounds, mutant m) {
+  return [=](execution& run) {
+    auto t = std::make_shared<table>();
+    auto gate = std::make_shared<model_atomic<int>>(0);
+    run.thread("waiter", [=] {
+      for (int r = 1; r <= rounds; ++r) {
+        gate->store(r, std::memory_order_release);  // what spawning publishes
+        wait(*t, tasks, m);
+        for (int i = 0; i < tasks; ++i) check(t->results[i].read() == r, "what the task did is visible");
+      }
+      t->counter.reset();  // the frame goes: nobody may touch it any more
+    });
+    for (int i = 0; i < tasks; ++i)
+      run.thread("task", [=] {
+        for (int r = 1; r <= rounds; ++r) {
+          while (gate->load(std::memory_order_acquire) < r) execution::current().give_way();
+          t->results[i].write(r);
+          end(*t, m);
+        }
+      });
+  };
+}
+
+TEST(join, all_executions_of_one_and_two_tasks_with_few_preemptions) {
+  for (const int tasks : {1, 2}) {
+    const outcome o = explore(joined(tasks, 1, mutant::none), systematically(3));
+    EXPECT_FALSE(o.failed) << o;
+    EXPECT_TRUE(o.complete) << o;
+  }
+}
+
+TEST(join, no_wake_up_is_lost_and_none_comes_twice) {
+  for (const int tasks : {1, 2, 3})
+    for (const int rounds : {1, 2}) {
+      const outcome o = explore(joined(tasks, rounds, mutant::none), randomly(40'000));
+      EXPECT_FALSE(o.failed) << o;
+    }
+}
+
+TEST(join, weaker_protocols_are_found_out) {
+  for (const mutant m :
+       {mutant::relaxed_end, mutant::relaxed_wait, mutant::waits_without_looking, mutant::wakes_when_positive}) {
+    const bool found = explore(joined(2, 1, m), randomly(40'000)).failed || explore(joined(2, 2, m), randomly(40'000)).failed;
+    EXPECT_TRUE(found) << static_cast<int>(m);
+  }
+}
+
+}  // namespace
+}  // namespace shoal::model

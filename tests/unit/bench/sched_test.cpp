@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The benchmarks of tasks do what they say, and their checks see it. No speeds.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "bench/micro/blocked.hpp"
+#include "bench/micro/spawn.hpp"
+#include "bench/micro/switch.hpp"
+#include "bench/micro/workers.hpp"
+#include "shoal/task.hpp"
+
+namespace shoal::bench {
+namespace {
+
+TEST(sched_bench, yield_gives_every_task_its_turns) {
+  for (const unsigned tasks : {1U, 2U, 50U}) {
+    const auto r = measure_yield(tasks, 300);
+    EXPECT_TRUE(r.correct) << tasks;
+    EXPECT_GT(r.ns_per_yield, 0) << tasks;
+  }
+}
+
+TEST(sched_bench, spawn_counts_its_spawns_in_both_forms) {
+  for (const spawn_form form : {spawn_form::invoke, spawn_form::group})
+    for (const unsigned workers : {1U, 3U}) {
+      const auto r = measure_spawn(form, workers, 16);
+      EXPECT_TRUE(r.correct);
+      EXPECT_EQ(r.spawns, 1596U);  // fib(17) - 1
+      if (workers == 1) {
+        EXPECT_EQ(r.steals, 0U);
+      }
+    }
+}
+
+TEST(sched_bench, blocked_tasks_all_wait_and_all_wake) {
+  const auto r = measure_blocked(2, 2000);
+  EXPECT_EQ(r.waited, 2000U);
+  EXPECT_EQ(r.woken, 2000U);
+#if !SHOAL_TSAN && !SHOAL_ASAN
+  EXPECT_GT(r.bytes_per_task, 2000);  // at least about a page each
+#endif
+}
+
+TEST(sched_bench, workers_count_and_rethrow) {
+  const auto counts = run_on_workers(2, [] {
+    task_group group;
+    for (int i = 0; i < 10; ++i) group.run([] {});
+    group.wait();
+  });
+  EXPECT_EQ(counts.spawned, 10U);
+  EXPECT_THROW(run_on_workers(1, [] { throw std::runtime_error("main"); }), std::runtime_error);
+  EXPECT_GE(default_workers(), 1U);
+}
+
+}  // namespace
+}  // namespace shoal::bench
