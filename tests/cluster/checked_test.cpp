@@ -19,10 +19,11 @@ TEST_P(checked, what_is_right_passes) {
     const std::uint64_t large = ~std::uint64_t{0};
     const std::int64_t negative = -1;
     for (unsigned n = 0; n < nodes(); ++n)
-      EXPECT_EQ(shoal::on(n, [=, r = a.ref(), s = a->symmetric()] {
-                  r.put(99, large);
-                  return r.get(99) == large && d > 1 && negative < 0 && s.get() != nullptr;
-                }),
+      EXPECT_EQ(shoal::on(n,
+                          [=, r = a.ref(), s = a->symmetric()] {
+                            r.put(99, large);
+                            return r.get(99) == large && d > 1 && negative < 0 && s.get() != nullptr;
+                          }),
                 true);
     shoal::parallel_for(shoal::everywhere, 100, [=, r = a.ref()](std::uint64_t i) { r.async_put(i, large); });
     std::uint64_t local = 0;
@@ -33,9 +34,9 @@ TEST_P(checked, what_is_right_passes) {
 
 #ifdef SHOAL_CHECKED
 using checked_death = checked;
-INSTANTIATE_TEST_SUITE_P(
-    shapes, checked_death, testing::Values(shoal::test::job_shape{2, 1, false}, shoal::test::job_shape{2, 2, true}),
-    shoal::test::name_of);
+INSTANTIATE_TEST_SUITE_P(shapes, checked_death,
+                         testing::Values(shoal::test::job_shape{2, 1, false}, shoal::test::job_shape{2, 2, true}),
+                         shoal::test::name_of);
 
 TEST_P(checked_death, a_captured_pointer_is_rejected) {
   EXPECT_DEATH(run([] {
@@ -82,7 +83,7 @@ TEST_P(checked_death, a_captured_pointer_is_rejected) {
                    group.wait();
                  });
                }),
-               "captures a pointer into a stack");
+               "captures a pointer");
 }
 
 TEST_P(checked_death, an_index_out_of_range_is_named) {

@@ -54,10 +54,11 @@ TEST_P(completion, at_the_end_of_a_call_of_a_member_and_of_what_throws) {
     for (unsigned n = 0; n < nodes(); ++n) {
       shoal::on(n, [r = a.ref()] { add_one_to_all(r); });
       expect_all(a, ++expected);
-      EXPECT_THROW(shoal::on(n, [r = a.ref()] {
-                     add_one_to_all(r);
-                     throw std::runtime_error("after the last of them");
-                   }),
+      EXPECT_THROW(shoal::on(n,
+                             [r = a.ref()] {
+                               add_one_to_all(r);
+                               throw std::runtime_error("after the last of them");
+                             }),
                    shoal::remote_error);
       expect_all(a, ++expected);
     }
@@ -99,9 +100,7 @@ TEST_P(completion, of_handlers_executed_in_place_after_wait) {
     global_array<std::uint64_t> a(nodes());
     for (std::uint64_t round = 1; round <= 200; ++round) {
       for (unsigned n = 0; n < nodes(); ++n)
-        shoal::async_at(n, [r = a.ref()] {
-          std::atomic_ref(r.local()[0]).fetch_add(1, std::memory_order_relaxed);
-        });
+        shoal::async_at(n, [r = a.ref()] { std::atomic_ref(r.local()[0]).fetch_add(1, std::memory_order_relaxed); });
       shoal::wait();
       expect_all(a, round);
     }

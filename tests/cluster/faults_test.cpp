@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes and launchers that end before their time, by signals and by themselves, and stacks that overflow: the others are
-// told within seconds, in words, and nothing stays behind.
+// Nodes and launchers that end before their time, by signals and by themselves, and stacks that overflow: the others
+// are told within seconds, in words, and nothing stays behind.
 #include "tests/cluster/job_process.hpp"
 
 #include <csignal>
@@ -41,7 +41,8 @@ INSTANTIATE_TEST_SUITE_P(cases, a_node_killed,
 
 TEST_P(a_node_killed, is_named_and_the_others_leave) {
   const auto before = files_in("/dev/shm");
-  job_process job(launch({"-n", "3", "-w", "1", "--direct", GetParam().direct}, {program("cluster_faults"), GetParam().job}));
+  job_process job(
+      launch({"-n", "3", "-w", "1", "--direct", GetParam().direct}, {program("cluster_faults"), GetParam().job}));
   ASSERT_TRUE(job.says(" pid ", 3)) << job.text();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));  // into the middle of it
   const auto nodes = processes_in(job.text());
@@ -59,8 +60,8 @@ TEST_P(a_node_killed, is_named_and_the_others_leave) {
 }
 
 TEST(faults, a_node_that_leaves_by_exit_or_abort_is_named_too) {
-  for (const auto& [what, node] : {std::pair{"exit_there", "node 1 "}, std::pair{"abort_there", "node 1 "},
-                                   std::pair{"exit_here", "node 0 "}}) {
+  for (const auto& [what, node] :
+       {std::pair{"exit_there", "node 1 "}, std::pair{"abort_there", "node 1 "}, std::pair{"exit_here", "node 0 "}}) {
     const outcome got = run(launch({"-n", "2"}, {program("cluster_faults"), what}), {}, 30);
     EXPECT_TRUE(got.in_time) << got;
     EXPECT_LT(got.seconds, k_within_seconds) << got;
@@ -97,7 +98,8 @@ TEST(faults, a_signal_to_a_program_alone_ends_it) {
 
 TEST(faults, ctrl_c_that_reaches_the_whole_group_ends_it_quietly) {
   // setsid: a group of its own, as a terminal's foreground job has.
-  job_process job({"/bin/bash", "-c", "exec setsid -w '" SHOAL_COMMAND "' run -n 3 -- '" SHOAL_PROGRAMS "/cluster_faults' endless"});
+  job_process job({"/bin/bash", "-c",
+                   "exec setsid -w '" SHOAL_COMMAND "' run -n 3 -- '" SHOAL_PROGRAMS "/cluster_faults' endless"});
   ASSERT_TRUE(job.says(" pid ", 3)) << job.text();
   const auto nodes = processes_in(job.text());
   const int group = ::getpgid(nodes.at(0));
@@ -160,11 +162,12 @@ TEST(faults, an_overflow_of_the_main_task_s_stack_is_explained) {
 
 TEST(faults, the_setting_that_the_overflow_names_cures_it) {
   const std::vector<std::string> deep{program("cluster_faults"), "deep", "1000"};
-  const outcome small = run(deep, {}, 30);
+  const outcome small = run(deep, {"SHOAL_WORKERS=1"}, 30);
   EXPECT_TRUE(small.has("SHOAL_STACK")) << small;
-  const outcome large = run(deep, {"SHOAL_STACK=4M", "SHOAL_STACKS=1024"}, 30);
+  const outcome large = run(deep, {"SHOAL_WORKERS=1", "SHOAL_STACK=4M", "SHOAL_STACKS=1024"}, 30);
   EXPECT_TRUE(large.status.clean()) << large;
-  const outcome none = run({program("cluster_faults"), "overflow"}, {"SHOAL_STACK=4M", "SHOAL_STACKS=1024"}, 30);
+  const outcome none =
+      run({program("cluster_faults"), "overflow"}, {"SHOAL_WORKERS=1", "SHOAL_STACK=4M", "SHOAL_STACKS=1024"}, 30);
   EXPECT_NE(none.status.shell_code(), 0) << none;
   EXPECT_TRUE(none.has("4194304 bytes")) << none;
 }

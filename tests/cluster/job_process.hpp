@@ -29,16 +29,16 @@ namespace shoal::test {
 
 struct outcome {
   machine::exit_status status;
-  std::string text;      // standard output and error together
-  double seconds = 0;    // from the start
-  bool in_time = true;   // false: it was killed by the test
+  std::string text;     // standard output and error together
+  double seconds = 0;   // from the start
+  bool in_time = true;  // false: it was killed by the test
 
   bool has(const std::string& part) const { return text.find(part) != std::string::npos; }
 };
 
 inline std::ostream& operator<<(std::ostream& out, const outcome& o) {
-  return out << machine::describe(o.status) << (o.in_time ? "" : " by the test: it took too long") << " after " << o.seconds
-             << " s, having said:\n"
+  return out << machine::describe(o.status) << (o.in_time ? "" : " by the test: it took too long") << " after "
+             << o.seconds << " s, having said:\n"
              << o.text;
 }
 
@@ -153,7 +153,9 @@ inline bool is_alive(int pid) {
 }
 
 inline bool all_gone_within(const std::map<int, int>& processes, double seconds) {
-  const auto any = [&] { return std::any_of(processes.begin(), processes.end(), [](auto p) { return is_alive(p.second); }); };
+  const auto any = [&] {
+    return std::any_of(processes.begin(), processes.end(), [](auto p) { return is_alive(p.second); });
+  };
   for (const auto end = job_process::clock::now() + std::chrono::duration<double>(seconds); any();) {
     if (job_process::clock::now() >= end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -25,8 +25,9 @@ protected:
 };
 
 INSTANTIATE_TEST_SUITE_P(shapes, processes,
-                         testing::Values(job_shape{"2", "1", "on"}, job_shape{"2", "1", "off"}, job_shape{"4", "1", "on"},
-                                         job_shape{"4", "1", "off"}, job_shape{"2", "2", "on"}, job_shape{"2", "2", "off"}),
+                         testing::Values(job_shape{"2", "1", "on"}, job_shape{"2", "1", "off"},
+                                         job_shape{"4", "1", "on"}, job_shape{"4", "1", "off"},
+                                         job_shape{"2", "2", "on"}, job_shape{"2", "2", "off"}),
                          [](const auto& shape) {
                            return std::string(shape.param.nodes) + "_nodes_" + shape.param.workers + "_workers_" +
                                   (std::string(shape.param.direct) == "on" ? "mapped" : "messages");
@@ -66,8 +67,9 @@ TEST(launch, the_main_task_s_status_is_the_job_s) {
 }
 
 TEST(launch, an_exception_of_the_main_task_is_told_once_and_gives_1) {
-  for (const auto& [what, words] : {std::pair{"throw", "the main task gives up"}, std::pair{"throw_odd", "no std::exception"},
-                                    std::pair{"throw_there", "too far out"}}) {
+  for (const auto& [what, words] :
+       {std::pair{"throw", "the main task gives up"}, std::pair{"throw_odd", "no std::exception"},
+        std::pair{"throw_there", "too far out"}}) {
     for (const bool launched : {false, true}) {
       const outcome got = launched ? run(launch({"-n", "3"}, {program("cluster_faults"), what}))
                                    : run({program("cluster_faults"), what});
@@ -115,8 +117,8 @@ TEST(launch, a_launch_variable_set_by_hand_is_refused_with_a_sentence) {
 }
 
 TEST(launch, nodes_that_run_different_programs_do_not_begin) {
-  const std::string choose = "case \"$SHOAL_LAUNCH\" in *node=1\\ *) exec '" + program("cluster_other") + "';; esac; exec '" +
-                             program("cluster_faults") + "' works";
+  const std::string choose = "case \"$SHOAL_LAUNCH\" in *node=1\\ *) exec '" + program("cluster_other") +
+                             "';; esac; exec '" + program("cluster_faults") + "' works";
   const outcome got = run(launch({"-n", "3"}, {"/bin/bash", "-c", choose}));
   EXPECT_EQ(got.status.code, 1) << got;
   EXPECT_TRUE(got.has("runs another program")) << got;
@@ -133,8 +135,8 @@ TEST(launch, nodes_that_have_different_settings_do_not_begin) {
 }
 
 TEST(launch, a_node_that_never_comes_is_named_when_the_time_is_over) {
-  const std::string choose = "case \"$SHOAL_LAUNCH\" in *node=1\\ *) exec sleep 30;; esac; exec '" +
-                             program("cluster_faults") + "' works";
+  const std::string choose =
+      "case \"$SHOAL_LAUNCH\" in *node=1\\ *) exec sleep 30;; esac; exec '" + program("cluster_faults") + "' works";
   const outcome got = run(launch({"-n", "2"}, {"/bin/bash", "-c", choose}), {"SHOAL_START_SECONDS=1"});
   EXPECT_EQ(got.status.code, 1) << got;
   EXPECT_TRUE(got.has("node 1 has not started within 1 s")) << got;

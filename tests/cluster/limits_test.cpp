@@ -53,7 +53,8 @@ TEST(limits, an_array_just_larger_than_memory_is_refused_before_anything_is_take
 }
 
 TEST(limits, absurd_sizes_are_refused) {
-  for (const char* elements : {"18446744073709551615", "9223372036854775807", "2305843009213693952", "35184372088832", "-1"})
+  for (const char* elements :
+       {"18446744073709551615", "9223372036854775807", "2305843009213693952", "35184372088832", "-1"})
     for (const auto& way : ways("allocate", elements)) {
       const outcome got = run(way);
       expect_no_signal(got);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program may rely on, as small races between tasks of several nodes: each function plays one and counts how often
-// the promise was broken (0: never). For litmus_test.cpp, which plays them on many nodes in one process, and for
+// What a program may rely on, as small races between tasks of several nodes: each function plays one and counts how
+// often the promise was broken (0: never). For litmus_test.cpp, which plays them on many nodes in one process, and for
 // programs/promises.cpp, which does so in jobs of several processes.
 // Who may call: the main task of a job of any shape. They wait.
 #pragma once

@@ -24,7 +24,8 @@ TEST_P(promises, who_sees_the_flag_sees_the_data) {
     };
     unsigned turn = 0;
     for (const auto flag : {flag_by::put, flag_by::add, flag_by::exchange, flag_by::compare_exchange})
-      for (const auto data : {data_by::put, data_by::add, data_by::async_put, data_by::bulk_put, data_by::async_bulk_put})
+      for (const auto data :
+           {data_by::put, data_by::add, data_by::async_put, data_by::bulk_put, data_by::async_bulk_put})
         play(++turn % 2 == 0 ? litmus::flag_case{flag, data, 0, last, middle, last}
                              : litmus::flag_case{flag, data, last, middle, 0, middle},
              100);
@@ -46,7 +47,8 @@ TEST_P(promises, two_tasks_never_both_miss_the_other_s_put) {
     for (const bool bulk : {false, true})
       for (const std::uint32_t x : {0U, last})
         for (const std::uint32_t y : {0U, last})
-          EXPECT_EQ(litmus::store_buffering(x, y, bulk, 4000), 0U) << "x on " << x << ", y on " << y << " bulk " << bulk;
+          EXPECT_EQ(litmus::store_buffering(x, y, bulk, 4000), 0U)
+              << "x on " << x << ", y on " << y << " bulk " << bulk;
   });
 }
 

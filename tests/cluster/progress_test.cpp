@@ -64,7 +64,8 @@ TEST_P(progress, on_a_single_processor) {
 
 TEST(progress_of_processes, on_a_single_processor) {
   for (const char* direct : {"on", "off"}) {
-    auto command = shoal::test::launch({"-n", "3", "-w", "2", "--direct", direct}, {shoal::test::program("cluster_faults"), "works"});
+    auto command = shoal::test::launch({"-n", "3", "-w", "2", "--direct", direct},
+                                       {shoal::test::program("cluster_faults"), "works"});
     command.insert(command.begin(), {"taskset", "-c", std::to_string(::sched_getcpu())});
     const auto got = shoal::test::run(std::move(command));
     EXPECT_TRUE(got.status.clean()) << got;
@@ -155,7 +156,7 @@ TEST(progress_of_workers, a_sibling_serves_for_a_busy_worker) {
     });
     shoal::flush();
     while (busy == 0) shoal::yield();
-    for (std::uint64_t i = 100; i < 200; ++i) a->put(i, i);  // on node 1, by messages
+    for (std::uint64_t i = 140; i < 160; ++i) a->put(i, i);  // on node 1, by messages
     EXPECT_EQ(a->get(150), 150U);
     const bool in_time = !enough;
     enough = true;

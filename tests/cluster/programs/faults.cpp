@@ -152,10 +152,7 @@ const std::map<std::string, std::function<int()>> k_jobs = {
        overflow(number());
        return 0;
      }},
-    {"overflow_main",
-     [] {
-       return static_cast<int>(deep(1U << 20));
-     }},
+    {"overflow_main", [] { return static_cast<int>(deep(1U << 20)); }},
     {"overflow_there",
      [] {
        shoal::on(last(), [] { overflow(1 << 20); });

@@ -28,8 +28,10 @@ void check_order() {
   for (const std::uint32_t data_node : {0U, last})
     for (const std::uint32_t flag_node : {0U, last}) {
       expect("put, put", litmus::flag_and_data({flag_by::put, data_by::put, 0, last, data_node, flag_node}, 1000));
-      expect("bulk put, add", litmus::flag_and_data({flag_by::add, data_by::bulk_put, last, 0, data_node, flag_node}, 500));
-      expect("async put, put", litmus::flag_and_data({flag_by::put, data_by::async_put, 0, last, data_node, flag_node}, 300));
+      expect("bulk put, add",
+             litmus::flag_and_data({flag_by::add, data_by::bulk_put, last, 0, data_node, flag_node}, 500));
+      expect("async put, put",
+             litmus::flag_and_data({flag_by::put, data_by::async_put, 0, last, data_node, flag_node}, 300));
       expect("put, compare_exchange",
              litmus::flag_and_data({flag_by::compare_exchange, data_by::put, last, 0, data_node, flag_node}, 500));
       for (const bool bulk : {false, true})
@@ -51,9 +53,8 @@ void check_arrays() {
   for (const auto kind : {distribution::partition, distribution::local, distribution::remote, distribution::cyclic}) {
     constexpr std::uint64_t k_size = 20011;
     shoal::global_array<std::uint32_t> a(k_size, kind);
-    shoal::parallel_for(everywhere, k_size, [r = a.ref()](std::uint64_t i) {
-      r.async_put(i, static_cast<std::uint32_t>(3 * i));
-    });
+    shoal::parallel_for(everywhere, k_size,
+                        [r = a.ref()](std::uint64_t i) { r.async_put(i, static_cast<std::uint32_t>(3 * i)); });
     std::vector<std::uint32_t> got(k_size);
     a->get(0, std::span(got));
     std::uint64_t broken = 0;
@@ -65,8 +66,8 @@ void check_arrays() {
     expect("elements of a bulk put", broken);
     a->fill(11);
     const auto sum = shoal::parallel_reduce(
-        shoal::owners_of(a), 0, k_size, std::uint64_t{0}, [r = a.ref()](std::uint64_t i) { return std::uint64_t{r.get(i)}; },
-        std::plus<>{});
+        shoal::owners_of(a), 0, k_size, std::uint64_t{0},
+        [r = a.ref()](std::uint64_t i) { return std::uint64_t{r.get(i)}; }, std::plus<>{});
     expect("sum of a filled array", sum == 11 * k_size ? 0 : 1);
   }
 }
