@@ -18,7 +18,7 @@ struct job_options {
   unsigned workers = 0;            // 0: chosen
   std::string transport = "auto";  // auto, inproc, shm
   std::string direct = "on";
-  bool node_zero() const;          // whether this process prints and writes results
+  bool node_zero() const;  // whether this process prints and writes results
 };
 
 void add_job_options(CLI::App& app, job_options& options);

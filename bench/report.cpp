@@ -142,14 +142,17 @@ std::string report::json_text() const {
   machine["cores"] = facts.cores;
   machine["memory_bytes"] = facts.memory_bytes;
   machine["kernel"] = facts.kernel;
-  machine["pages"] = {{"anonymous", facts.huge_pages}, {"shared", facts.shared_huge_pages},
-                      {"reserved_2m", facts.reserved_huge_pages}};
+  machine["pages"] = {
+      {"anonymous", facts.huge_pages}, {"shared", facts.shared_huge_pages}, {"reserved_2m", facts.reserved_huge_pages}};
   ordered_json metrics = ordered_json::object();
   for (const metric& m : metrics_) {
     ordered_json values = ordered_json::array();
     for (double value : m.values) values.push_back(number(value));
-    metrics[m.name] = {{"unit", m.unit}, {"values", values}, {"median", number(m.median())},
-                       {"min", number(m.min())}, {"max", number(m.max())}};
+    metrics[m.name] = {{"unit", m.unit},
+                       {"values", values},
+                       {"median", number(m.median())},
+                       {"min", number(m.min())},
+                       {"max", number(m.max())}};
   }
   ordered_json checks = ordered_json::object();
   for (const check_result& c : checks_) checks[c.name] = c.passed;
@@ -175,8 +178,8 @@ int report::finish(const measuring_options& options) const {
     file << json_text();
     file.close();
     if (!file) {
-      throw error(errc::system, fmt::format("cannot write the result to '{}'; choose a file in a writable folder",
-                                            options.json));
+      throw error(errc::system,
+                  fmt::format("cannot write the result to '{}'; choose a file in a writable folder", options.json));
     }
   }
   std::fflush(stdout);

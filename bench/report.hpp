@@ -56,8 +56,7 @@ public:
   void parameter(std::string name, parameter_value value);
   /// Any number, truth value or text.
   template <class T>
-    requires(!std::same_as<T, parameter_value>)
-  void parameter(std::string name, const T& value) {
+  requires(!std::same_as<T, parameter_value>) void parameter(std::string name, const T& value) {
     if constexpr (std::integral<T> && !std::same_as<T, bool>) {
       parameter(std::move(name), parameter_value(static_cast<std::int64_t>(value)));
     } else if constexpr (std::convertible_to<T, std::string_view>) {

@@ -18,6 +18,8 @@ if(TARGET shoal_command)
   install(TARGETS shoal_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+install(FILES ${PROJECT_SOURCE_DIR}/data/debian-bookworm.txt.zst DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal)
+
 install(EXPORT shoal NAMESPACE shoal:: FILE shoal-targets.cmake DESTINATION ${package_folder})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/shoal-config.cmake.in ${PROJECT_BINARY_DIR}/shoal-config.cmake
                               INSTALL_DESTINATION ${package_folder} NO_SET_AND_CHECK_MACRO)

@@ -104,9 +104,8 @@ int measure(const access_options& o) {
   plan.operations_per_task = std::max<std::uint64_t>((1 << 21) / o.bytes / plan.tasks_per_node, 1);
   table.run(plan);
   const double once = table.run(plan);
-  plan.operations_per_task =
-      std::max<std::uint64_t>(static_cast<std::uint64_t>(static_cast<double>(plan.operations_per_task) *
-                                                         o.measuring.seconds / once), 1);
+  plan.operations_per_task = std::max<std::uint64_t>(
+      static_cast<std::uint64_t>(static_cast<double>(plan.operations_per_task) * o.measuring.seconds / once), 1);
   for (int i = 0; i < o.measuring.repeat; ++i) {
     const auto before = traffic_counts::everywhere();
     const double seconds = table.run(plan);

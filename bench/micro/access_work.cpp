@@ -194,9 +194,8 @@ access_table::access_table(std::uint64_t bytes, std::uint32_t bytes_per_operatio
 
 void access_table::reset(const access_plan& plan) {
   const bool read = plan.op == access_op::get;
-  parallel_for(owners_of(words_), words_.size(), [w = words_.ref(), read](std::uint64_t i) {
-    w.async_put(i, read ? value_of(i) : 0);
-  });
+  parallel_for(owners_of(words_), words_.size(),
+               [w = words_.ref(), read](std::uint64_t i) { w.async_put(i, read ? value_of(i) : 0); });
   tally_->fill(0);
   operations_ = 0;
 }
@@ -240,7 +239,8 @@ std::string access_table::check(const access_plan& plan) {
       return counted == 0 ? std::string{} : fmt::format("{} values of {} were wrong", counted, operations_);
     case access_op::cas: {
       const std::uint64_t total = sum(words_);
-      return total == counted ? std::string{} : fmt::format("{} exchanges succeeded, but {} elements are set", counted, total);
+      return total == counted ? std::string{}
+                              : fmt::format("{} exchanges succeeded, but {} elements are set", counted, total);
     }
     case access_op::put: {
       const std::uint64_t wrong = parallel_reduce(

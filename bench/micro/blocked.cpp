@@ -25,7 +25,8 @@ std::uint64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
   std::uint64_t size = 0;
   std::uint64_t resident = 0;
-  if (!(file >> size >> resident)) throw error(errc::system, "/proc/self/statm cannot be read, so memory cannot be measured");
+  if (!(file >> size >> resident))
+    throw error(errc::system, "/proc/self/statm cannot be read, so memory cannot be measured");
   return resident * machine::page_size();
 }
 
@@ -82,8 +83,8 @@ blocked_result measure_blocked(unsigned workers, std::uint64_t tasks) {
     result.block_ns = static_cast<double>(base::now_ns() - start_ns) / static_cast<double>(tasks);
     result.waited = waiting.load(std::memory_order_relaxed);
     const std::uint64_t after_bytes = resident_bytes();
-    result.bytes_per_task = (static_cast<double>(after_bytes) - static_cast<double>(before_bytes)) /
-                            static_cast<double>(tasks);
+    result.bytes_per_task =
+        (static_cast<double>(after_bytes) - static_cast<double>(before_bytes)) / static_cast<double>(tasks);
     const std::uint64_t wake_ns = base::now_ns();
     gate.count_down();
     group.wait();

@@ -66,21 +66,18 @@ std::vector<measurement> all_measurements(word_range small, word_range huge, wor
   all.push_back({"batched_read", "Mops/s", "batched_read_sums", [=] { return batched_read(nodes, options); }});
   all.push_back({fmt::format("batched_blocking_{}", options.tasks), "Mops/s", "batched_blocking_sums",
                  [=] { return batched_blocking(nodes, options); }});
-  all.push_back({"window_update", "Mops/s", "window_sums",
-                 [=] { return window_update(huge, options.where.all, options); }});
-  all.push_back({"memcpy_1t", "GB/s", "copies",
-                 [=] { return copy_memory(copy, huge, options.where.one, options); }});
-  all.push_back({"memcpy_all", "GB/s", "copies",
-                 [=] { return copy_memory(copy, huge, options.where.all, options); }});
+  all.push_back(
+      {"window_update", "Mops/s", "window_sums", [=] { return window_update(huge, options.where.all, options); }});
+  all.push_back({"memcpy_1t", "GB/s", "copies", [=] { return copy_memory(copy, huge, options.where.one, options); }});
+  all.push_back({"memcpy_all", "GB/s", "copies", [=] { return copy_memory(copy, huge, options.where.all, options); }});
   all.push_back({"pingpong_ns", "ns", "pingpong_rounds", [=] { return pingpong(options); }});
   all.push_back({"context_ns", "ns", "context_rounds", [=] { return context_switch(options); }});
   return all;
 }
 
 bool wanted(const std::vector<std::string>& only, const std::string& name) {
-  return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& part) {
-           return name.find(part) != std::string::npos;
-         });
+  return only.empty() || std::any_of(only.begin(), only.end(),
+                                     [&](const std::string& part) { return name.find(part) != std::string::npos; });
 }
 
 int run_limits(limits_options& options) {

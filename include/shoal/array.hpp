@@ -24,9 +24,7 @@
 namespace shoal {
 
 /// Waits until all that this task has begun with async_ verbs is complete. May switch.
-inline void wait() {
-  detail::settle_all(detail::this_port());
-}
+inline void wait() { detail::settle_all(detail::this_port()); }
 /// Pushes out what is buffered on this worker; waits for nothing.
 inline void flush() noexcept { detail::flush_all(detail::this_port()); }
 

@@ -12,13 +12,13 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/detail/port.hpp"
+#include "shoal/detail/unwatched.hpp"
 
 namespace shoal {
 
@@ -61,7 +61,7 @@ struct answer_room<void> {
 template <class F, class Room>
 void begin_on(call_state& state, std::uint32_t node, const F& f, Room& room) {
   SHOAL_ASSERT(node < this_port().nodes, "there is no such node");
-  check_capture(&f, std::is_empty_v<F> ? 0 : sizeof(F), typeid(F).name());
+  check_capture(f);
   std::array<std::uint64_t, packed<F>::k_words> words;
   packed<F>::write(f, words.data());
   begin_call(state, node, run_called<F>, words, room.data(), room.size());
@@ -71,7 +71,7 @@ void begin_on(call_state& state, std::uint32_t node, const F& f, Room& room) {
 
 /// Runs `f` on `node` and waits for its result.
 template <class F>
-  requires std::invocable<F&>
+requires std::invocable<F&>
 auto on(std::uint32_t node, const F& f) -> std::invoke_result_t<const F&> {
   detail::answer_room<std::invoke_result_t<const F&>> room;
   detail::call_state state;
@@ -96,7 +96,7 @@ public:
 
 private:
   template <class F>
-    requires std::invocable<F&>
+  requires std::invocable<F&>
   friend auto async_on(std::uint32_t node, const F& f) -> remote_future<std::invoke_result_t<const F&>>;
 
   struct call {
@@ -121,20 +121,19 @@ void receive_in_place(const arrival& a) noexcept {
 /// symmetric pointers (array_ref::symmetric). Complete after wait() or the end of the loop, like any async verb; on this node at once.
 /// Executed one at a time per worker of the receiver: use atomics where a node has several.
 template <class F>
-  requires std::invocable<F&>
+requires std::invocable<F&>
 void async_at(std::uint32_t node, const F& f) {
   using packing = detail::packed<F>;
   static_assert(packing::k_words <= 64, "what async_at sends should be small");
   detail::worker_face& w = detail::worker_here();
-#ifdef SHOAL_CHECKED
-  detail::check_capture(&f, std::is_empty_v<F> ? 0 : sizeof(F), typeid(F).name());
-#endif
+  detail::check_capture(f);
   if (node == static_cast<detail::port*>(w.port)->node) {
     F copy = f;
     copy();
     return;
   }
   static const std::uint64_t code = detail::code_of(&detail::receive_in_place<F>);
+  const detail::unwatched quiet;
   detail::stream& s = detail::begin_message(w, node, code, packing::k_words);
   packing::write(f, s.cursor);
   s.cursor += packing::k_words;
@@ -142,7 +141,7 @@ void async_at(std::uint32_t node, const F& f) {
 
 /// Begins `f` on `node`.
 template <class F>
-  requires std::invocable<F&>
+requires std::invocable<F&>
 auto async_on(std::uint32_t node, const F& f) -> remote_future<std::invoke_result_t<const F&>> {
   using result = std::invoke_result_t<const F&>;
   remote_future<result> made;

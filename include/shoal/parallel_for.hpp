@@ -15,7 +15,6 @@
 #include <mutex>
 #include <optional>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -196,7 +195,7 @@ void parallel_for(const Where& where, std::uint64_t begin, std::uint64_t end, co
     detail::run_share_here({begin, end - begin, 1, grain, false}, &strided,
                            detail::run_chunk<detail::strided_body<const Body&>>);
   } else {
-    detail::check_capture(&body, std::is_empty_v<Body> ? 0 : sizeof(Body), typeid(Body).name());
+    detail::check_capture(body);
     detail::shares all(where, begin, end);
     all.set(grain, detail::is_outermost());
     constexpr std::size_t k_share = detail::packed<detail::loop_share>::k_words;
@@ -215,7 +214,11 @@ void parallel_for(const Where& where, std::uint64_t begin, std::uint64_t end, co
     if (all.size() > (mine != nullptr ? 1U : 0U)) flush();  // the others can begin while we do our share
     if (mine != nullptr) {
       const detail::strided_body<const Body&> strided{body, mine->first, mine->stride};
-      detail::run_share_here(*mine, &strided, detail::run_chunk<detail::strided_body<const Body&>>);
+      try {
+        detail::run_share_here(*mine, &strided, detail::run_chunk<detail::strided_body<const Body&>>);
+      } catch (...) {
+        detail::rethrow_as_remote();
+      }
     }
     calls.wait();
   }
@@ -237,7 +240,7 @@ T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T 
     return detail::reduce_share_here<T>({begin, end - begin, 1, grain, false}, body, combine, identity);
   } else {
     using pair = detail::reduce_pair<T, Body, Combine>;
-    detail::check_capture(&body, std::is_empty_v<Body> ? 0 : sizeof(Body), typeid(Body).name());
+    detail::check_capture(body);
     detail::shares all(where, begin, end);
     all.set(grain, detail::is_outermost());
     constexpr std::size_t k_share = detail::packed<detail::loop_share>::k_words;
@@ -259,7 +262,11 @@ T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T 
     }
     if (all.size() > (mine ? 1U : 0U)) flush();
     std::optional<T> own;
-    if (mine) own = detail::reduce_share_here<T>(all[*mine], body, combine, identity);
+    if (mine) try {
+        own = detail::reduce_share_here<T>(all[*mine], body, combine, identity);
+      } catch (...) {
+        detail::rethrow_as_remote();
+      }
     T total = identity;
     for (std::size_t i = 0; i < all.size(); ++i) {
       calls[i].wait();

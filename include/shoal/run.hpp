@@ -30,7 +30,7 @@ int run(int* argc, char** argv, const run_options& options, const std::function<
 
 /// Runs `main_task` as the main task of a job.
 template <class F>
-  requires std::invocable<F&>
+requires std::invocable<F&>
 int run(int& argc, char** argv, F&& main_task, const run_options& options = {}) {
   return detail::run(&argc, argv, options, [&main_task]() -> int {
     if constexpr (std::is_convertible_v<std::invoke_result_t<F&>, int>)
@@ -41,7 +41,7 @@ int run(int& argc, char** argv, F&& main_task, const run_options& options = {}) 
 }
 
 template <class F>
-  requires std::invocable<F&>
+requires std::invocable<F&>
 int run(F&& main_task, const run_options& options = {}) {
   int argc = 0;
   return run(argc, nullptr, std::forward<F>(main_task), options);

@@ -12,7 +12,6 @@
 #include <array>
 #include <cstdint>
 #include <type_traits>
-#include <typeinfo>
 
 #include "shoal/detail/loop.hpp"
 #include "shoal/on.hpp"
@@ -97,7 +96,7 @@ std::size_t run_member(std::uint32_t, std::span<const std::uint64_t> arguments, 
 template <class F>
 void spmd(const F& body) {
   static_assert(std::is_invocable_v<const F&, team&>, "the body is called with its team");
-  detail::check_capture(&body, std::is_empty_v<F> ? 0 : sizeof(F), typeid(F).name());
+  detail::check_capture(body);
   std::array<std::uint64_t, 1 + detail::packed<F>::k_words> words;
   words[0] = detail::new_team_id();
   detail::packed<F>::write(body, words.data() + 1);

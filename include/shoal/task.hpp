@@ -81,13 +81,13 @@ public:
 
   /// Offers `f` to this worker and to thieves. Its exception, if any, is thrown by wait().
   template <class F>
-    requires std::invocable<std::decay_t<F>&>
-  void run(F&& f) {
+  requires std::invocable < std::decay_t<F>
+  & > void run(F&& f) {
     using child = child_of<std::decay_t<F>>;
     detail::worker_face& w = detail::worker_here();
     auto* c = ::new (detail::allocate(w, sizeof(child))) child(*this, std::forward<F>(f));
-    join_.add();
     detail::spawn(w, *c);
+    join_.add();
   }
 
   /// Returns when all tasks of the group have ended; rethrows the first exception among them. May switch.
@@ -140,7 +140,7 @@ private:
 
 /// Runs `f` and `g`, possibly at the same time; returns when both have ended. May switch. If both throw, f's wins.
 template <class F, class G>
-  requires std::invocable<F&> && std::invocable<G&>
+requires std::invocable<F&> && std::invocable<G&>
 void parallel_invoke(F&& f, G&& g) {
   using second_body = std::remove_reference_t<G>;
   struct second final : detail::task {

@@ -7,6 +7,7 @@
 #include "array/node_memory.hpp"
 #include "shoal/detail/array_access.hpp"
 #include "shoal/detail/call.hpp"
+#include "shoal/detail/unwatched.hpp"
 
 namespace shoal::detail {
 namespace {
@@ -15,9 +16,14 @@ constexpr std::uint64_t k_header_words = 2;
 // Of one piece: leaves room for several in a buffer, so that pieces for one node do not wait for whole buffers.
 constexpr std::uint64_t k_most_piece_bytes = 8 * 1000;
 
+void check_alive([[maybe_unused]] const array_layout& layout) noexcept {
+  SHOAL_CHECK(this_port().generations[layout.slot] == layout.generation, "a global array is used after it was freed");
+}
+
 // Calls piece(node, offset, first element, elements) for each contiguous part of [i, i + count).
 template <class Piece>
 void for_pieces(const array_layout& layout, std::uint64_t i, std::uint64_t count, Piece&& piece) {
+  check_alive(layout);
   SHOAL_CHECK(count <= layout.size && i <= layout.size - count, "a range is out of the range of its global array");
   for (std::uint64_t done = 0; done < count;) {
     const auto at = layout.locate(i + done);
@@ -101,6 +107,7 @@ std::size_t copy_part(std::uint32_t, std::span<const std::uint64_t> arguments, s
 }  // namespace
 
 void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::uint64_t count, unsigned unit) {
+  const unwatched quiet;
   port& p = this_port();
   ++p.async_issued;
   drain_window(p);  // what this task has deferred on mapped memory comes first, as for a bare verb of another task
@@ -126,6 +133,7 @@ void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::ui
 }
 
 void bulk_put(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit) {
+  const unwatched quiet;
   port& p = this_port();
   ++p.async_issued;
   for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {
@@ -153,6 +161,7 @@ void bulk_put(const array_layout& layout, std::uint64_t i, const void* values, s
 
 void fill(const array_layout& layout, const void* value) {
   if (layout.size == 0) return;
+  check_alive(layout);
   fill_request request{layout, layout.element_bytes};
   constexpr std::size_t k_words = packed<fill_request>::k_words;
   std::vector<std::uint64_t> words(k_words + words_for(layout.element_bytes));
@@ -166,6 +175,7 @@ void fill(const array_layout& layout, const void* value) {
 
 void copy(const array_layout& to, std::uint64_t to_i, const array_layout& from, std::uint64_t from_i,
           std::uint64_t count, unsigned unit) {
+  check_alive(from);  // the other one where it is written
   const copy_request request{to, from, to_i, from_i, count, unit};
   std::vector<std::uint64_t> words(packed<copy_request>::k_words);
   packed<copy_request>::write(request, words.data());

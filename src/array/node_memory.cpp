@@ -51,7 +51,8 @@ void node_memory::give_back(const lease& l, std::uint64_t bytes) {
 }
 
 machine::commit_report node_memory::commit(const lease& l, std::uint64_t bytes) {
-  auto report = own_.commit(l.offset, bytes, options_.huge_pages ? machine::page_kind::huge : machine::page_kind::small);
+  auto report =
+      own_.commit(l.offset, bytes, options_.huge_pages ? machine::page_kind::huge : machine::page_kind::small);
   note(l);
   return report;
 }
@@ -154,8 +155,7 @@ void check_size(const array_layout& layout, std::uint64_t part_bytes) {
   // The nodes of this machine take their parts at the same time; each alone would not see the others coming.
   const std::uint64_t parts = std::min<std::uint64_t>(layout.node_count, memory.options().nodes_on_machine);
   const std::string what = fmt::format("a global array of {} elements of {} bytes", layout.size, layout.element_bytes);
-  if (part_bytes > ~std::uint64_t{0} / parts)
-    throw error(errc::out_of_memory, what + " is larger than any memory");
+  if (part_bytes > ~std::uint64_t{0} / parts) throw error(errc::out_of_memory, what + " is larger than any memory");
   machine::require_memory(part_bytes * parts, what);
 }
 
@@ -169,8 +169,8 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, distr
     throw error(errc::out_of_memory, fmt::format("a global array of {} elements of {} bytes is larger than the address "
                                                  "space of its nodes ({} each)",
                                                  size, element_bytes, machine::describe_bytes(k_offset_mask + 1)));
-  array_layout layout =
-      array_layout::make(kind, std::max<std::uint64_t>(size, 1), static_cast<std::uint32_t>(element_bytes), p.node, p.nodes);
+  array_layout layout = array_layout::make(kind, std::max<std::uint64_t>(size, 1),
+                                           static_cast<std::uint32_t>(element_bytes), p.node, p.nodes);
   layout.size = size;
   if (size == 0) return layout;
   const std::uint64_t bytes = layout.most_local() * element_bytes;

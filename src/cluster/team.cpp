@@ -121,7 +121,8 @@ void team::down(std::uint32_t root, std::uint64_t* words, std::size_t count) {
     distance = mine & (~mine + 1);  // the lowest bit: whom we are below
   }
   for (distance /= 2; distance > 0; distance /= 2)
-    if (mine + distance < n) state_.send((mine + distance + root) % n, key_of(sequence, detail::k_down_step), {words, count});
+    if (mine + distance < n)
+      state_.send((mine + distance + root) % n, key_of(sequence, detail::k_down_step), {words, count});
 }
 
 }  // namespace shoal

@@ -30,11 +30,11 @@ exception_state* exception_state_of_this_thread() noexcept;
 struct fiber : lockfree::inbox_node<> {
   fiber_context context = nullptr;  // where it goes on; valid while it is not running
   exception_state exceptions;
-  void* owner = nullptr;           // the worker, for whoever wakes it
-  fiber* next_free = nullptr;      // in the pool
+  void* owner = nullptr;              // the worker, for whoever wakes it
+  fiber* next_free = nullptr;         // in the pool
   std::byte* stack_bottom = nullptr;  // lowest address; nullptr: a stack that the pool did not make
   std::uint32_t stack_bytes = 0;
-  bool outermost = false;          // what runs here is no part of a loop: a loop that it begins may be held back
+  bool outermost = false;  // what runs here is no part of a loop: a loop that it begins may be held back
   [[no_unique_address]] shadow sanitizer;
 };
 #if !SHOAL_TSAN && !SHOAL_ASAN

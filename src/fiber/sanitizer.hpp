@@ -8,6 +8,8 @@
 
 #include <cstddef>
 
+#include "shoal/detail/unwatched.hpp"
+
 #if SHOAL_TSAN
 #include <sanitizer/tsan_interface.h>
 #define SHOAL_NO_TSAN __attribute__((no_sanitize("thread")))
@@ -17,15 +19,6 @@
 #if SHOAL_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
-#endif
-
-#if SHOAL_TSAN
-extern "C" {  // ThreadSanitizer's run-time library; no header declares them
-void AnnotateIgnoreReadsBegin(const char* file, int line);
-void AnnotateIgnoreReadsEnd(const char* file, int line);
-void AnnotateIgnoreWritesBegin(const char* file, int line);
-void AnnotateIgnoreWritesEnd(const char* file, int line);
-}
 #endif
 
 namespace shoal::fiber {
@@ -42,26 +35,7 @@ inline void acquire_from([[maybe_unused]] void* address) noexcept {
 #endif
 }
 
-/// While it lives, plain accesses of this stack are not looked at: for the scheduler, whose state belongs to the thread
-/// while TSan thinks in stacks. Atomics are still seen.
-class unwatched {
-public:
-#if SHOAL_TSAN
-  unwatched() noexcept {
-    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
-  }
-  ~unwatched() {
-    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
-  }
-#else
-  unwatched() noexcept {}
-  ~unwatched() {}
-#endif
-  unwatched(const unwatched&) = delete;
-  unwatched& operator=(const unwatched&) = delete;
-};
+using shoal::detail::unwatched;
 
 /// The contrary, inside the scheduler: the program's own code runs while it lives.
 class watched {

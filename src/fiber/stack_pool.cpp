@@ -16,8 +16,7 @@ constexpr std::size_t k_stagger_lines = 16;
 machine::reserved_range reserve(std::size_t stack_bytes, std::size_t& stacks, std::size_t least) {
   for (;;) {
     try {
-      return machine::reserved_range(stacks * stack_bytes, machine::k_huge_page_bytes,
-                                     machine::page_kind::small);
+      return machine::reserved_range(stacks * stack_bytes, machine::k_huge_page_bytes, machine::page_kind::small);
     } catch (const error&) {
       if (stacks / 2 < least) throw;
       stacks /= 2;

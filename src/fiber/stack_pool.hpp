@@ -20,7 +20,7 @@
 namespace shoal::fiber {
 
 class stack_region {
- public:
+public:
   static constexpr std::size_t k_stacks_per_lease = 32;
 
   /// `most_stacks` is halved, down to `k_stacks_per_lease` per worker, while the system refuses the address space.
@@ -37,17 +37,17 @@ class stack_region {
   /// Whether `address` lies in the region; `stack` then gets the lowest address of its stack.
   bool find(const void* address, const std::byte** stack) const noexcept;
 
- private:
+private:
   std::size_t stack_bytes_;
   std::size_t guard_bytes_;
   std::size_t capacity_ = 0;
   machine::reserved_range range_;
-  std::atomic<std::size_t> leased_{0};         // partners: the other workers' leases
+  std::atomic<std::size_t> leased_{0};  // partners: the other workers' leases
   std::atomic<bool> has_guards_{true};
 };
 
 class stack_pool {
- public:
+public:
   stack_pool(stack_region& region, void* owner, entry_function entry) noexcept;
   stack_pool(const stack_pool&) = delete;
   stack_pool& operator=(const stack_pool&) = delete;
@@ -80,7 +80,7 @@ class stack_pool {
   /// Gives back the pages of one waiting-in-its-loop stack below its first page.
   void release_depth(fiber* f) noexcept;
 
- private:
+private:
   fiber* make() noexcept;
   fiber* place(std::byte* bottom) noexcept;
 

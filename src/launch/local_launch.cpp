@@ -165,8 +165,8 @@ int launch_local(const local_job& job) {
     machine::spawn_request request;
     request.arguments = job.arguments;
     request.environment = job.environment;
-    request.environment.push_back(fmt::format("{}=node={} nodes={} world={} segments={}", k_launch_variable, n, job.nodes,
-                                              world_memory.descriptor(), fmt::join(descriptors, ",")));
+    request.environment.push_back(fmt::format("{}=node={} nodes={} world={} segments={}", k_launch_variable, n,
+                                              job.nodes, world_memory.descriptor(), fmt::join(descriptors, ",")));
     request.inherited = inherited;
     processes.add(machine::spawn(request));
   }

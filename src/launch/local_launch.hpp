@@ -30,9 +30,9 @@ std::optional<launched_node> launched();
 
 struct local_job {
   unsigned nodes = 1;
-  std::uint64_t segment_bytes = 0;            // address space of each node's part of the global memory; 0: chosen
-  std::vector<std::string> arguments;         // the program first
-  std::vector<std::string> environment;       // added
+  std::uint64_t segment_bytes = 0;       // address space of each node's part of the global memory; 0: chosen
+  std::vector<std::string> arguments;    // the program first
+  std::vector<std::string> environment;  // added
 };
 
 /// Runs the job; its exit status: node 0's if it failed, else the first that did.

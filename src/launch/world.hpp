@@ -26,7 +26,7 @@ struct node_record {
   std::int32_t pid;
   std::uint64_t code_fingerprint;  // hashes; see join()
   std::uint64_t settings_fingerprint;
-  char settings[144];              // in words, for the sentence when they differ
+  char settings[144];  // in words, for the sentence when they differ
 };
 
 class world {

@@ -46,6 +46,9 @@ memory_status memory_info() {
     if (name == "MemAvailable:") status.available_bytes = kibibytes << 10;
     std::getline(in, unit);
   }
+  // Nothing read is not the same as nothing there.
+  if (status.total_bytes == 0)
+    throw error(errc::system, "cannot read /proc/meminfo; is /proc mounted? check ulimit -n");
   status.group = read_memory_group();
   return status;
 }

@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -122,6 +123,21 @@ void set_fault_hook(fault_hook hook) {
     ::sigaction(SIGBUS, &g_earlier_bus, nullptr);
     g_fault_handler_installed = false;
   }
+}
+
+bool is_at_stack_end(const void* address, const void* context) noexcept {
+  constexpr std::uint64_t k_largest_frame_bytes = std::uint64_t{64} << 10;
+  constexpr std::uint64_t k_above_bytes = 256;  // what the failing instruction may address upwards
+  const auto& machine_state = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  const auto pointer = static_cast<std::uint64_t>(machine_state.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  const std::uint64_t pointer = machine_state.sp;
+#else
+#error "where is the stack pointer?"
+#endif
+  return reinterpret_cast<std::uintptr_t>(address) - (pointer - k_largest_frame_bytes) <
+         k_largest_frame_bytes + k_above_bytes;
 }
 
 signal_line& signal_line::text(std::string_view part) noexcept {

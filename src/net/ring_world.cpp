@@ -20,9 +20,9 @@ std::size_t rings(const ring_shape& s) noexcept {
 }
 
 std::size_t slots_begin(const ring_shape& s) noexcept {
-  return machine::round_up(std::size_t{s.nodes} * s.workers * sizeof(bell_line) +
-                               rings(s) * sizeof(lockfree::slot_ring_control<>),
-                           machine::page_size());
+  return machine::round_up(
+      std::size_t{s.nodes} * s.workers * sizeof(bell_line) + rings(s) * sizeof(lockfree::slot_ring_control<>),
+      machine::page_size());
 }
 
 struct ring_side {
@@ -31,9 +31,7 @@ struct ring_side {
   std::size_t slot_bytes = 0;
   bool between_processes = false;
 
-  std::uint64_t* slot(std::size_t i) const noexcept {
-    return reinterpret_cast<std::uint64_t*>(slots + i * slot_bytes);
-  }
+  std::uint64_t* slot(std::size_t i) const noexcept { return reinterpret_cast<std::uint64_t*>(slots + i * slot_bytes); }
   void ring_other() const noexcept {
     if (other->ring()) machine::futex_wake(other->word(), 1, between_processes);
   }
@@ -45,9 +43,7 @@ public:
   ring_out(ring_side side, lockfree::slot_ring_control<>& control, std::size_t slots)
       : side_(side), ring_(control, slots) {}
 
-  std::uint64_t* acquire() noexcept override {
-    return ring_.has_room() ? side_.slot(ring_.fill_index()) + 1 : nullptr;
-  }
+  std::uint64_t* acquire() noexcept override { return ring_.has_room() ? side_.slot(ring_.fill_index()) + 1 : nullptr; }
   void post(std::size_t words) noexcept override {
     *side_.slot(ring_.fill_index()) = words;
     ring_.publish();

@@ -14,8 +14,8 @@
 
 #include "fiber/sanitizer.hpp"
 #include "remote/code.hpp"
-#include "shoal/detail/message.hpp"
 #include "shoal/detail/assert.hpp"
+#include "shoal/detail/message.hpp"
 #include "shoal/remote_error.hpp"
 #include "shoal/task.hpp"
 
@@ -176,6 +176,11 @@ void call_state::wait() {
   const std::unique_ptr<failure> f = std::move(failure_);
   has_failed_.store(false, std::memory_order_relaxed);
   throw remote_error(static_cast<errc>(f->code), f->node, f->type, f->message);
+}
+
+void rethrow_as_remote() {
+  const failure f = current_failure(this_port().node);
+  throw remote_error(static_cast<errc>(f.code), f.node, f.type, f.message);
 }
 
 void begin_call(call_state& state, std::uint32_t node, callee code, std::span<const std::uint64_t> arguments,

@@ -31,8 +31,8 @@ struct image_table {
     for (std::size_t i = 0; i < images.size(); ++i) {
       bases[i] = images[i].base;
       const auto slash = images[i].path.rfind('/');
-      fingerprint += fmt::format("{} {}\n", images[i].path.substr(slash == std::string::npos ? 0 : slash + 1),
-                                 images[i].identity);
+      fingerprint +=
+          fmt::format("{} {}\n", images[i].path.substr(slash == std::string::npos ? 0 : slash + 1), images[i].identity);
     }
   }
 };

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "remote/code.hpp"
-#include "shoal/detail/message.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/element_access.hpp"
+#include "shoal/detail/message.hpp"
 
 namespace shoal::remote {
 namespace {
@@ -104,16 +104,13 @@ handler_table make_table() {
 
 template <bool Exclusive>
 const handler_table& table_of() noexcept {
-  static const handler_table table =
-      make_table<Exclusive, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, std::int8_t, std::int16_t,
-                 std::int32_t, std::int64_t, float, double>();
+  static const handler_table table = make_table<Exclusive, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t,
+                                                std::int8_t, std::int16_t, std::int32_t, std::int64_t, float, double>();
   return table;
 }
 
 }  // namespace
 
-const handler_table& handlers(bool exclusive) noexcept {
-  return exclusive ? table_of<true>() : table_of<false>();
-}
+const handler_table& handlers(bool exclusive) noexcept { return exclusive ? table_of<true>() : table_of<false>(); }
 
 }  // namespace shoal::remote

@@ -19,13 +19,13 @@
 namespace shoal::remote {
 
 struct serving {
-  std::byte* base = nullptr;                 // of this node's segment
-  std::uint64_t capacity_bytes = 0;          // of this node's segment
-  detail::worker_face* worker = nullptr;     // that executes
-  std::uint32_t from = 0;                    // node
+  std::byte* base = nullptr;              // of this node's segment
+  std::uint64_t capacity_bytes = 0;       // of this node's segment
+  detail::worker_face* worker = nullptr;  // that executes
+  std::uint32_t from = 0;                 // node
   aggregate::outbox* replies = nullptr;
   detail::stream* reply_stream = nullptr;
-  std::uint64_t executed = 0;                // commands
+  std::uint64_t executed = 0;  // commands
 
   bool room_for_reply(std::size_t words) noexcept {
     return reply_stream->cursor + words <= reply_stream->limit || replies->make_room(words);

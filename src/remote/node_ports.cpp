@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/code.hpp"
-#include "shoal/detail/message.hpp"
 #include "remote/worker_port.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/assert.hpp"
+#include "shoal/detail/message.hpp"
+#include "shoal/detail/unwatched.hpp"
 
 namespace shoal::remote {
 namespace {
 
-worker_port& port_of(sched::worker& w) noexcept { return *static_cast<worker_port*>(static_cast<detail::port*>(w.port)); }
+worker_port& port_of(sched::worker& w) noexcept {
+  return *static_cast<worker_port*>(static_cast<detail::port*>(w.port));
+}
 
 // Goes through the nodes that the worker has something under way to, one after the other; then tells who asked.
 struct fence_walk final : stream_waiter {
@@ -35,8 +38,8 @@ node_ports::node_ports(const setup& s) : transport_(*s.transport) {
     net::domain& domain = transport_.at(w);
     servers_.push_back(
         std::make_unique<server>(domain, s.node, s.nodes, s.segment_bases[s.node], s.segment_bytes, exclusive));
-    ports_.push_back(std::make_unique<worker_port>(domain, *servers_.back(), s.node, s.nodes, s.segment_bases, exclusive,
-                                                   s.workers > 1));
+    ports_.push_back(std::make_unique<worker_port>(domain, *servers_.back(), s.node, s.nodes, s.segment_bases,
+                                                   exclusive, s.workers > 1));
   }
 }
 
@@ -47,9 +50,7 @@ void node_ports::attach(sched::worker& w) noexcept {
   if (domain.bell() != nullptr) w.use_doorbell(*domain.bell(), domain.bell_is_shared());
 }
 
-bool node_ports::poll(sched::worker& w) noexcept {
-  return port_of(w).poll(w);
-}
+bool node_ports::poll(sched::worker& w) noexcept { return port_of(w).poll(w); }
 
 void node_ports::flush(sched::worker& w) noexcept {
   port_of(w).flush(aggregate::reason::idle);
@@ -94,6 +95,7 @@ void send(worker_face& w, std::uint32_t node, receiver function, std::span<const
     return;
   }
   SHOAL_ASSERT(payload.size() <= k_most_payload_words, "a message is too long");
+  const unwatched quiet;
   stream& s = begin_message(w, node, code_of(function), payload.size());
   for (const std::uint64_t word : payload) *s.cursor++ = word;
 }

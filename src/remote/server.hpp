@@ -20,12 +20,14 @@ namespace shoal::remote {
 
 class server {
 public:
-  server(net::domain& domain, std::uint32_t node, std::uint32_t nodes, std::byte* segment,
-         std::uint64_t segment_bytes, bool exclusive);
+  server(net::domain& domain, std::uint32_t node, std::uint32_t nodes, std::byte* segment, std::uint64_t segment_bytes,
+         bool exclusive);
   server(const server&) = delete;
   server& operator=(const server&) = delete;
 
-  bool try_hold() noexcept { return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire); }
+  bool try_hold() noexcept {
+    return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire);
+  }
   void let_go() noexcept { held_.store(false, std::memory_order_release); }
 
   /// Executes what has arrived, on behalf of `w`; true if there was anything. Only while held.

@@ -95,18 +95,14 @@ bool worker_port::take_replies(sched::worker& w, std::uint32_t from) noexcept {
           w.make_ready_here(*reinterpret_cast<fiber::fiber*>(waiting->task));
           break;
         }
-        case reply_kind::value_8:
-          *reply_list::target_of<std::uint64_t>(entry) = *at++;
-          break;
+        case reply_kind::value_8: *reply_list::target_of<std::uint64_t>(entry) = *at++; break;
         case reply_kind::value_4:
           *reply_list::target_of<std::uint32_t>(entry) = static_cast<std::uint32_t>(*at++);
           break;
         case reply_kind::value_2:
           *reply_list::target_of<std::uint16_t>(entry) = static_cast<std::uint16_t>(*at++);
           break;
-        case reply_kind::value_1:
-          *reply_list::target_of<std::uint8_t>(entry) = static_cast<std::uint8_t>(*at++);
-          break;
+        case reply_kind::value_1: *reply_list::target_of<std::uint8_t>(entry) = static_cast<std::uint8_t>(*at++); break;
         case reply_kind::bulk: {
           const std::uint64_t bytes = list.pop();
           std::memcpy(reply_list::target_of<void>(entry), at, bytes);
@@ -218,24 +214,25 @@ void reply_list::grow() {
 void make_room(port& p, std::uint32_t node, std::size_t words) { whole(p).make_room(node, words); }
 
 std::uint64_t fetch(port& p, std::uint32_t node) {
+  const unwatched quiet;
   awaited_word answer;
   answer.task = this_task();
-  {
-    const fiber::unwatched quiet;
-    p.peers[node].replies.push(reply_kind::task, &answer);
-  }
+  p.peers[node].replies.push(reply_kind::task, &answer);
   leave();
   return answer.value;
 }
 
 void settle_node(port& p, std::uint32_t node) {
+  const unwatched quiet;
   remote::waiting_task me;
   if (!whole(p).settled(node, me)) leave();
 }
 
 void settle_all(port& p) {
+  const unwatched quiet;
   drain_window(p);
-  for (std::uint32_t n = whole(p).first_unsettled(0); n < p.nodes; n = whole(p).first_unsettled(n + 1)) settle_node(p, n);
+  for (std::uint32_t n = whole(p).first_unsettled(0); n < p.nodes; n = whole(p).first_unsettled(n + 1))
+    settle_node(p, n);
 }
 
 void drain_window(port& p) noexcept {
@@ -249,10 +246,11 @@ void drain_window(port& p) noexcept {
   p.window_drained = p.window_next;
 }
 
-void flush_all(port& p) noexcept { whole(p).flush(aggregate::reason::asked); }
-
-void poll_port(port&) noexcept {
-  sched::this_worker()->poll();
+void flush_all(port& p) noexcept {
+  const unwatched quiet;
+  whole(p).flush(aggregate::reason::asked);
 }
+
+void poll_port(port&) noexcept { sched::this_worker()->poll(); }
 
 }  // namespace shoal::detail

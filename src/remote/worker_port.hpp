@@ -76,7 +76,7 @@ public:
     unsigned workers = 1;
     std::byte* const* segment_bases = nullptr;  // by node; this node's own is never null
     std::uint64_t segment_bytes = 0;
-    bool mapped_elsewhere = false;              // other nodes access this node's segment directly
+    bool mapped_elsewhere = false;  // other nodes access this node's segment directly
   };
   explicit node_ports(const setup& s);
 

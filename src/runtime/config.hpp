@@ -13,9 +13,9 @@
 namespace shoal::runtime {
 
 struct config {
-  std::uint32_t nodes = 1;          // inproc only; under a launcher it comes from there
-  unsigned workers = 0;             // per node; 0: chosen
-  bool direct = true;               // nodes of a machine map each other's memory
+  std::uint32_t nodes = 1;  // inproc only; under a launcher it comes from there
+  unsigned workers = 0;     // per node; 0: chosen
+  bool direct = true;       // nodes of a machine map each other's memory
   bool huge_pages = true;
   bool pin = true;
   base::log_level log = base::log_level::say;

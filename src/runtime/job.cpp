@@ -27,9 +27,7 @@
 namespace shoal::runtime {
 namespace {
 
-net::ring_shape shape_of(const config& c, unsigned nodes) {
-  return {nodes, c.workers, c.buffer_bytes, c.buffers};
-}
+net::ring_shape shape_of(const config& c, unsigned nodes) { return {nodes, c.workers, c.buffer_bytes, c.buffers}; }
 
 // The processors of one node's workers, so that the nodes of a machine take different ones.
 std::vector<int> processors_of(config& c, const machine::topology& machine, unsigned nodes, unsigned index) {

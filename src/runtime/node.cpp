@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "shoal/detail/message.hpp"
 #include "shoal/array.hpp"
+#include "shoal/detail/message.hpp"
 #include "shoal/task.hpp"
 
 namespace shoal::runtime {
@@ -48,8 +48,7 @@ void receive_stop(const detail::arrival& a) noexcept {
 node::node(node_parts parts)
     : nodes_(parts.nodes),
       transport_(std::move(parts.transport)),
-      memory_(*parts.segment, parts.bases, parts.node,
-              {parts.settings->huge_pages, parts.nodes}),
+      memory_(*parts.segment, parts.bases, parts.node, {parts.settings->huge_pages, parts.nodes}),
       teams_(parts.node),
       ports_(port_setup(parts, *transport_, memory_)),
       pool_(pool_setup(parts), &ports_) {

@@ -25,10 +25,10 @@ struct node_parts {
   std::uint32_t node = 0;
   std::uint32_t nodes = 1;
   const config* settings = nullptr;
-  std::vector<int> processors;                  // of the workers; -1: not pinned
+  std::vector<int> processors;  // of the workers; -1: not pinned
   std::unique_ptr<net::transport> transport;
-  machine::segment* segment = nullptr;          // mapped
-  std::vector<std::byte*> bases;                // by node; null where only messages reach
+  machine::segment* segment = nullptr;  // mapped
+  std::vector<std::byte*> bases;        // by node; null where only messages reach
 };
 
 class node {

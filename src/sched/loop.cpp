@@ -136,8 +136,7 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
     w.frames = frame.outer;
     issued = *w.async_issued != async_before;
   }
-  if (issued)
-    loop.async_workers.fetch_or(std::uint64_t{1} << (w.index % 64), std::memory_order_relaxed);
+  if (issued) loop.async_workers.fetch_or(std::uint64_t{1} << (w.index % 64), std::memory_order_relaxed);
   piece_done(loop);
 }
 

@@ -46,8 +46,7 @@ pool::~pool() {
 
 void pool::run(const std::function<void()>& body) {
   const auto pin = [this](unsigned i) {
-    if (i < options_.processors.size() && options_.processors[i] >= 0)
-      machine::pin_this_thread(options_.processors[i]);
+    if (i < options_.processors.size() && options_.processors[i] >= 0) machine::pin_this_thread(options_.processors[i]);
   };
   for (unsigned i = 1; i < size(); ++i)
     threads_.emplace_back([this, i, pin, log = base::current_log_context()] {

@@ -39,10 +39,10 @@ struct hooks {
 struct pool_options {
   unsigned workers = 1;
   std::size_t stack_bytes = std::size_t{64} << 10;
-  std::size_t most_stacks = std::size_t{1} << 21;       // address space, not memory
-  std::size_t most_waiting_bytes = 0;                   // 0: a quarter of the memory
-  std::vector<int> processors;                          // by worker; empty or -1: not pinned
-  unsigned spin_rounds = 40;                            // polls before a worker with nothing to do parks
+  std::size_t most_stacks = std::size_t{1} << 21;  // address space, not memory
+  std::size_t most_waiting_bytes = 0;              // 0: a quarter of the memory
+  std::vector<int> processors;                     // by worker; empty or -1: not pinned
+  unsigned spin_rounds = 40;                       // polls before a worker with nothing to do parks
 };
 
 class pool {

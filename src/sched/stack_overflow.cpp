@@ -8,12 +8,19 @@
 namespace shoal::sched {
 namespace {
 
-void explain(void* address, void*) {
+void explain(void* address, void* context) {
   worker* w = this_worker();
   if (w == nullptr) return;
   fiber::stack_region& stacks = w->owner().stacks();
   const std::byte* bottom = nullptr;
-  if (!stacks.find(address, &bottom)) return;
+  if (!stacks.find(address, &bottom)) {
+    // The first task of a worker, the main task among them, runs on its thread's own stack.
+    if (machine::is_at_stack_end(address, context))
+      machine::write_line(
+          "shoal: a task has overflowed its stack, which is its thread's own; raise ulimit -s, or keep "
+          "large objects elsewhere");
+    return;
+  }
   const bool in_guard = static_cast<const std::byte*>(address) < bottom + stacks.guard_bytes();
   machine::signal_line line;
   line.text("shoal: ");

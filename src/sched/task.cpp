@@ -98,6 +98,7 @@ void join_counter::wait() noexcept {
 }
 
 void settle(std::uint64_t issued_before) noexcept {
+  const unwatched quiet;
   if (*t_worker->async_issued == issued_before) return;
   struct settled final : sched::fence_request {
     suspended* waiter = nullptr;

@@ -200,7 +200,8 @@ void worker::cut_frames() noexcept {
 void worker::leave() noexcept {
   const fiber::unwatched quiet;
   if (frames != nullptr) cut_frames();
-  SHOAL_CHECK(no_wait_scopes == 0, "a task waits inside a no_wait scope: a lock that blocks threads is held over a wait");
+  SHOAL_CHECK(no_wait_scopes == 0,
+              "a task waits inside a no_wait scope: a lock that blocks threads is held over a wait");
   ++counts_.left;
   fiber::fiber& me = *current_;
   SHOAL_CHECK(me.stack_bottom == nullptr || reinterpret_cast<std::byte*>(__builtin_frame_address(0)) >
@@ -224,8 +225,9 @@ void worker::leave() noexcept {
 // All stacks are taken: nothing new can begin on this worker until a task goes on, but messages are still served.
 void worker::wait_without_stack() noexcept {
   if (!std::exchange(warned_, true))
-    base::warn("worker {} has no stack left for another waiting task ({} wait); raise SHOAL_STACKS or let fewer tasks wait",
-               index, stacks_.in_use());
+    base::warn(
+        "worker {} has no stack left for another waiting task ({} wait); raise SHOAL_STACKS or let fewer tasks wait",
+        index, stacks_.in_use());
   while (ready_.empty()) {
     take_inbox();
     if (ready_.empty() && !poll_once()) {

@@ -101,8 +101,8 @@ private:
   pool& owner_;
   fiber::exception_state* exceptions_ = nullptr;
   fiber::fiber* current_ = nullptr;
-  fiber::fiber native_;            // the thread's own stack
-  bool native_idle_ = false;       // it stands in its loop
+  fiber::fiber native_;       // the thread's own stack
+  bool native_idle_ = false;  // it stands in its loop
   unsigned turns_ = k_turns;
   detail::task* first_ = nullptr;
   ready_queue ready_;

@@ -144,7 +144,8 @@ TEST_P(arrays, hold_any_trivially_copyable_type) {
     for (const auto kind : k_kinds) {
       global_array<particle> a(100, kind);
       for (int i = 0; i < 100; ++i)
-        a->put(static_cast<std::uint64_t>(i), particle{1.0 * i, 2.0 * i, 3.0 * i, -i, {'p', static_cast<char>(i), 0, 0, 0}});
+        a->put(static_cast<std::uint64_t>(i),
+               particle{1.0 * i, 2.0 * i, 3.0 * i, -i, {'p', static_cast<char>(i), 0, 0, 0}});
       for (int i = 0; i < 100; ++i) {
         const particle p = a->get(static_cast<std::uint64_t>(i));
         ASSERT_EQ(p.z, 3.0 * i);

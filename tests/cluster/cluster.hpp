@@ -48,6 +48,7 @@ protected:
   }
 };
 
-#define SHOAL_CLUSTER_TESTS(suite) INSTANTIATE_TEST_SUITE_P(shapes, suite, shoal::test::k_all_shapes, shoal::test::name_of)
+#define SHOAL_CLUSTER_TESTS(suite) \
+  INSTANTIATE_TEST_SUITE_P(shapes, suite, shoal::test::k_all_shapes, shoal::test::name_of)
 
 }  // namespace shoal::test

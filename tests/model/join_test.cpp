@@ -90,7 +90,8 @@ TEST(join, no_wake_up_is_lost_and_none_comes_twice) {
 TEST(join, weaker_protocols_are_found_out) {
   for (const mutant m :
        {mutant::relaxed_end, mutant::relaxed_wait, mutant::waits_without_looking, mutant::wakes_when_positive}) {
-    const bool found = explore(joined(2, 1, m), randomly(40'000)).failed || explore(joined(2, 2, m), randomly(40'000)).failed;
+    const bool found =
+        explore(joined(2, 1, m), randomly(40'000)).failed || explore(joined(2, 2, m), randomly(40'000)).failed;
     EXPECT_TRUE(found) << static_cast<int>(m);
   }
 }

@@ -20,7 +20,13 @@ namespace {
 struct item {};
 using bell = lockfree::doorbell<model_atomics>;
 
-enum class mutant { none, spawner_without_fence, sleeper_without_fence, sleeper_does_not_look_again, rings_one_rung_already };
+enum class mutant {
+  none,
+  spawner_without_fence,
+  sleeper_without_fence,
+  sleeper_does_not_look_again,
+  rings_one_rung_already
+};
 
 struct worker_state {
   lockfree::deque<item, model_atomics> tasks{8};
@@ -40,7 +46,8 @@ struct pool_state {
 // spawn() and pool::wake_one().
 void spawn(pool_state& p, std::size_t me, item& t, mutant m) {
   p.all[me]->tasks.push(&t);
-  if (m != mutant::spawner_without_fence) model_atomics::fence(std::memory_order_seq_cst);  // of the sleeper's membarrier
+  if (m != mutant::spawner_without_fence)
+    model_atomics::fence(std::memory_order_seq_cst);  // of the sleeper's membarrier
   if (p.sleepers.load(std::memory_order_relaxed) == 0) return;
   for (std::size_t i = 0; i < p.all.size(); ++i) {
     worker_state& w = *p.all[i];
@@ -122,7 +129,8 @@ TEST(parking, no_task_waits_while_a_worker_sleeps) {
 }
 
 TEST(parking, each_half_of_the_protocol_is_needed) {
-  for (const mutant m : {mutant::spawner_without_fence, mutant::sleeper_without_fence, mutant::sleeper_does_not_look_again}) {
+  for (const mutant m :
+       {mutant::spawner_without_fence, mutant::sleeper_without_fence, mutant::sleeper_does_not_look_again}) {
     const outcome o = explore(long_tasks(1, m), randomly(60'000));
     EXPECT_NE(o.reason.find("deadlock"), std::string::npos) << static_cast<int>(m) << ": " << o;
   }

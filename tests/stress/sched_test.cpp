@@ -27,7 +27,7 @@ using clock = std::chrono::steady_clock;
 struct shared_state {
   std::atomic<std::uint64_t> sum{0};  // what all tasks have done
   mutex locks[3];
-  std::uint64_t guarded[3] = {};      // under the lock of the same number
+  std::uint64_t guarded[3] = {};  // under the lock of the same number
   semaphore tokens{2};
 };
 
@@ -65,9 +65,7 @@ std::uint64_t act(shared_state& s, std::uint64_t seed, unsigned depth) {
       yield();
       s.tokens.release();
       break;
-    case 3:
-      poll();
-      break;
+    case 3: poll(); break;
     case 4:
     case 5: {
       task_group group;

@@ -87,10 +87,8 @@ int status_of(errc code) {
   switch (code) {
     case errc::invalid_argument:
     case errc::bad_input:
-    case errc::not_found:
-      return k_wrong_usage;
-    default:
-      return k_failed;
+    case errc::not_found: return k_wrong_usage;
+    default: return k_failed;
   }
 }
 

@@ -31,15 +31,15 @@ void print_section(const char* title, const rows& lines) {
 void print_machine(const bench::machine_facts& facts) {
   machine::topology machine = machine::topology::discover();
   double quota = machine.cpu_quota();
-  print_section("machine", {{"processor", facts.cpu_model},
-                            {"kernel", facts.kernel},
-                            {"packages, memory nodes, cores", fmt::format("{}, {}, {}", machine.packages(),
-                                                                          machine.numa_nodes(), machine.cores())},
-                            {"caches", machine.caches()},
-                            {"processors allowed", machine.affinity()},
-                            {"control group's limit", std::isfinite(quota) ? fmt::format("{:.2f} processors", quota)
-                                                                           : "none"},
-                            {"workers that make sense", std::to_string(machine.usable_processors())}});
+  print_section("machine",
+                {{"processor", facts.cpu_model},
+                 {"kernel", facts.kernel},
+                 {"packages, memory nodes, cores",
+                  fmt::format("{}, {}, {}", machine.packages(), machine.numa_nodes(), machine.cores())},
+                 {"caches", machine.caches()},
+                 {"processors allowed", machine.affinity()},
+                 {"control group's limit", std::isfinite(quota) ? fmt::format("{:.2f} processors", quota) : "none"},
+                 {"workers that make sense", std::to_string(machine.usable_processors())}});
 }
 
 void print_memory() {

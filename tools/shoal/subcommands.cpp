@@ -10,7 +10,8 @@ constexpr subcommand k_subcommands[] = {
     {"info", "show machine, topology, pages, limits and settings", "shoal info", declare_info},
     {"run", "run a program on several nodes of this machine", "shoal run -n 2 -- ./program argument", declare_run},
     {"bfs", "breadth-first search of a graph, validated",
-     "shoal bfs --kronecker 18 -n 2\n  shoal bfs data/debian-bookworm.txt.zst --directed reverse --root libc6", declare_bfs},
+     "shoal bfs --kronecker 18 -n 2\n  shoal bfs data/debian-bookworm.txt.zst --directed reverse --root libc6",
+     declare_bfs},
     {"bench", "measure", "shoal bench --list\n  shoal bench limits --seconds 0.1 --json -", declare_bench},
 };
 

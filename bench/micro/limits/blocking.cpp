@@ -85,8 +85,8 @@ SHOAL_NO_TSAN void blocking_node::task_main(transfer_t from) {
     do {
       ++node.resumed;
       if (!node.stopping) {
-        *node.fill++ = below(node.random(), node.count) << (k_task_bits + k_value_bits) |
-                       std::uint64_t{me} << k_value_bits | 1;
+        *node.fill++ =
+            below(node.random(), node.count) << (k_task_bits + k_value_bits) | std::uint64_t{me} << k_value_bits | 1;
       }
       if (node.next == node.last || node.fill == node.full) {
         from = jump_fcontext(node.loop, place);

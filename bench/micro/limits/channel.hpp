@@ -78,9 +78,7 @@ public:
   /// True when the issuer has closed and everything is served.
   bool finished() { return closed_.load(std::memory_order_acquire) && !to_serve(); }  // partner: close
 
-  Command* commands(std::uint64_t number) const {
-    return reinterpret_cast<Command*>(slot(number));
-  }
+  Command* commands(std::uint64_t number) const { return reinterpret_cast<Command*>(slot(number)); }
   Answer* answers(std::uint64_t number) const {
     return reinterpret_cast<Answer*>(slot(number) + lines(commands_ * sizeof(Command)));
   }

@@ -26,13 +26,13 @@ struct array_layout {
   static constexpr std::uint32_t k_nobody = ~std::uint32_t{0};
 
   std::uint64_t size = 0;
-  std::uint64_t offset = 0;          // in each owner's segment, bytes
-  reciprocal divisor;                // partition: elements per block; cyclic: nodes
+  std::uint64_t offset = 0;  // in each owner's segment, bytes
+  reciprocal divisor;        // partition: elements per block; cyclic: nodes
   std::uint32_t element_bytes = 0;
   std::uint32_t first_node = 0;
-  std::uint32_t node_count = 1;      // that hold a part
+  std::uint32_t node_count = 1;  // that hold a part
   std::uint32_t skipped_node = k_nobody;
-  std::uint32_t slot = 0;            // of the array in every node's table, and which allocation it is
+  std::uint32_t slot = 0;  // of the array in every node's table, and which allocation it is
   std::uint32_t generation = 0;
   distribution kind = distribution::local;
   static constexpr std::uint8_t k_no_shift = 0xff;
@@ -51,21 +51,17 @@ struct array_layout {
     l.kind = kind;
     if (kind == distribution::remote && nodes == 1) l.kind = kind = distribution::local;  // there is nobody else
     switch (kind) {
-      case distribution::local:
-        l.first_node = here;
-        break;
+      case distribution::local: l.first_node = here; break;
       case distribution::remote:
         l.node_count = nodes - 1;
         l.skipped_node = here;
         break;
       case distribution::partition:
-      case distribution::cyclic:
-        l.node_count = nodes;
-        break;
+      case distribution::cyclic: l.node_count = nodes; break;
     }
-    l.divisor = reciprocal(kind == distribution::cyclic
-                               ? l.node_count
-                               : std::max<std::uint64_t>((size + l.node_count - 1) / l.node_count, 1));
+    l.divisor =
+        reciprocal(kind == distribution::cyclic ? l.node_count
+                                                : std::max<std::uint64_t>((size + l.node_count - 1) / l.node_count, 1));
     if (std::has_single_bit(l.divisor.divisor()))
       l.block_shift = static_cast<std::uint8_t>(std::countr_zero(l.divisor.divisor()));
     return l;
@@ -85,7 +81,8 @@ struct array_layout {
   place locate_in(std::uint64_t i, std::uint64_t bytes) const noexcept {
     if (kind == distribution::partition) [[likely]] {
       if (block_shift != k_no_shift) [[likely]]
-        return {static_cast<std::uint32_t>(i >> block_shift), offset + (i & ((std::uint64_t{1} << block_shift) - 1)) * bytes};
+        return {static_cast<std::uint32_t>(i >> block_shift),
+                offset + (i & ((std::uint64_t{1} << block_shift) - 1)) * bytes};
       const auto [block, within] = divisor.divide(i);
       return {static_cast<std::uint32_t>(block), offset + within * bytes};
     }
@@ -102,9 +99,7 @@ struct array_layout {
   bool holds_part(std::uint32_t node) const noexcept {
     return node != skipped_node && node >= first_node && part_of(node) < node_count;
   }
-  std::uint64_t part_of(std::uint32_t node) const noexcept {
-    return node - first_node - (node > skipped_node ? 1 : 0);
-  }
+  std::uint64_t part_of(std::uint32_t node) const noexcept { return node - first_node - (node > skipped_node ? 1 : 0); }
 
   /// The elements of a node: `count` indices from `first` on, `stride` apart.
   struct range {

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 
 #include "shoal/detail/command.hpp"
 #include "shoal/detail/worker.hpp"
@@ -50,7 +51,8 @@ public:
   void failed(failure f) noexcept;
 
 private:
-  friend void begin_call(call_state&, std::uint32_t, callee, std::span<const std::uint64_t>, std::uint64_t*, std::size_t);
+  friend void begin_call(call_state&, std::uint32_t, callee, std::span<const std::uint64_t>, std::uint64_t*,
+                         std::size_t);
   void one_less() noexcept;
   void wait_for_all() noexcept;
 
@@ -66,8 +68,27 @@ private:
 void begin_call(call_state& state, std::uint32_t node, callee code, std::span<const std::uint64_t> arguments,
                 std::uint64_t* answer = nullptr, std::size_t answer_words = 0);
 
-/// In checked builds: ends the program if a word of `capture` points into this process.
-void check_capture(const void* capture, std::size_t bytes, const char* type) noexcept;
+/// Throws the exception that is being handled again, as it would arrive from another node.
+[[noreturn]] void rethrow_as_remote();
+
+/// Ends the program if a word of `capture` points into this process.
+void check_words(const void* capture, std::size_t bytes, const char* type) noexcept;
+
+/// In checked builds: ends the program if `f` holds a pointer into this process.
+template <class F>
+inline void check_capture([[maybe_unused]] const F& f) noexcept {
+#ifdef SHOAL_CHECKED
+  if constexpr (!std::is_empty_v<F>) {
+    F copy = f;
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_clear_padding)
+    __builtin_clear_padding(&copy);  // what lies between the members is nobody's
+#endif
+#endif
+    check_words(&copy, sizeof(F), typeid(F).name());
+  }
+#endif
+}
 
 /// A trivially copyable value as words, and back.
 template <class T>

@@ -22,8 +22,20 @@ inline constexpr std::uint64_t k_value_follows = 0x800;  // -2048: the one small
 
 /// What is done to an element; times the element's type it is an operation code.
 enum class verb : std::uint8_t {
-  put, get, add, fetch_add, min, fetch_min, max, fetch_max,
-  bit_and, fetch_and, bit_or, fetch_or, exchange, compare_exchange,
+  put,
+  get,
+  add,
+  fetch_add,
+  min,
+  fetch_min,
+  max,
+  fetch_max,
+  bit_and,
+  fetch_and,
+  bit_or,
+  fetch_or,
+  exchange,
+  compare_exchange,
   count
 };
 
@@ -43,8 +55,10 @@ concept element_type = std::integral<T> || std::same_as<T, float> || std::same_a
 
 template <element_type T>
 constexpr element element_of() noexcept {
-  if constexpr (std::same_as<T, float>) return element::f32;
-  else if constexpr (std::same_as<T, double>) return element::f64;
+  if constexpr (std::same_as<T, float>)
+    return element::f32;
+  else if constexpr (std::same_as<T, double>)
+    return element::f64;
   else {
     static_assert(sizeof(T) <= 8);
     constexpr unsigned width = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
@@ -66,18 +80,26 @@ constexpr std::uint64_t small_of(std::uint64_t header) noexcept { return header 
 /// A value as a word: sign-extended, so that the small ones are small.
 template <class T>
 constexpr std::uint64_t to_word(T value) noexcept {
-  if constexpr (std::same_as<T, float>) return std::bit_cast<std::uint32_t>(value);
-  else if constexpr (std::same_as<T, double>) return std::bit_cast<std::uint64_t>(value);
-  else return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::make_signed_t<T>>(value)));
+  if constexpr (std::same_as<T, float>)
+    return std::bit_cast<std::uint32_t>(value);
+  else if constexpr (std::same_as<T, double>)
+    return std::bit_cast<std::uint64_t>(value);
+  else
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::make_signed_t<T>>(value)));
 }
 template <>
-constexpr std::uint64_t to_word<bool>(bool value) noexcept { return value ? 1 : 0; }
+constexpr std::uint64_t to_word<bool>(bool value) noexcept {
+  return value ? 1 : 0;
+}
 
 template <class T>
 constexpr T from_word(std::uint64_t word) noexcept {
-  if constexpr (std::same_as<T, float>) return std::bit_cast<float>(static_cast<std::uint32_t>(word));
-  else if constexpr (std::same_as<T, double>) return std::bit_cast<double>(word);
-  else return static_cast<T>(word);
+  if constexpr (std::same_as<T, float>)
+    return std::bit_cast<float>(static_cast<std::uint32_t>(word));
+  else if constexpr (std::same_as<T, double>)
+    return std::bit_cast<double>(word);
+  else
+    return static_cast<T>(word);
 }
 
 constexpr bool fits_small(std::uint64_t word) noexcept { return word + 0x7ff < 0xfff; }

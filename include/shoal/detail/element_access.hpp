@@ -46,29 +46,46 @@ inline T access(T& at, T value, [[maybe_unused]] T desired = T{}) noexcept {
   constexpr bool is_or = V == verb::bit_or || V == verb::fetch_or;
   if constexpr (Exclusive) {
     const T old = at;
-    if constexpr (V == verb::put || V == verb::exchange) at = value;
-    else if constexpr (is_add) at = static_cast<T>(old + value);
-    else if constexpr (is_min) at = std::min(old, value);
-    else if constexpr (is_max) at = std::max(old, value);
-    else if constexpr (is_and) at = static_cast<T>(old & value);
-    else if constexpr (is_or) at = static_cast<T>(old | value);
-    else if constexpr (V == verb::compare_exchange) { if (old == value) at = desired; }
+    if constexpr (V == verb::put || V == verb::exchange)
+      at = value;
+    else if constexpr (is_add)
+      at = static_cast<T>(old + value);
+    else if constexpr (is_min)
+      at = std::min(old, value);
+    else if constexpr (is_max)
+      at = std::max(old, value);
+    else if constexpr (is_and)
+      at = static_cast<T>(old & value);
+    else if constexpr (is_or)
+      at = static_cast<T>(old | value);
+    else if constexpr (V == verb::compare_exchange) {
+      if (old == value) at = desired;
+    }
     return old;
   } else {
     std::atomic_ref<T> cell(at);
-    if constexpr (V == verb::get) return cell.load(std::memory_order_seq_cst);
-    else if constexpr (V == verb::put) { cell.store(value, std::memory_order_seq_cst); return value; }
-    else if constexpr (V == verb::exchange) return cell.exchange(value, std::memory_order_seq_cst);
+    if constexpr (V == verb::get)
+      return cell.load(std::memory_order_seq_cst);
+    else if constexpr (V == verb::put) {
+      cell.store(value, std::memory_order_seq_cst);
+      return value;
+    } else if constexpr (V == verb::exchange)
+      return cell.exchange(value, std::memory_order_seq_cst);
     else if constexpr (V == verb::compare_exchange) {
       cell.compare_exchange_strong(value, desired, std::memory_order_seq_cst);
       return value;
-    }
-    else if constexpr (is_add && std::is_integral_v<T> && !std::is_same_v<T, bool>) return cell.fetch_add(value, std::memory_order_seq_cst);
-    else if constexpr (is_add) return change_atomically(at, [value](T old) { return static_cast<T>(old + value); });
-    else if constexpr (is_min) return improve_atomically(at, value, [](T a, T b) { return a < b; });
-    else if constexpr (is_max) return improve_atomically(at, value, [](T a, T b) { return b < a; });
-    else if constexpr (is_and) return cell.fetch_and(value, std::memory_order_seq_cst);
-    else if constexpr (is_or) return cell.fetch_or(value, std::memory_order_seq_cst);
+    } else if constexpr (is_add && std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      return cell.fetch_add(value, std::memory_order_seq_cst);
+    else if constexpr (is_add)
+      return change_atomically(at, [value](T old) { return static_cast<T>(old + value); });
+    else if constexpr (is_min)
+      return improve_atomically(at, value, [](T a, T b) { return a < b; });
+    else if constexpr (is_max)
+      return improve_atomically(at, value, [](T a, T b) { return b < a; });
+    else if constexpr (is_and)
+      return cell.fetch_and(value, std::memory_order_seq_cst);
+    else if constexpr (is_or)
+      return cell.fetch_or(value, std::memory_order_seq_cst);
   }
 }
 

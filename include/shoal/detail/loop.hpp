@@ -41,13 +41,13 @@ struct loop_state {
   const void* body = nullptr;
   chunk_function chunk = nullptr;
   std::uint64_t grain = 1;
-  bool outermost = false;                      // its new iterations wait when too many tasks do
+  bool outermost = false;                            // its new iterations wait when too many tasks do
   void (*finished)(loop_state&) noexcept = nullptr;  // on whichever worker ends last; may not switch
 
-  std::atomic<std::int64_t> pieces{1};         // partners: every worker that holds a piece
+  std::atomic<std::int64_t> pieces{1};          // partners: every worker that holds a piece
   std::atomic<std::uint64_t> async_workers{0};  // bit i: worker i mod 64 has begun asynchronous operations
   std::atomic<bool> failed{false};
-  std::exception_ptr exception;                // of the first iteration that threw; valid once `finished`
+  std::exception_ptr exception;  // of the first iteration that threw; valid once `finished`
 };
 
 /// Whether the running task is no part of any loop: the main task, and what is begun as one (spmd). Only the iterations

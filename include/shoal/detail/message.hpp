@@ -17,7 +17,7 @@ namespace shoal::detail {
 
 struct arrival {
   worker_face& worker;  // that executes it
-  std::uint32_t from;           // node
+  std::uint32_t from;   // node
   std::span<const std::uint64_t> payload;
 };
 

@@ -40,7 +40,8 @@ public:
     const std::uint64_t* const ring = ring_.get();
     const std::uint64_t mask = mask_;
     std::uint64_t head = head_;
-    while (at < end && kind_of(ring[head & mask]) == reply_kind::value_8) *target_of<std::uint64_t>(ring[head++ & mask]) = *at++;
+    while (at < end && kind_of(ring[head & mask]) == reply_kind::value_8)
+      *target_of<std::uint64_t>(ring[head++ & mask]) = *at++;
     head_ = head;
     return at;
   }
@@ -93,14 +94,14 @@ struct port {
   peer_port* peers = nullptr;         // by node
   std::uint32_t node = 0;
   std::uint32_t nodes = 1;
-  bool exclusive = false;             // nobody but this worker touches this node's memory: plain modifications do
+  bool exclusive = false;              // nobody but this worker touches this node's memory: plain modifications do
   std::atomic<bool> attention{false};  // the service thread: look at your messages, and push out what is old
   std::uint64_t async_issued = 0;
   std::uint64_t window_next = 0;
-  std::uint64_t window_drained = 0;   // window_next when the window was last empty
+  std::uint64_t window_drained = 0;  // window_next when the window was last empty
   deferred_access window[k_window];
   const std::uint32_t* generations = nullptr;  // by array slot: which allocation it holds; for checked builds
-  void* array_state = nullptr;        // of the node, for the layers above
+  void* array_state = nullptr;                 // of the node, for the layers above
   void* cluster_state = nullptr;
   std::atomic<suspended*>* stop = nullptr;  // of the node: the task that serves until node 0 says stop
 

@@ -29,15 +29,15 @@ struct suspended;
 
 struct worker_face {
   lockfree::deque<task> tasks;
-  loop_frame* frames = nullptr;        // the ranges that the current stack is in, innermost first
+  loop_frame* frames = nullptr;  // the ranges that the current stack is in, innermost first
   std::uint64_t none_issued = 0;
   std::uint64_t* async_issued = &none_issued;  // asynchronous operations begun here: whether anything needs waiting for
-  void* port = nullptr;                // of `remote`
-  std::atomic<unsigned>* sleepers = nullptr;  // of the pool: how many workers are parked
+  void* port = nullptr;                        // of `remote`
+  std::atomic<unsigned>* sleepers = nullptr;   // of the pool: how many workers are parked
   unsigned index = 0;
-  unsigned siblings = 1;               // workers of the pool, this one included
+  unsigned siblings = 1;  // workers of the pool, this one included
   std::uint64_t spawned = 0;
-  unsigned no_wait_scopes = 0;         // of the running task
+  unsigned no_wait_scopes = 0;  // of the running task
 
   // Blocks for small tasks and closures, recycled by whichever worker frees them.
   struct block {

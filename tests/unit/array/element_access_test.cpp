@@ -98,7 +98,8 @@ TEST(copy_elements, copies_all_bytes_for_each_unit_and_rest) {
       const auto* got = reinterpret_cast<const unsigned char*>(to.data());
       const auto* want = reinterpret_cast<const unsigned char*>(from.data());
       ASSERT_TRUE(std::equal(got, got + bytes, want)) << unit << " " << bytes;
-      ASSERT_TRUE(std::all_of(got + bytes, got + 520, [](unsigned char c) { return c == 0xee; })) << unit << " " << bytes;
+      ASSERT_TRUE(std::all_of(got + bytes, got + 520, [](unsigned char c) { return c == 0xee; }))
+          << unit << " " << bytes;
     }
   }
 }

@@ -52,8 +52,14 @@ protected:
 INSTANTIATE_TEST_SUITE_P(exclusive, handler_runs, testing::Bool());
 
 TEST_P(handler_runs, small_and_following_values_mix) {
-  const words buffer{op(verb::add, 5, 0),  op(verb::add, k_value_follows, 1), 1'000'000,           op(verb::add, 0xfff, 0),
-                     op(verb::put, 7, 2), op(verb::put, k_value_follows, 3), ~std::uint64_t{0} / 3, op(verb::add, 1, 3)};
+  const words buffer{op(verb::add, 5, 0),
+                     op(verb::add, k_value_follows, 1),
+                     1'000'000,
+                     op(verb::add, 0xfff, 0),
+                     op(verb::put, 7, 2),
+                     op(verb::put, k_value_follows, 3),
+                     ~std::uint64_t{0} / 3,
+                     op(verb::add, 1, 3)};
   EXPECT_EQ(run(buffer), buffer.size());
   EXPECT_EQ(memory_[0], 4U);
   EXPECT_EQ(memory_[1], 1'000'000U);
@@ -66,8 +72,16 @@ TEST_P(handler_runs, small_and_following_values_mix) {
 TEST_P(handler_runs, replies_come_in_the_order_of_the_requests) {
   memory_[0] = 10;
   memory_[1] = 20;
-  const words buffer{op(verb::get, 0, 0),       op(verb::get, 0, 1), op(verb::fetch_add, 1, 0), op(verb::get, 0, 0),
-                     op(verb::compare_exchange, 0, 1), 20, 21, op(verb::compare_exchange, 0, 1), 20, 22,
+  const words buffer{op(verb::get, 0, 0),
+                     op(verb::get, 0, 1),
+                     op(verb::fetch_add, 1, 0),
+                     op(verb::get, 0, 0),
+                     op(verb::compare_exchange, 0, 1),
+                     20,
+                     21,
+                     op(verb::compare_exchange, 0, 1),
+                     20,
+                     22,
                      op(verb::exchange, 3, 1)};
   EXPECT_EQ(run(buffer), buffer.size());
   EXPECT_EQ(out_.all(), (words{10, 20, 10, 11, 20, 21, 21}));
@@ -115,7 +129,8 @@ TEST_P(handler_runs, calls_are_executed_in_place_with_their_payload) {
   const std::uint64_t code = encode_function(receiver{note});
   const auto call = [&](std::uint64_t n) { return header(static_cast<std::uint8_t>(other_operation::call), n, code); };
   serving_.from = 4;
-  struct face : worker_face {} w;
+  struct face : worker_face {
+  } w;
   serving_.worker = &w;
   const auto to = reinterpret_cast<std::uintptr_t>(&said);
   const words buffer{call(3), to, 1, 2, call(1), to, op(verb::add, 1, 0), call(2), to, 9};

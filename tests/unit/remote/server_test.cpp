@@ -42,7 +42,8 @@ TEST_F(servers, one_at_a_time_holds_it) {
 
 TEST_F(servers, executes_what_has_arrived_in_order_replies_and_releases) {
   EXPECT_FALSE(serve());
-  domain_.requests_in.arrived = {{op(verb::add, 3, 0), op(verb::get, 0, 0)}, {op(verb::put, 9, 0), op(verb::get, 0, 0)}};
+  domain_.requests_in.arrived = {{op(verb::add, 3, 0), op(verb::get, 0, 0)},
+                                 {op(verb::put, 9, 0), op(verb::get, 0, 0)}};
   EXPECT_TRUE(serve());
   EXPECT_EQ(domain_.requests_in.released, 2U);
   EXPECT_EQ(domain_.replies_out.all(), (words{3, 9}));

@@ -34,7 +34,8 @@ TEST_P(loops, run_each_iteration_once) {
     for (const std::uint64_t grain : {1U, 7U, 1000U})
       for (const std::uint64_t n : {0U, 1U, 2U, 1000U, 20011U}) {
         std::vector<std::atomic<int>> runs(n + 3);
-        loop_here(3, n + 3, [&runs](std::uint64_t i) { runs[i].fetch_add(1); }, grain);
+        loop_here(
+            3, n + 3, [&runs](std::uint64_t i) { runs[i].fetch_add(1); }, grain);
         for (std::uint64_t i = 0; i < runs.size(); ++i) ASSERT_EQ(runs[i].load(), i < 3 ? 0 : 1) << n << " " << grain;
       }
   });
@@ -94,11 +95,14 @@ TEST(loop, is_divided_among_workers_that_are_free) {
     for (int round = 0; round < 10; ++round) {
       std::atomic<int> by[2]{};
       // The first iteration keeps its worker until the other has done something.
-      loop_here(0, 64, [&by](std::uint64_t) {
-        const unsigned me = detail::t_worker->index;
-        by[me].fetch_add(1);
-        for (int spins = 0; by[1 - me].load() == 0 && spins < 2'000'000; ++spins) std::this_thread::yield();
-      }, 1);
+      loop_here(
+          0, 64,
+          [&by](std::uint64_t) {
+            const unsigned me = detail::t_worker->index;
+            by[me].fetch_add(1);
+            for (int spins = 0; by[1 - me].load() == 0 && spins < 2'000'000; ++spins) std::this_thread::yield();
+          },
+          1);
       EXPECT_GT(by[0].load(), 0);
       EXPECT_GT(by[1].load(), 0);
       EXPECT_EQ(by[0].load() + by[1].load(), 64);
@@ -123,10 +127,13 @@ TEST(loop, outermost_ranges_are_held_back_when_too_many_iterations_wait) {
         gate.release();
       }
     });
-    loop_here(0, 300, [&](std::uint64_t) {
-      gate.acquire();
-      ended.fetch_add(1);
-    }, 1);
+    loop_here(
+        0, 300,
+        [&](std::uint64_t) {
+          gate.acquire();
+          ended.fetch_add(1);
+        },
+        1);
     group.wait();
     EXPECT_EQ(ended.load(), 300U);
     EXPECT_GE(most, 8U);
@@ -151,15 +158,18 @@ TEST(loop, fences_each_worker_that_began_something) {
       4,
       [&] {
         for (int round = 0; round < 300; ++round) {
-          loop_here(0, 64, [&above](std::uint64_t i) {
-            detail::worker_face& w = *detail::t_worker;
-            {
-              const fiber::unwatched quiet;  // the worker's own count
-              ++*w.async_issued;
-            }
-            above.issued[w.index].fetch_add(1);
-            if (i % 8 == 0) yield();
-          }, 1);
+          loop_here(
+              0, 64,
+              [&above](std::uint64_t i) {
+                detail::worker_face& w = *detail::t_worker;
+                {
+                  const fiber::unwatched quiet;  // the worker's own count
+                  ++*w.async_issued;
+                }
+                above.issued[w.index].fetch_add(1);
+                if (i % 8 == 0) yield();
+              },
+              1);
           for (int w = 0; w < 4; ++w) unfenced += above.fenced[w].load() == above.issued[w].load() ? 0 : 1;
         }
       },

@@ -81,8 +81,15 @@ TEST_P(tasks, the_first_exception_reaches_the_waiter_and_the_group_can_be_used_a
 TEST_P(tasks, an_exception_of_either_side_leaves_parallel_invoke_after_both_have_ended) {
   with_pool(GetParam(), [] {
     std::atomic<int> ended{0};
-    EXPECT_THROW(shoal::parallel_invoke([&] { ended.fetch_add(1); throw std::logic_error("f"); },
-                                        [&] { shoal::yield(); ended.fetch_add(1); }),
+    EXPECT_THROW(shoal::parallel_invoke(
+                     [&] {
+                       ended.fetch_add(1);
+                       throw std::logic_error("f");
+                     },
+                     [&] {
+                       shoal::yield();
+                       ended.fetch_add(1);
+                     }),
                  std::logic_error);
     EXPECT_EQ(ended.load(), 2);
     EXPECT_THROW(shoal::parallel_invoke([&] {}, [&] { throw std::logic_error("g"); }), std::logic_error);

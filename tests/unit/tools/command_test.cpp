@@ -13,8 +13,8 @@ namespace {
 
 // The command lies at the root of the build directory, this test somewhere below.
 std::string command_path() {
-  for (auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-       folder.has_relative_path(); folder = folder.parent_path()) {
+  for (auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path(); folder.has_relative_path();
+       folder = folder.parent_path()) {
     if (std::filesystem::is_regular_file(folder / "shoal")) return (folder / "shoal").string();
   }
   return "";
@@ -106,10 +106,9 @@ TEST(command, limits_writes_nothing_but_json_to_standard_output) {
   answer got = run("bench limits --table-mb 2 --repeat 1 --seconds 0.002 --json -", "2>/dev/null");
   ASSERT_EQ(got.status, 0) << got.text;
   nlohmann::json object = nlohmann::json::parse(got.text);
-  for (const char* name :
-       {"update_plain_1t_4k", "update_plain_all_2m", "update_atomic_1t_2m", "update_atomic_all_4k", "read_1t_4k",
-        "read_all_2m", "batched_update", "batched_read", "batched_blocking_16384", "window_update", "memcpy_1t",
-        "memcpy_all", "pingpong_ns", "context_ns"}) {
+  for (const char* name : {"update_plain_1t_4k", "update_plain_all_2m", "update_atomic_1t_2m", "update_atomic_all_4k",
+                           "read_1t_4k", "read_all_2m", "batched_update", "batched_read", "batched_blocking_16384",
+                           "window_update", "memcpy_1t", "memcpy_all", "pingpong_ns", "context_ns"}) {
     EXPECT_TRUE(object.at("metrics").contains(name)) << name;
   }
   for (const auto& [name, passed] : object.at("checks").items()) EXPECT_EQ(passed, true) << name;

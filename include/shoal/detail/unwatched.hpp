@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// For ThreadSanitizer builds of the project; empty elsewhere. A worker's own state (streams, window, deque) is touched by
+// all its stacks in turn; TSan thinks in stacks, among which the switch gives no order, and would call that races.
+// Who may call: the library's own code, around accesses to a worker's state. Atomics are still seen.
+#pragma once
+
+#if SHOAL_TSAN
+extern "C" {  // ThreadSanitizer's run-time library; no header declares them
+void AnnotateIgnoreReadsBegin(const char* file, int line);
+void AnnotateIgnoreReadsEnd(const char* file, int line);
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
+}
+#endif
+
+namespace shoal::detail {
+
+/// While it lives, plain accesses of this stack are not looked at: for the scheduler, whose state belongs to the thread
+/// while TSan thinks in stacks. Atomics are still seen.
+class unwatched {
+public:
+#if SHOAL_TSAN
+  unwatched() noexcept {
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+  }
+  ~unwatched() {
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+  }
+#else
+  unwatched() noexcept {}
+  ~unwatched() {}
+#endif
+  unwatched(const unwatched&) = delete;
+  unwatched& operator=(const unwatched&) = delete;
+};
+
+}  // namespace shoal::detail
