@@ -32,5 +32,12 @@ install(FILES ${PROJECT_BINARY_DIR}/shoal-config.cmake ${PROJECT_BINARY_DIR}/sho
 # hwloc too, which a system that has it as a shared library need not have for linking.
 file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
+# Some distributions ship toml++ as headers alone.
+find_library(SHOAL_TOML_LIBRARY tomlplusplus)
+mark_as_advanced(SHOAL_TOML_LIBRARY)
+set(toml_library "")
+if(SHOAL_TOML_LIBRARY)
+  set(toml_library " -ltomlplusplus")
+endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/shoal.pc.in ${PROJECT_BINARY_DIR}/shoal.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/shoal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
