@@ -24,18 +24,18 @@ yield_result measure_yield(unsigned tasks, std::uint64_t rounds) {
   run_on_workers(1, [&] {
     // All tasks are begun and wait at the gate before the clock starts, so that only turns are timed.
     latch gate(1);
-    std::size_t arrived = 0;
+    std::atomic<std::size_t> arrived{0};  // all on one worker; partners: the tasks
     task_group group;
     for (std::uint64_t& mine : turns)
       group.run([&mine, &gate, &arrived, rounds] {
-        ++arrived;
+        arrived.fetch_add(1, std::memory_order_relaxed);
         gate.wait();
         for (std::uint64_t i = 0; i < rounds; ++i) {
           ++mine;
           yield();
         }
       });
-    while (arrived < tasks) yield();
+    while (arrived.load(std::memory_order_relaxed) < tasks) yield();
     const std::uint64_t start_ns = base::now_ns();
     gate.count_down();
     group.wait();

@@ -21,6 +21,7 @@ outcome run_team(const seats& where, const std::function<void(int, share&)>& bod
   std::vector<share> shares(static_cast<std::size_t>(threads));
   std::atomic<int> arrived{0};  // each thread adds itself, all wait for the full count
   std::vector<std::thread> team;
+  team.reserve(static_cast<std::size_t>(threads));
   for (int me = 0; me < threads; ++me) {
     team.emplace_back([&, me] {
       // A refusal only makes the figure noisier.
