@@ -29,6 +29,9 @@ void poll() noexcept;
 
 namespace detail {
 
+template <class F>
+concept task_body = std::is_invocable_v<std::add_lvalue_reference_t<std::decay_t<F>>>;
+
 /// Counts the tasks that somebody waits for; the waiter alone adds, whoever ends a task elsewhere subtracts.
 class join_counter {
 public:
@@ -80,9 +83,8 @@ public:
   ~task_group() { wait_all(); }
 
   /// Offers `f` to this worker and to thieves. Its exception, if any, is thrown by wait().
-  template <class F>
-  requires std::invocable < std::decay_t<F>
-  & > void run(F&& f) {
+  template <detail::task_body F>
+  void run(F&& f) {
     using child = child_of<std::decay_t<F>>;
     detail::worker_face& w = detail::worker_here();
     auto* c = ::new (detail::allocate(w, sizeof(child))) child(*this, std::forward<F>(f));

@@ -39,7 +39,7 @@ protected:
     put("src/runtime/job.hpp", k_spdx + "#include \"sched/worker.hpp\"\n");
     put("src/runtime/README.md", "# runtime\njob.hpp\n");
     put("dev", "#!/usr/bin/env bash\n# SPDX-License-Identifier: Apache-2.0\n");
-    put("docs/index.md", "see ../src/work/x and https://example.org/home/x\n");
+    put("docs/index.md", "see ../src/home/x and https://example.org/home/x\n");
   }
 
   ~house() override { fs::remove_all(root_); }
