@@ -45,13 +45,18 @@ struct target_map {
     return m;
   }
 
-  // The usual case of one possible node apart, so that the compiler sees how little there is to do.
   std::uint64_t operator()(std::uint64_t random) const noexcept {
-    std::uint64_t item = random & item_mask;
-    if (nodes != 1) item += ((random >> 32) * nodes >> 32) * items_per_node;
-    item += first;
+    std::uint64_t item = (random & item_mask) + first + ((random >> 32) * nodes >> 32) * items_per_node;
     if (item >= own) item += items_per_node;
     return item * words_per_item;
+  }
+
+  // The usual case of single words on one possible node, so that little is measured but the access.
+  bool is_one_node() const noexcept { return nodes == 1 && words_per_item == 1; }
+  auto on_one_node() const noexcept {
+    return [begin = first + (first >= own ? items_per_node : 0), mask = item_mask](std::uint64_t random) {
+      return begin + (random & mask);
+    };
   }
 };
 
@@ -73,9 +78,17 @@ struct work {
   // Copies what it needs: the compiler must assume that what the operations store may be this object.
   template <class Each>
   void each(std::uint64_t task, Each one) const {
-    auto random = random_for(task);
-    const target_map where = targets();
-    for (std::uint64_t left = operations; left > 0; --left) one(where(random()));
+    with_targets([random = random_for(task), one, n = operations](auto where) mutable {
+      for (std::uint64_t left = n; left > 0; --left) one(where(random()));
+    });
+  }
+  // Passes a target_map, or the simple case of one.
+  template <class Body>
+  void with_targets(Body body) const {
+    if (const target_map where = targets(); where.is_one_node())
+      body(where.on_one_node());
+    else
+      body(where);
   }
 };
 
@@ -108,19 +121,20 @@ struct get_blocking : work {
 };
 struct get_async : work {
   void operator()(std::uint64_t task) const {
-    std::vector<std::uint64_t> got(k_gather_batch);
-    auto random = random_for(task);
-    auto again = random_for(task);
-    const target_map where = targets();
-    const auto table = words;
+    std::vector<std::uint64_t> room(k_gather_batch);
     std::uint64_t wrong = 0;
-    for (std::uint64_t done = 0; done < operations;) {
-      const std::uint64_t n = std::min(k_gather_batch, operations - done);
-      for (std::uint64_t k = 0; k < n; ++k) table.async_get(where(random()), &got[k]);
-      shoal::wait();
-      for (std::uint64_t k = 0; k < n; ++k) wrong += got[k] != value_of(where(again())) ? 1 : 0;
-      done += n;
-    }
+    with_targets([&wrong, got = room.data(), random = random_for(task), again = random_for(task), table = words,
+                  most = operations](auto where) mutable {
+      for (std::uint64_t done = 0; done < most;) {
+        const std::uint64_t n = std::min(k_gather_batch, most - done);
+        for (std::uint64_t k = 0; k < n; ++k) table.async_get(where(random()), got + k);
+        shoal::wait();
+        std::uint64_t differ = 0;
+        for (std::uint64_t k = 0; k < n; ++k) differ += got[k] != value_of(where(again())) ? 1 : 0;
+        wrong += differ;
+        done += n;
+      }
+    });
     if (wrong != 0) tally.add(node_id(), wrong);
   }
 };

@@ -26,19 +26,19 @@ struct exception_state {
 /// Where this thread keeps its exception state. Ask once per thread; the address never changes.
 exception_state* exception_state_of_this_thread() noexcept;
 
-/// One cache line, at the top of its stack.
-struct fiber : lockfree::inbox_node<> {
+/// One cache line.
+struct alignas(64) fiber : lockfree::inbox_node<> {
   fiber_context context = nullptr;  // where it goes on; valid while it is not running
   exception_state exceptions;
   void* owner = nullptr;              // the worker, for whoever wakes it
   fiber* next_free = nullptr;         // in the pool
-  std::byte* stack_bottom = nullptr;  // lowest address; nullptr: a stack that the pool did not make
-  std::uint32_t stack_bytes = 0;
-  bool outermost = false;  // what runs here is no part of a loop: a loop that it begins may be held back
+  std::byte* stack_bottom = nullptr;  // lowest byte that may be used; nullptr: a stack that the pool did not make
+  std::uint32_t stack = 0;            // its number in the region
+  bool outermost = false;             // what runs here is no part of a loop: a loop that it begins may be held back
   [[no_unique_address]] shadow sanitizer;
 };
 #if !SHOAL_TSAN && !SHOAL_ASAN
-static_assert(sizeof(fiber) <= 64);
+static_assert(sizeof(fiber) == 64);
 #endif
 
 /// Makes `f` ready to run `entry` on the stack [bottom, top). `entry` must call arrived() first, and never returns. It

@@ -5,7 +5,8 @@
 // Guarantees: a stack that was not used takes no memory; one that waits in its first page takes that page. Below each
 // stack is a guard (MADV_GUARD_INSTALL, no mapping each) where the kernel has it; elsewhere has_guards() is false and the
 // scheduler compares the stack pointer at each wait. find() names the stack of an address, for the fault handler.
-// Tops are staggered by cache lines, since equal tops would share a few cache sets.
+// Stacks begin an odd number of pages apart and their tops are staggered by lines: with powers of two they would share a
+// few sets of the TLB and the caches. Fibers lie apart from their stacks, densely, so that thousands stay in the caches.
 // Shown by tests/unit/fiber/stack_pool_test.cpp.
 #pragma once
 
@@ -26,22 +27,35 @@ public:
   /// `most_stacks` is halved, down to `k_stacks_per_lease` per worker, while the system refuses the address space.
   stack_region(std::size_t stack_bytes, std::size_t most_stacks, std::size_t least_stacks);
 
-  /// The first of k_stacks_per_lease fresh stacks; nullptr when the region is used up. Throws when the system refuses.
-  std::byte* lease();
+  static constexpr std::size_t k_none = ~std::size_t{0};
 
-  std::size_t stack_bytes() const noexcept { return stack_bytes_; }
+  /// The number of the first of k_stacks_per_lease fresh stacks; k_none when the region is used up. Throws when the
+  /// system refuses.
+  std::size_t lease();
+
+  /// The lowest byte that a stack may use; below it is the guard.
+  std::byte* bottom(std::size_t stack) const noexcept { return range_.data() + stack * stride_bytes_ + guard_bytes_; }
+  std::byte* top(std::size_t stack) const noexcept { return range_.data() + (stack + 1) * stride_bytes_; }
+  /// Where the fiber of a leased stack lies.
+  void* fiber_place(std::size_t stack) const noexcept {
+    return range_.data() + fibers_offset() + stack * sizeof(fiber);
+  }
+
+  std::size_t stack_bytes() const noexcept { return stride_bytes_ - guard_bytes_; }
+  std::size_t guard_bytes() const noexcept { return guard_bytes_; }
   std::size_t capacity() const noexcept { return capacity_; }
   bool has_guards() const noexcept { return has_guards_.load(std::memory_order_relaxed); }
-  std::size_t guard_bytes() const noexcept { return guard_bytes_; }
 
-  /// Whether `address` lies in the region; `stack` then gets the lowest address of its stack.
-  bool find(const void* address, const std::byte** stack) const noexcept;
+  /// Whether `address` lies in the region; `bottom` then gets that of its stack, above `address` if that is in a guard.
+  bool find(const void* address, const std::byte** bottom) const noexcept;
 
 private:
-  std::size_t stack_bytes_;
+  std::size_t fibers_offset() const noexcept { return capacity_ * stride_bytes_; }
+
   std::size_t guard_bytes_;
+  std::size_t stride_bytes_;
   std::size_t capacity_ = 0;
-  machine::reserved_range range_;
+  machine::reserved_range range_;       // the stacks, then their fibers
   std::atomic<std::size_t> leased_{0};  // partners: the other workers' leases
   std::atomic<bool> has_guards_{true};
 };
@@ -77,12 +91,10 @@ public:
 
   /// Gives the pages of idle stacks back to the system, all but those of `keep` stacks; at most `most` at once.
   void trim(std::size_t keep, std::size_t most) noexcept;
-  /// Gives back the pages of one waiting-in-its-loop stack below its first page.
-  void release_depth(fiber* f) noexcept;
 
 private:
   fiber* make() noexcept;
-  fiber* place(std::byte* bottom) noexcept;
+  fiber* place(std::size_t stack) noexcept;
 
   stack_region& region_;
   void* owner_;
@@ -90,7 +102,7 @@ private:
   fiber* free_ = nullptr;
   std::size_t idle_ = 0;
   std::size_t in_use_ = 0;
-  std::vector<std::byte*> bare_;  // stacks without a fiber: not used yet, or trimmed
+  std::vector<std::size_t> bare_;  // stacks without a fiber: not used yet, or trimmed
 };
 
 }  // namespace shoal::fiber

@@ -21,7 +21,7 @@ worker_port::worker_port(net::domain& domain, server& serving, std::uint32_t my_
   peers = hot_.data();
   node = my_node;
   nodes = node_count;
-  exclusive = is_exclusive;
+  if (is_exclusive) unusual = detail::k_exclusive;
   for (std::uint32_t n = 0; n < nodes; ++n) {
     peers_[n].requests.attach(domain.out(n, net::traffic::request), hot_[n].requests, flushes_);
     peers_[n].replies = &domain.in(n, net::traffic::reply);
@@ -29,8 +29,8 @@ worker_port::worker_port(net::domain& domain, server& serving, std::uint32_t my_
 }
 
 bool worker_port::poll(sched::worker& w) noexcept {
-  if (attention.load(std::memory_order_relaxed)) [[unlikely]] {
-    attention.store(false, std::memory_order_relaxed);
+  if ((unusual.load(std::memory_order_relaxed) & detail::k_attention) != 0) [[unlikely]] {
+    unusual.fetch_and(static_cast<std::uint8_t>(~detail::k_attention), std::memory_order_relaxed);
     flush(aggregate::reason::old);
   }
   bool any = false;
@@ -64,37 +64,25 @@ void worker_port::flush(aggregate::reason why) noexcept {
   for (peer& p : peers_) p.requests.publish(why);
 }
 
-// The replies of one node, each for whoever is first in the list. The receivers some entries on are prefetched: the stacks
-// of thousands of waiting tasks fit neither into a cache nor into the TLB. So no more tasks are woken at once than will
-// still find their stacks there when it is their turn.
+// The replies of one node, each for whoever is first in the list. A task's goes into its entry in the queue of those
+// ready; the places of others, some entries on, are prefetched.
 bool worker_port::take_replies(sched::worker& w, std::uint32_t from) noexcept {
   reply_list& list = hot_[from].replies;
   constexpr std::uint64_t k_ahead = 8;
-  constexpr unsigned k_most_woken = 256;
-  unsigned woken = 0;
   bool any = false;
   for (;;) {
     peer& p = peers_[from];
     const auto buffer = p.replies->front();
     if (buffer.empty()) return any;
     any = true;
-    const std::uint64_t* at = buffer.data() + p.reply_position;
+    const std::uint64_t* at = buffer.data();
     const std::uint64_t* const end = buffer.data() + buffer.size();
     while ((at = list.take_values(at, end)) < end) {
-      if (woken == k_most_woken) {
-        p.reply_position = static_cast<std::size_t>(at - buffer.data());
-        return true;
-      }
       const std::uint64_t entry = list.pop();
-      __builtin_prefetch(reply_list::target_of<void>(list.peek(k_ahead)), 1);
+      const std::uint64_t soon = list.peek(k_ahead);
+      if (reply_list::kind_of(soon) != reply_kind::task) __builtin_prefetch(reply_list::target_of<void>(soon), 1);
       switch (reply_list::kind_of(entry)) {
-        case reply_kind::task: {
-          auto* waiting = reply_list::target_of<detail::awaited_word>(entry);
-          waiting->value = *at++;
-          ++woken;
-          w.make_ready_here(*reinterpret_cast<fiber::fiber*>(waiting->task));
-          break;
-        }
+        case reply_kind::task: w.make_ready_here(*reply_list::target_of<fiber::fiber>(entry), *at++); break;
         case reply_kind::value_8: *reply_list::target_of<std::uint64_t>(entry) = *at++; break;
         case reply_kind::value_4:
           *reply_list::target_of<std::uint32_t>(entry) = static_cast<std::uint32_t>(*at++);
@@ -111,7 +99,6 @@ bool worker_port::take_replies(sched::worker& w, std::uint32_t from) noexcept {
         }
       }
     }
-    p.reply_position = 0;
     p.replies->release();
   }
 }
@@ -215,11 +202,9 @@ void make_room(port& p, std::uint32_t node, std::size_t words) { whole(p).make_r
 
 std::uint64_t fetch(port& p, std::uint32_t node) {
   const unwatched quiet;
-  awaited_word answer;
-  answer.task = this_task();
-  p.peers[node].replies.push(reply_kind::task, &answer);
-  leave();
-  return answer.value;
+  sched::worker& w = *sched::this_worker();
+  p.peers[node].replies.push(reply_kind::task, w.current());
+  return w.leave();
 }
 
 void settle_node(port& p, std::uint32_t node) {

@@ -48,7 +48,6 @@ private:
   struct peer {
     aggregate::outbox requests;
     net::in_channel* replies = nullptr;
-    std::size_t reply_position = 0;           // in the front buffer: the first reply that has not been taken
     stream_waiter* first_settling = nullptr;  // in the order of their marks
     stream_waiter* last_settling = nullptr;
     stream_waiter* for_room = nullptr;

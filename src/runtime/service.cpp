@@ -73,7 +73,7 @@ bool service::tick() noexcept {
       if (pool.at(w).parked()) continue;
       awake = true;
       busy |= !moved;
-      nodes_[i]->ports().at(w).attention.store(true, std::memory_order_relaxed);
+      nodes_[i]->ports().at(w).unusual.fetch_or(detail::k_attention, std::memory_order_relaxed);
     }
     if (busy) pool.wake_one(nullptr);
   }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tasks of one worker that waited and can go on, first come first served: a growing ring of pointers rather than a
-// list through the stacks, so that the next ones' stacks can be prefetched.
+// The tasks of one worker that waited and can go on, first come first served, each with the word that it waited for: a
+// growing ring rather than a list through the stacks, so that nobody touches a stack before its turn and the next ones'
+// can be prefetched.
 // Who may call: its worker. Never switches tasks. Grows to the most that were ever ready at once.
 // Shown by tests/unit/sched/ready_queue_test.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "fiber/fiber.hpp"
@@ -17,46 +20,58 @@ public:
   bool empty() const noexcept { return first_ == last_; }
   std::size_t size() const noexcept { return last_ - first_; }
 
-  void push(fiber::fiber* f) {
+  struct entry {
+    fiber::fiber* fiber;
+    std::uint64_t word;
+  };
+
+  void push(fiber::fiber* f, std::uint64_t word = 0) {
     if (last_ - first_ > mask_) [[unlikely]]
       grow();
-    ring_[last_++ & mask_] = f;
+    ring_[last_++ & mask_] = {f, word};
   }
 
-  fiber::fiber* pop() noexcept {
-    fiber::fiber* f = ring_[first_++ & mask_];
-    // Thousands of stacks fit neither into a cache nor into the TLB: fetch the descriptor of a later one, and the frames of
-    // one whose descriptor has arrived (the registers that the switch left, and the task's frames above them).
-    const std::size_t ready = last_ - first_;
-    if (ready > k_descriptor_ahead) __builtin_prefetch(ring_[(first_ + k_descriptor_ahead) & mask_], 1);
-    if (ready > k_frames_ahead) {
-      const auto* frame = static_cast<const std::byte*>(ring_[(first_ + k_frames_ahead) & mask_]->context);
-      for (std::size_t line = 0; line < k_frame_lines; ++line) __builtin_prefetch(frame + line * 64, 1);
-    }
-    return f;
+  entry pop() noexcept {
+    if (last_ - first_ >= k_worth_it && fetched_ < first_ + k_nearest) fetch_ahead();
+    return ring_[first_++ & mask_];
   }
 
 private:
-  static constexpr std::size_t k_descriptor_ahead = 10;
-  static constexpr std::size_t k_frames_ahead = 4;
-  static constexpr std::size_t k_frame_lines = 6;
+  static constexpr std::size_t k_worth_it = 32;  // fewer stacks stay in the caches anyway
+  static constexpr std::size_t k_nearest = 8;
+  static constexpr std::size_t k_batch = 16;
+  static constexpr std::size_t k_frame_lines = 5;
+
+  // Thousands of stacks fit neither into a cache nor into the TLB, and a prefetch that misses the TLB holds up what
+  // comes after it: so it is done for many at a time, in a loop short enough for their page walks to overlap.
+  void fetch_ahead() noexcept {
+    const std::size_t end = std::min(last_, first_ + k_nearest + k_batch);
+    for (std::size_t i = std::max(fetched_, first_); i < end; ++i) {
+      // The registers that the switch left, and the task's frames above them.
+      const auto* frame = static_cast<const std::byte*>(ring_[i & mask_].fiber->context);
+      for (std::size_t line = 0; line < k_frame_lines; ++line) __builtin_prefetch(frame + line * 64, 1);
+    }
+    fetched_ = end;
+  }
 
   [[gnu::noinline, gnu::cold]] void grow() {
     const std::size_t count = last_ - first_;
     const std::size_t capacity = 2 * (mask_ + 1);
-    auto larger = std::make_unique<fiber::fiber*[]>(capacity);
+    auto larger = std::make_unique<entry[]>(capacity);
     for (std::size_t i = 0; i < count; ++i) larger[i] = ring_[(first_ + i) & mask_];
     ring_ = std::move(larger);
     mask_ = capacity - 1;
+    fetched_ -= std::min(fetched_, first_);
     first_ = 0;
     last_ = count;
   }
 
   static constexpr std::size_t k_initial = 256;
-  std::unique_ptr<fiber::fiber*[]> ring_ = std::make_unique<fiber::fiber*[]>(k_initial);
+  std::unique_ptr<entry[]> ring_ = std::make_unique<entry[]>(k_initial);
   std::size_t mask_ = k_initial - 1;
   std::size_t first_ = 0;
   std::size_t last_ = 0;
+  std::size_t fetched_ = 0;  // up to here stacks have been prefetched
 };
 
 }  // namespace shoal::sched

@@ -21,7 +21,7 @@ void explain(void* address, void* context) {
           "large objects elsewhere");
     return;
   }
-  const bool in_guard = static_cast<const std::byte*>(address) < bottom + stacks.guard_bytes();
+  const bool in_guard = static_cast<const std::byte*>(address) < bottom;
   machine::signal_line line;
   line.text("shoal: ");
   if (in_guard)

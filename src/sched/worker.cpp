@@ -7,6 +7,7 @@
 #include "fiber/sanitizer.hpp"
 #include "machine/futex.hpp"
 #include "machine/membarrier.hpp"
+#include "machine/memory_info.hpp"
 #include "machine/signals.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/assert.hpp"
@@ -65,19 +66,20 @@ void worker::on_fresh_stack() noexcept {
 }
 
 // Switches stacks; returns when somebody switches back.
-void worker::resume(fiber::fiber& self, fiber::fiber& next) noexcept {
+[[gnu::always_inline]] inline void worker::resume(fiber::fiber& self, fiber::fiber& next) noexcept {
   current_ = &next;
   fiber::switch_to(self, next, *exceptions_);
 }
 
 // A loop gives up its stack, on which nothing stands but itself, for a task that goes on.
-void worker::hand_over(fiber::fiber& self, fiber::fiber& next) noexcept {
+void worker::hand_over(fiber::fiber& self, ready_queue::entry next) noexcept {
   fiber::release_to(this);  // for the end of run_thread: no order among tasks comes from it
   if (&self == &native_)
     native_idle_ = true;
   else
     stacks_.put(&self);
-  resume(self, next);
+  word_ = next.word;
+  resume(self, *next.fiber);
 }
 
 fiber::fiber* worker::take_loop() noexcept {
@@ -101,7 +103,7 @@ void worker::loop(fiber::fiber& self) noexcept {
       if (&self == &native_) return;
       SHOAL_ASSERT(native_idle_, "a pool stops only when none of its tasks waits");
       native_idle_ = false;
-      hand_over(self, native_);
+      hand_over(self, {&native_, 0});
     }
     take_inbox();
     if (turns_ == 0) {
@@ -115,7 +117,7 @@ void worker::loop(fiber::fiber& self) noexcept {
     }
     if (!ready_.empty()) {
       --turns_;
-      hand_over(self, *ready_.pop());
+      hand_over(self, ready_.pop());
       continue;
     }
     if (task* t = next_own()) {
@@ -197,29 +199,32 @@ void worker::cut_frames() noexcept {
   }
 }
 
-void worker::leave() noexcept {
+std::uint64_t worker::leave() noexcept {
   const fiber::unwatched quiet;
   if (frames != nullptr) cut_frames();
   SHOAL_CHECK(no_wait_scopes == 0,
               "a task waits inside a no_wait scope: a lock that blocks threads is held over a wait");
   ++counts_.left;
   fiber::fiber& me = *current_;
-  SHOAL_CHECK(me.stack_bottom == nullptr || reinterpret_cast<std::byte*>(__builtin_frame_address(0)) >
-                                                me.stack_bottom + 2 * owner_.stacks().guard_bytes(),
+  SHOAL_CHECK(me.stack_bottom == nullptr ||
+                  reinterpret_cast<std::byte*>(__builtin_frame_address(0)) > me.stack_bottom + machine::page_size(),
               "a task has used up its stack; raise SHOAL_STACK");
-  fiber::fiber* next = nullptr;
-  if (!ready_.empty() && turns_ > 0) {
+  ready_queue::entry next;
+  if (!ready_.empty() && turns_ > 0) [[likely]] {
     --turns_;
     next = ready_.pop();
   } else {
-    next = take_loop();
-    if (next == nullptr) [[unlikely]] {
+    next = {take_loop(), 0};
+    if (next.fiber == nullptr) [[unlikely]] {
       wait_without_stack();
       next = ready_.pop();
     }
   }
-  if (next != &me) resume(me, *next);
+  word_ = next.word;
+  if (next.fiber != &me) [[likely]]
+    resume(me, *next.fiber);
   fiber::acquire_from(&me);
+  return word_;
 }
 
 // All stacks are taken: nothing new can begin on this worker until a task goes on, but messages are still served.
@@ -335,11 +340,6 @@ void worker::make_ready(fiber::fiber& f) noexcept {
   } else if (woken_.push(&f)) {
     ring();
   }
-}
-
-void worker::make_ready_here(fiber::fiber& f) noexcept {
-  fiber::release_to(&f);
-  ready_.push(&f);
 }
 
 void worker::give_errand(errand& e) noexcept {

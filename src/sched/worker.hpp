@@ -41,14 +41,18 @@ public:
   void begin_with(detail::task& t) noexcept { first_ = &t; }
 
   // --- for the running task ---
-  void leave() noexcept;
+  /// Gives the word that the task was woken with; 0 if without.
+  std::uint64_t leave() noexcept;
   void yield() noexcept;
   /// Serves messages; called by loops between chunks and by programs that compute for long.
   bool poll() noexcept;
   fiber::fiber* current() noexcept { return current_; }
 
-  /// For a task of this worker, on this worker's thread; does not look at the task's stack.
-  void make_ready_here(fiber::fiber& f) noexcept;
+  /// For a task of this worker, on this worker's thread, which gets `word` from leave(); does not look at its stack.
+  void make_ready_here(fiber::fiber& f, std::uint64_t word) noexcept {
+    fiber::release_to(&f);
+    ready_.push(&f, word);
+  }
 
   // --- for any thread ---
   void make_ready(fiber::fiber& f) noexcept;
@@ -84,7 +88,7 @@ private:
   void cut_frames() noexcept;
   fiber::fiber* take_loop() noexcept;
   void resume(fiber::fiber& self, fiber::fiber& next) noexcept;
-  void hand_over(fiber::fiber& self, fiber::fiber& next) noexcept;
+  void hand_over(fiber::fiber& self, ready_queue::entry next) noexcept;
   bool take_inbox() noexcept;
   bool poll_once() noexcept;
   detail::task* next_own() noexcept;
@@ -101,6 +105,7 @@ private:
   pool& owner_;
   fiber::exception_state* exceptions_ = nullptr;
   fiber::fiber* current_ = nullptr;
+  std::uint64_t word_ = 0;    // for the task that is about to go on
   fiber::fiber native_;       // the thread's own stack
   bool native_idle_ = false;  // it stands in its loop
   unsigned turns_ = k_turns;

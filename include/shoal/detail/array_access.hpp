@@ -67,9 +67,8 @@ inline T run_access(const array_layout& layout, std::uint64_t i, T value, T desi
   check_index(p, layout, i);
   const auto at = layout.template locate<T>(i);
   if (std::byte* base = p.bases[at.node]; base != nullptr) {
-    attend(p);
     T& element = *reinterpret_cast<T*>(base + at.offset);
-    return p.exclusive ? access<V, true>(element, value, desired) : access<V, false>(element, value, desired);
+    return attend(p) ? access<V, true>(element, value, desired) : access<V, false>(element, value, desired);
   }
   write_command<V, T>(p, at, value, desired);
   if constexpr (is_fetch(V)) {
@@ -118,11 +117,11 @@ inline void begin_access(const array_layout& layout, std::uint64_t i, T value, T
   const auto at = layout.template locate<T>(i);
   ++p.async_issued;
   if (std::byte* base = p.bases[at.node]; base != nullptr) {
-    attend(p);
+    const bool exclusive = attend(p);
     T* element = reinterpret_cast<T*>(base + at.offset);
     if constexpr (V == verb::compare_exchange)  // two values do not fit into the window
-      *target = p.exclusive ? access<V, true>(*element, value, desired) : access<V, false>(*element, value, desired);
-    else if (p.exclusive)
+      *target = exclusive ? access<V, true>(*element, value, desired) : access<V, false>(*element, value, desired);
+    else if (exclusive)
       defer_access<V, true>(p, element, value, target);
     else
       defer_access<V, false>(p, element, value, target);

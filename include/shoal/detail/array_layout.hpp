@@ -62,7 +62,7 @@ struct array_layout {
     l.divisor =
         reciprocal(kind == distribution::cyclic ? l.node_count
                                                 : std::max<std::uint64_t>((size + l.node_count - 1) / l.node_count, 1));
-    if (std::has_single_bit(l.divisor.divisor()))
+    if (kind == distribution::partition && std::has_single_bit(l.divisor.divisor()))
       l.block_shift = static_cast<std::uint8_t>(std::countr_zero(l.divisor.divisor()));
     return l;
   }
@@ -79,14 +79,11 @@ struct array_layout {
     return locate_in(i, sizeof(T));
   }
   place locate_in(std::uint64_t i, std::uint64_t bytes) const noexcept {
-    if (kind == distribution::partition) [[likely]] {
-      if (block_shift != k_no_shift) [[likely]]
-        return {static_cast<std::uint32_t>(i >> block_shift),
-                offset + (i & ((std::uint64_t{1} << block_shift) - 1)) * bytes};
-      const auto [block, within] = divisor.divide(i);
-      return {static_cast<std::uint32_t>(block), offset + within * bytes};
-    }
+    if (block_shift != k_no_shift) [[likely]]
+      return {static_cast<std::uint32_t>(i >> block_shift),
+              offset + (i & ((std::uint64_t{1} << block_shift) - 1)) * bytes};
     const auto [quotient, remainder] = divisor.divide(i);
+    if (kind == distribution::partition) return {static_cast<std::uint32_t>(quotient), offset + remainder * bytes};
     if (kind == distribution::cyclic) return {static_cast<std::uint32_t>(remainder), offset + quotient * bytes};
     return {node_of_part(quotient), offset + remainder * bytes};
   }

@@ -65,12 +65,6 @@ private:
   std::uint64_t tail_ = 0;
 };
 
-/// A blocking access that waits for its reply, on the waiting task's stack.
-struct awaited_word {
-  std::uint64_t value = 0;
-  suspended* task = nullptr;
-};
-
 inline void run_nothing(void*, std::uint64_t, void*) noexcept {}
 
 /// An access to mapped memory that has been begun by a prefetch.
@@ -89,13 +83,18 @@ struct alignas(64) peer_port {
   reply_list replies;
 };
 
+/// What makes an access to mapped memory more than the access.
+enum unusual_access : std::uint8_t {
+  k_attention = 1,  // set by the service thread: look at your messages, and push out what is old
+  k_exclusive = 2,  // nobody but this worker touches this node's memory: plain modifications do
+};
+
 struct port {
   std::byte* const* bases = nullptr;  // by node: where its segment is mapped here; nullptr: only by messages
   peer_port* peers = nullptr;         // by node
   std::uint32_t node = 0;
   std::uint32_t nodes = 1;
-  bool exclusive = false;              // nobody but this worker touches this node's memory: plain modifications do
-  std::atomic<bool> attention{false};  // the service thread: look at your messages, and push out what is old
+  std::atomic<std::uint8_t> unusual{0};  // bits of unusual_access; one test per access for both
   std::uint64_t async_issued = 0;
   std::uint64_t window_next = 0;
   std::uint64_t window_drained = 0;  // window_next when the window was last empty
@@ -127,10 +126,13 @@ void flush_all(port& p) noexcept;
 /// Looks at the messages. Does not switch.
 void poll_port(port& p) noexcept;
 
-/// To be called on each access that needs no message: keeps this node serving others.
-inline void attend(port& p) noexcept {
-  if (p.attention.load(std::memory_order_relaxed)) [[unlikely]]
-    poll_port(p);
+/// To be called on each access that needs no message: keeps this node serving others. Whether modifications may be plain.
+inline bool attend(port& p) noexcept {
+  const std::uint8_t unusual = p.unusual.load(std::memory_order_relaxed);
+  if (unusual == 0) [[likely]]
+    return false;
+  if ((unusual & k_attention) != 0) poll_port(p);
+  return (unusual & k_exclusive) != 0;
 }
 
 /// Room for a command of `words` to `node`; the caller writes them and advances the cursor.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -39,7 +40,6 @@ TEST(stack_pool, fibers_have_stacks_of_their_own_in_the_region) {
     fiber* f = pool.take();
     ASSERT_NE(f, nullptr);
     EXPECT_EQ(f->owner, &owner);
-    EXPECT_EQ(f->stack_bytes, k_stack_bytes);
     const std::byte* stack = nullptr;
     ASSERT_TRUE(region.find(f->context, &stack));
     EXPECT_EQ(stack, f->stack_bottom);
@@ -48,6 +48,17 @@ TEST(stack_pool, fibers_have_stacks_of_their_own_in_the_region) {
   EXPECT_EQ(pool.in_use(), 100U);
   const std::byte* stack = nullptr;
   EXPECT_FALSE(region.find(&owner, &stack));
+}
+
+TEST(stack_region, any_stack_size_gives_as_many_stacks_as_it_says) {
+  stack_region region(20'000, 64, 32);
+  EXPECT_GE(region.stack_bytes(), 20'000U);
+  EXPECT_EQ(region.lease(), 0U);
+  EXPECT_EQ(region.lease(), 32U);
+  EXPECT_EQ(region.lease(), stack_region::k_none);
+  *region.bottom(63) = std::byte{1};
+  *(region.top(63) - 1) = std::byte{1};
+  EXPECT_EQ((region.bottom(1) - region.bottom(0)) / static_cast<std::ptrdiff_t>(machine::page_size()) % 2, 1);
 }
 
 TEST(stack_pool, tops_differ_by_cache_lines) {
@@ -87,9 +98,9 @@ TEST(stack_pool, a_used_up_region_gives_nothing) {
 
 TEST(stack_pool, an_unused_stack_takes_no_memory_and_a_placed_one_a_page) {
   stack_region region(k_stack_bytes, 32, 32);
-  std::byte* first = region.lease();
-  ASSERT_NE(first, nullptr);
-  EXPECT_EQ(resident_pages(first, 32 * k_stack_bytes), 0U);
+  const std::size_t first = region.lease();
+  ASSERT_EQ(first, 0U);
+  EXPECT_EQ(resident_pages(region.bottom(first), static_cast<std::size_t>(region.top(31) - region.bottom(first))), 0U);
   stack_region other(k_stack_bytes, 32, 32);
   stack_pool pool(other, nullptr, never);
   fiber* f = pool.take();
@@ -102,33 +113,26 @@ TEST(stack_pool, trim_gives_memory_back_and_the_stacks_stay_usable) {
   std::vector<fiber*> all;
   for (int i = 0; i < 20; ++i) all.push_back(pool.take());
   std::byte* lowest = all[0]->stack_bottom;
+  std::byte* highest = lowest;
   for (fiber* f : all) {
-    std::memset(f->stack_bottom + 2 * machine::page_size(), 1, 8 * machine::page_size());
-    if (f->stack_bottom < lowest) lowest = f->stack_bottom;
+    std::memset(f->stack_bottom + machine::page_size(), 1, 8 * machine::page_size());
+    lowest = std::min(lowest, f->stack_bottom);
+    highest = std::max(highest, f->stack_bottom);
   }
-  const std::size_t before = resident_pages(lowest, 20 * k_stack_bytes);
+  const auto bytes = static_cast<std::size_t>(highest - lowest) + k_stack_bytes;
+  const std::size_t before = resident_pages(lowest, bytes);
   EXPECT_GE(before, 20U * 9);
   for (fiber* f : all) pool.put(f);
   pool.trim(5, 3);
   EXPECT_EQ(pool.idle(), 17U);
   pool.trim(5, 100);
   EXPECT_EQ(pool.idle(), 5U);
-  EXPECT_EQ(resident_pages(lowest, 20 * k_stack_bytes), before / 20 * 5);
+  EXPECT_EQ(resident_pages(lowest, bytes), before / 20 * 5);
   std::set<fiber*> again;
   for (int i = 0; i < 32; ++i) again.insert(pool.take());
   EXPECT_EQ(again.size(), 32U);
   EXPECT_EQ(again.count(nullptr), 0U);
   EXPECT_EQ(pool.take(), nullptr);
-}
-
-TEST(stack_pool, release_depth_keeps_the_first_page) {
-  stack_region region(k_stack_bytes, 32, 32);
-  stack_pool pool(region, nullptr, never);
-  fiber* f = pool.take();
-  std::memset(f->stack_bottom + 2 * machine::page_size(), 1, 8 * machine::page_size());
-  pool.release_depth(f);
-  EXPECT_EQ(resident_pages(f->stack_bottom, k_stack_bytes), 1U);
-  EXPECT_EQ(f->stack_bytes, k_stack_bytes);  // the descriptor is still there
 }
 
 TEST(stack_pool, overflow_dies_by_a_fault_in_the_guard) {
@@ -138,7 +142,7 @@ TEST(stack_pool, overflow_dies_by_a_fault_in_the_guard) {
     stack_pool pool(region, nullptr, never);
     fiber* f = pool.take();
     if (!region.has_guards()) return 42;
-    auto* floor = reinterpret_cast<volatile char*>(f->stack_bottom + region.guard_bytes());
+    auto* floor = reinterpret_cast<volatile char*>(f->stack_bottom);
     *floor = 1;  // the lowest byte that may be used
     *(floor - 1) = 1;
     return 0;

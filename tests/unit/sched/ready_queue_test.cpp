@@ -16,17 +16,19 @@ TEST(ready_queue, is_first_in_first_out_over_growth_and_wrapping) {
   std::vector<std::byte> frames(4096);
   for (auto& f : fibers) f.context = frames.data();  // what is prefetched
   ready_queue q;
-  std::deque<fiber::fiber*> model;
+  std::deque<ready_queue::entry> model;
   xoshiro256ss random(7);
   std::size_t next = 0;
   for (int step = 0; step < 50'000; ++step) {
     const bool fill = (step / 5000) % 2 == 0;  // grows for a while, then shrinks
     if (random.below(10) < (fill ? 7U : 3U) && model.size() < fibers.size()) {
       fiber::fiber* f = &fibers[next++ % fibers.size()];
-      q.push(f);
-      model.push_back(f);
+      q.push(f, next);
+      model.push_back({f, next});
     } else if (!model.empty()) {
-      ASSERT_EQ(q.pop(), model.front());
+      const auto popped = q.pop();
+      ASSERT_EQ(popped.fiber, model.front().fiber);
+      ASSERT_EQ(popped.word, model.front().word);
       model.pop_front();
     }
     ASSERT_EQ(q.size(), model.size());
