@@ -5,10 +5,10 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <chrono>
 #include <span>
 #include <utility>
 
+#include "kernels/bfs/stopwatch.hpp"
 #include "shoal/parallel_for.hpp"
 #include "shoal/spmd.hpp"
 
@@ -21,11 +21,6 @@ using graph::edge;
 constexpr std::uint64_t k_piece = 256;          // edges that are generated or sent together
 constexpr std::uint64_t k_edges_together = 32;  // that are put into rows together
 constexpr std::uint64_t k_rows_piece = 64;      // rows that are put in order together
-
-using clock = std::chrono::steady_clock;
-double seconds_since(clock::time_point started) {
-  return std::chrono::duration<double>(clock::now() - started).count();
-}
 
 std::uint64_t pieces(std::uint64_t count, std::uint64_t piece) { return (count + piece - 1) / piece; }
 
@@ -211,7 +206,7 @@ distributed_graph<Id>::distributed_graph(std::uint64_t vertices, std::uint64_t e
 
 template <class Id>
 void distributed_graph<Id>::build_rows(const build_options& options) {
-  const auto started = clock::now();
+  const stopwatch watch;
   {
     global_array<std::uint64_t> rows(view_.slots());
     count<Id>(edges_, options.way, rows, input_degrees_);
@@ -228,14 +223,14 @@ void distributed_graph<Id>::build_rows(const build_options& options) {
   }
   if (!options.keep_edges) edges_ = {};
   view_.edges = edges_;
-  construction_s_ = seconds_since(started);
+  construction_s_ = watch.seconds();
 }
 
 template <class Id>
 template <class Generator>
 distributed_graph<Id> distributed_graph<Id>::generate_with(const Generator& generator, const build_options& options) {
   distributed_graph made(generator.vertices(), generator.edges(), options);
-  const auto started = clock::now();
+  const stopwatch watch;
   spmd([generator, edges = made.view_.edges](team&) {
     const auto mine = edges.local();
     const std::uint64_t first = edges.local_range().first;
@@ -248,7 +243,7 @@ distributed_graph<Id> distributed_graph<Id>::generate_with(const Generator& gene
         mine[begin + i] = {static_cast<Id>(some[i].from), static_cast<Id>(some[i].to)};
     });
   });
-  made.generation_s_ = seconds_since(started);
+  made.generation_s_ = watch.seconds();
   made.build_rows(options);
   return made;
 }
@@ -267,7 +262,7 @@ template <class Id>
 distributed_graph<Id> distributed_graph<Id>::distribute(std::uint64_t vertices, std::vector<edge> edges,
                                                         const build_options& options) {
   distributed_graph made(vertices, edges.size(), options);
-  const auto started = clock::now();
+  const stopwatch watch;
   std::array<arc<Id>, k_piece> some;
   for (std::uint64_t first = 0; first < edges.size(); first += k_piece) {
     const std::uint64_t n = std::min<std::uint64_t>(k_piece, edges.size() - first);
@@ -277,7 +272,7 @@ distributed_graph<Id> distributed_graph<Id>::distribute(std::uint64_t vertices, 
   }
   wait();
   edges = {};
-  made.generation_s_ = seconds_since(started);
+  made.generation_s_ = watch.seconds();
   made.build_rows(options);
   return made;
 }

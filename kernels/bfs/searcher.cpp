@@ -2,7 +2,6 @@
 #include "kernels/bfs/searcher.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <optional>
 #include <span>
@@ -10,17 +9,13 @@
 #include <utility>
 
 #include "kernels/bfs/simple.hpp"
+#include "kernels/bfs/stopwatch.hpp"
 #include "kernels/bfs/validator.hpp"
 #include "shoal/error.hpp"
 #include "shoal/random.hpp"
 
 namespace shoal::kernels::bfs {
 namespace {
-
-using clock = std::chrono::steady_clock;
-double seconds_since(clock::time_point started) {
-  return std::chrono::duration<double>(clock::now() - started).count();
-}
 
 template <class Id>
 class searcher_of final : public searcher {
@@ -30,24 +25,24 @@ public:
     input_edges_ = graph_.input_edges();
     arcs_ = graph_.arcs();
     generation_s_ = graph_.generation_s();
-    const auto started = clock::now();  // what the search prepares belongs to the construction
+    const stopwatch watch;  // what the search prepares belongs to the construction
     if (form_ == search_form::fast)
       fast_.emplace(graph_, options.search);
     else
       parents_ = global_array<Id>(view().slots());
-    construction_s_ = graph_.construction_s() + seconds_since(started);
+    construction_s_ = graph_.construction_s() + watch.seconds();
     if (options.build.keep_edges) validator_.emplace(view());
   }
 
   search_counts search(std::uint64_t root) override {
     root_ = root;
     search_counts counts;
-    const auto started = clock::now();
+    const stopwatch watch;
     if (fast_)
       counts = fast_->run(root);
     else
       counts.levels = simple_search(view(), parents_.ref(), root);
-    search_s_ = seconds_since(started);
+    search_s_ = watch.seconds();
     return counts;
   }
 

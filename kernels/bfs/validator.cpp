@@ -17,7 +17,7 @@ namespace {
 using graph::tree_fault;
 using graph::visit;
 
-constexpr std::uint64_t k_piece = 4096;  // vertices or edges that are checked together
+constexpr std::uint64_t k_checked_together = 4096;  // vertices or edges that are checked together
 
 constexpr auto both = [](const node_verdict& a, const node_verdict& b) {
   // The fault of the lowest rule, so that it does not depend on who found what.
@@ -113,9 +113,9 @@ private:
 /// All parents as the rules want them.
 template <class Id>
 void gather(const graph_view<Id>& g, const array_ref<Id>& parents, std::span<std::uint64_t> all) {
-  std::vector<Id> some(k_piece);
-  for (std::uint64_t first = 0; first < g.vertices; first += k_piece) {
-    const auto part = std::span(some).first(std::min(k_piece, g.vertices - first));
+  std::vector<Id> some(k_checked_together);
+  for (std::uint64_t first = 0; first < g.vertices; first += k_checked_together) {
+    const auto part = std::span(some).first(std::min(k_checked_together, g.vertices - first));
     parents.get(first, part);
     std::transform(part.begin(), part.end(), all.begin() + static_cast<std::ptrdiff_t>(first),
                    [](Id p) { return p == graph_view<Id>::k_nobody ? graph::k_no_parent : std::uint64_t{p}; });
@@ -125,8 +125,11 @@ void gather(const graph_view<Id>& g, const array_ref<Id>& parents, std::span<std
 template <class F>
 node_verdict in_pieces(std::uint64_t begin, std::uint64_t end, const F& check) {
   return parallel_reduce(
-      here, 0, (end - begin + k_piece - 1) / k_piece, node_verdict{},
-      [&](std::uint64_t i) { return check(begin + i * k_piece, std::min(end, begin + (i + 1) * k_piece)); }, both);
+      here, 0, (end - begin + k_checked_together - 1) / k_checked_together, node_verdict{},
+      [&](std::uint64_t i) {
+        return check(begin + i * k_checked_together, std::min(end, begin + (i + 1) * k_checked_together));
+      },
+      both);
 }
 
 template <class Id>

@@ -17,7 +17,7 @@ using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
-constexpr std::size_t k_stack_bytes = 65536;
+constexpr std::size_t k_other_stack_bytes = 65536;
 
 // The other side of the bare switch: counts and goes back.
 SHOAL_NO_TSAN void return_at_once(transfer_t from) {
@@ -85,7 +85,7 @@ measured pingpong(const loop_options& options) {
 }
 
 measured context_switch(const loop_options& options) {
-  std::vector<char> stack(k_stack_bytes);
+  std::vector<char> stack(k_other_stack_bytes);
   fcontext_t other = make_fcontext(stack.data() + stack.size(), stack.size(), return_at_once);
   std::uint64_t counted = 0;
   outcome result = run_team(options.where.one, [&](int, share& mine) {

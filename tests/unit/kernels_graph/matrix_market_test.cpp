@@ -61,57 +61,60 @@ TEST(MatrixMarket, LastLineWithoutEndIsRemarked) {
             (std::vector<std::string>{"a: the last line has no end; the file may be cut short"}));
 }
 
-struct bad {
+struct bad_matrix {
   const char* text;
   const char* message;
 };
 
 TEST(MatrixMarket, BadBanners) {
-  for (const bad b :
-       {bad{"%%MatrixMarketx matrix coordinate real general\n", "a:1: the first word must be %%MatrixMarket"},
-        bad{"%%MatrixMarket\n", "a:1: the object (matrix) is missing"},
-        bad{"%%MatrixMarket vector coordinate real general\n",
-            "a:1: the object 'vector' is not known; it must be matrix"},
-        bad{"%%MatrixMarket matrix array real general\n",
-            "a:1: the matrix is dense (array); a graph needs the coordinate format"},
-        bad{"%%MatrixMarket matrix sparse real general\n",
-            "a:1: the format 'sparse' is not known; it must be coordinate"},
-        bad{"%%MatrixMarket matrix coordinate quaternion general\n",
-            "a:1: the field 'quaternion' is not known; it must be pattern, real, integer or complex"},
-        bad{"%%MatrixMarket matrix coordinate real\n",
-            "a:1: the symmetry (general, symmetric, skew-symmetric or hermitian) is missing"},
-        bad{"%%MatrixMarket matrix coordinate real odd\n",
-            "a:1: the symmetry 'odd' is not known; it must be general, symmetric, skew-symmetric or hermitian"},
-        bad{"%%MatrixMarket matrix coordinate pattern skew-symmetric\n", "a:1: a pattern cannot be skew-symmetric"},
-        bad{"%%MatrixMarket matrix coordinate real hermitian\n", "a:1: only a complex matrix can be hermitian"},
-        bad{"%%MatrixMarket matrix coordinate real general x\n", "a:1: 'x' follows the banner; nothing should"},
-        bad{"%%MatrixMarket matrix coordinate real general\n% c\n",
-            "a: is truncated: the line with rows, columns and entries is missing"}}) {
+  for (const bad_matrix b :
+       {bad_matrix{"%%MatrixMarketx matrix coordinate real general\n", "a:1: the first word must be %%MatrixMarket"},
+        bad_matrix{"%%MatrixMarket\n", "a:1: the object (matrix) is missing"},
+        bad_matrix{"%%MatrixMarket vector coordinate real general\n",
+                   "a:1: the object 'vector' is not known; it must be matrix"},
+        bad_matrix{"%%MatrixMarket matrix array real general\n",
+                   "a:1: the matrix is dense (array); a graph needs the coordinate format"},
+        bad_matrix{"%%MatrixMarket matrix sparse real general\n",
+                   "a:1: the format 'sparse' is not known; it must be coordinate"},
+        bad_matrix{"%%MatrixMarket matrix coordinate quaternion general\n",
+                   "a:1: the field 'quaternion' is not known; it must be pattern, real, integer or complex"},
+        bad_matrix{"%%MatrixMarket matrix coordinate real\n",
+                   "a:1: the symmetry (general, symmetric, skew-symmetric or hermitian) is missing"},
+        bad_matrix{"%%MatrixMarket matrix coordinate real odd\n",
+                   "a:1: the symmetry 'odd' is not known; it must be general, symmetric, skew-symmetric or hermitian"},
+        bad_matrix{"%%MatrixMarket matrix coordinate pattern skew-symmetric\n",
+                   "a:1: a pattern cannot be skew-symmetric"},
+        bad_matrix{"%%MatrixMarket matrix coordinate real hermitian\n", "a:1: only a complex matrix can be hermitian"},
+        bad_matrix{"%%MatrixMarket matrix coordinate real general x\n", "a:1: 'x' follows the banner; nothing should"},
+        bad_matrix{"%%MatrixMarket matrix coordinate real general\n% c\n",
+                   "a: is truncated: the line with rows, columns and entries is missing"}}) {
     EXPECT_EQ(refused(b.text, "a"), b.message);
   }
   EXPECT_EQ(refused("1 1 0\n", "a.mtx"), "a.mtx:1: a Matrix Market file begins with %%MatrixMarket");
 }
 
 TEST(MatrixMarket, BadSizes) {
-  for (const bad b : {
-           bad{"3 4 1\n1 1\n", "a:2: the matrix is 3 x 4; a graph needs a square one"},
-           bad{"3 3\n", "a:2: the number of entries is missing"},
-           bad{"-3 3 1\n", "a:2: the number of rows is negative: '-3'"},
-           bad{"3 3 -1\n", "a:2: the number of entries is negative: '-1'"},
-           bad{"3 3 1 9\n", "a:2: '9' follows the sizes; nothing should"},
-           bad{"3 3 99999999999999999999\n",
-               "a:2: the number of entries does not fit in 64 bits: '99999999999999999999'"},
-           bad{"99 99 1000\n1 1\n",
+  for (const bad_matrix b : {
+           bad_matrix{"3 4 1\n1 1\n", "a:2: the matrix is 3 x 4; a graph needs a square one"},
+           bad_matrix{"3 3\n", "a:2: the number of entries is missing"},
+           bad_matrix{"-3 3 1\n", "a:2: the number of rows is negative: '-3'"},
+           bad_matrix{"3 3 -1\n", "a:2: the number of entries is negative: '-1'"},
+           bad_matrix{"3 3 1 9\n", "a:2: '9' follows the sizes; nothing should"},
+           bad_matrix{"3 3 99999999999999999999\n",
+                      "a:2: the number of entries does not fit in 64 bits: '99999999999999999999'"},
+           bad_matrix{
+               "99 99 1000\n1 1\n",
                "a:2: 1000 entries are announced; a file of 64 bytes cannot hold them: it is truncated or the size is "
                "wrong"},
-           bad{"3 3 18446744073709551615\n1 1\n",
+           bad_matrix{
+               "3 3 18446744073709551615\n1 1\n",
                "a:2: 18446744073709551615 entries are announced; a file of 78 bytes cannot hold them: it is truncated "
                "or the "
                "size is wrong"},
-           bad{"1 1 2\n1 1\n1 1\n", "a:2: 2 entries are announced; a matrix of 1 x 1 has no room for them"},
-           bad{"0 0 1\n1 1\n", "a:2: 1 entries are announced; a matrix of 0 x 0 has no room for them"},
-           bad{"999999999999999999 999999999999999999 1\n1 1\n",
-               "a:2: 999999999999999999 vertices are more than any machine holds (at most 281474976710656)"},
+           bad_matrix{"1 1 2\n1 1\n1 1\n", "a:2: 2 entries are announced; a matrix of 1 x 1 has no room for them"},
+           bad_matrix{"0 0 1\n1 1\n", "a:2: 1 entries are announced; a matrix of 0 x 0 has no room for them"},
+           bad_matrix{"999999999999999999 999999999999999999 1\n1 1\n",
+                      "a:2: 999999999999999999 vertices are more than any machine holds (at most 281474976710656)"},
        }) {
     EXPECT_EQ(refused(with("pattern general", b.text), "a"), b.message);
   }
@@ -126,15 +129,16 @@ TEST(MatrixMarket, PromisesOfCompressedFilesAreMeasuredByMemory) {
 }
 
 TEST(MatrixMarket, BadEntries) {
-  for (const bad b : {bad{"3 3 2\n1 1\n", "a: is truncated: 2 entries are announced, it ends after 1"},
-                      bad{"3 3 1\n1 1\n2 2\n", "a:4: '2 2' follows the 1 entries that are announced; nothing should"},
-                      bad{"3 3 1\n0 1\n", "a:3: vertex 0 is out of range: the header allows 1 to 3"},
-                      bad{"3 3 1\n1 4\n", "a:3: vertex 4 is out of range: the header allows 1 to 3"},
-                      bad{"3 3 1\n4 0\n", "a:3: vertex 4 is out of range: the header allows 1 to 3"},
-                      bad{"3 3 1\n-1 1\n", "a:3: the row is negative: '-1'"},
-                      bad{"3 3 1\nx 1\n", "a:3: the row is not a whole number: 'x'"},
-                      bad{"3 3 1\n1   \n", "a:3: the column is missing"},
-                      bad{"3 3 1\n% c\n\n1 1 5\n", "a:5: '5' follows the entry; nothing should"}}) {
+  for (const bad_matrix b :
+       {bad_matrix{"3 3 2\n1 1\n", "a: is truncated: 2 entries are announced, it ends after 1"},
+        bad_matrix{"3 3 1\n1 1\n2 2\n", "a:4: '2 2' follows the 1 entries that are announced; nothing should"},
+        bad_matrix{"3 3 1\n0 1\n", "a:3: vertex 0 is out of range: the header allows 1 to 3"},
+        bad_matrix{"3 3 1\n1 4\n", "a:3: vertex 4 is out of range: the header allows 1 to 3"},
+        bad_matrix{"3 3 1\n4 0\n", "a:3: vertex 4 is out of range: the header allows 1 to 3"},
+        bad_matrix{"3 3 1\n-1 1\n", "a:3: the row is negative: '-1'"},
+        bad_matrix{"3 3 1\nx 1\n", "a:3: the row is not a whole number: 'x'"},
+        bad_matrix{"3 3 1\n1   \n", "a:3: the column is missing"},
+        bad_matrix{"3 3 1\n% c\n\n1 1 5\n", "a:5: '5' follows the entry; nothing should"}}) {
     EXPECT_EQ(refused(with("pattern general", b.text), "a"), b.message);
   }
   EXPECT_EQ(refused(with("real general", "3 3 1\n1 1 x\n"), "a"), "a:3: the value is not a number: 'x'");

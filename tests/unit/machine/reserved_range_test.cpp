@@ -16,7 +16,7 @@
 namespace shoal::machine {
 namespace {
 
-constexpr std::size_t k_mib = std::size_t{1} << 20;
+constexpr std::size_t k_mb = std::size_t{1} << 20;
 
 #if defined(SHOAL_ASAN) || defined(SHOAL_TSAN)
 constexpr bool k_address_space_can_be_limited = false;  // a sanitizer's shadow needs terabytes of it
@@ -64,45 +64,45 @@ TEST(reserved_range, is_aligned_and_takes_no_memory) {
 }
 
 TEST(reserved_range, aligns_as_asked) {
-  const reserved_range range(k_mib, 64 * k_mib);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(range.data()) % (64 * k_mib), 0U);
+  const reserved_range range(k_mb, 64 * k_mb);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(range.data()) % (64 * k_mb), 0U);
 }
 
 TEST(reserved_range, committed_parts_are_zero_and_writable_and_the_rest_faults) {
-  reserved_range range(16 * k_mib);
-  range.commit(k_mib, k_mib);
-  EXPECT_EQ(range.data()[k_mib], std::byte{0});
-  std::memset(range.data() + k_mib, 7, k_mib);
-  EXPECT_EQ(count_pages(range.data(), range.size()).resident_bytes, k_mib);
+  reserved_range range(16 * k_mb);
+  range.commit(k_mb, k_mb);
+  EXPECT_EQ(range.data()[k_mb], std::byte{0});
+  std::memset(range.data() + k_mb, 7, k_mb);
+  EXPECT_EQ(count_pages(range.data(), range.size()).resident_bytes, k_mb);
   EXPECT_TRUE(faults(range.data()));
-  EXPECT_TRUE(faults(range.data() + 2 * k_mib));
+  EXPECT_TRUE(faults(range.data() + 2 * k_mb));
 }
 
 TEST(reserved_range, neighbouring_commits_share_one_mapping) {
-  reserved_range range(512 * k_mib);
-  range.commit(0, k_mib);
+  reserved_range range(512 * k_mb);
+  range.commit(0, k_mb);
   range.data()[0] = std::byte{1};
   const int before = count_mappings(range);
   for (std::size_t slab = 1; slab < 256; ++slab) {
-    range.commit(slab * k_mib, k_mib);
-    range.data()[slab * k_mib] = std::byte{1};
+    range.commit(slab * k_mb, k_mb);
+    range.data()[slab * k_mb] = std::byte{1};
   }
   EXPECT_LE(count_mappings(range), before + 2);
 }
 
 TEST(reserved_range, discard_gives_memory_back) {
-  reserved_range range(4 * k_mib);
-  range.commit(0, 4 * k_mib);
-  std::memset(range.data(), 1, 4 * k_mib);
-  range.discard(k_mib, 2 * k_mib);
-  EXPECT_EQ(count_pages(range.data(), range.size()).resident_bytes, 2 * k_mib);
-  EXPECT_EQ(range.data()[k_mib], std::byte{0});
-  EXPECT_EQ(range.data()[3 * k_mib], std::byte{1});
+  reserved_range range(4 * k_mb);
+  range.commit(0, 4 * k_mb);
+  std::memset(range.data(), 1, 4 * k_mb);
+  range.discard(k_mb, 2 * k_mb);
+  EXPECT_EQ(count_pages(range.data(), range.size()).resident_bytes, 2 * k_mb);
+  EXPECT_EQ(range.data()[k_mb], std::byte{0});
+  EXPECT_EQ(range.data()[3 * k_mb], std::byte{1});
 }
 
 TEST(reserved_range, small_pages_stay_small_also_where_huge_ones_would_fit) {
-  reserved_range range(8 * k_mib, k_huge_page_bytes, page_kind::small);
-  range.commit(0, 8 * k_mib);
+  reserved_range range(8 * k_mb, k_huge_page_bytes, page_kind::small);
+  range.commit(0, 8 * k_mb);
   range.data()[0] = std::byte{1};
   const page_count count = count_pages(range.data(), range.size());
   EXPECT_EQ(count.huge_bytes, 0U);
@@ -110,8 +110,8 @@ TEST(reserved_range, small_pages_stay_small_also_where_huge_ones_would_fit) {
 }
 
 TEST(reserved_range, guards_fault_without_a_mapping_of_their_own) {
-  reserved_range range(4 * k_mib);
-  range.commit(0, 4 * k_mib);
+  reserved_range range(4 * k_mb);
+  range.commit(0, 4 * k_mb);
   const int before = count_mappings(range);
   if (!guard_install(range.data(), page_size())) {
     EXPECT_EQ(errno, EINVAL);
@@ -120,14 +120,14 @@ TEST(reserved_range, guards_fault_without_a_mapping_of_their_own) {
   EXPECT_LE(count_mappings(range), before);
   EXPECT_TRUE(faults(range.data()));
   EXPECT_FALSE(faults(range.data() + page_size()));
-  range.discard(0, 4 * k_mib);
+  range.discard(0, 4 * k_mb);
   EXPECT_TRUE(faults(range.data()));
   EXPECT_TRUE(guard_remove(range.data(), page_size()));
   EXPECT_FALSE(faults(range.data()));
 }
 
 TEST(reserved_range, moving_leaves_nothing_behind) {
-  reserved_range first(k_mib);
+  reserved_range first(k_mb);
   std::byte* const place = first.data();
   reserved_range second(std::move(first));
   EXPECT_EQ(second.data(), place);
