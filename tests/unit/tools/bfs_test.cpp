@@ -1,35 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal bfs` as a user meets it: what it says, what it writes, and how it refuses bad input.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "unit/tools/run_command.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
 
-// The command lies at the root of the build directory, this test somewhere below.
-std::string command_path() {
-  for (auto folder = fs::read_symlink("/proc/self/exe").parent_path(); folder.has_relative_path();
-       folder = folder.parent_path()) {
-    if (fs::is_regular_file(folder / "shoal")) return (folder / "shoal").string();
-  }
-  return "";
-}
-
-struct answer {
-  int status = -1;
-  std::string text;
-  bool has(const std::string& part) const { return text.find(part) != std::string::npos; }
-};
+using shoal::tests::answer;
 
 class bfs_command : public testing::Test {
 protected:
@@ -49,17 +35,7 @@ protected:
   }
 
   static answer run(const std::string& arguments, const std::string& redirect = "2>&1") {
-    const std::string command = command_path();
-    if (command.empty()) return {-1, "the command is not built: build the target shoal_command first"};
-    std::FILE* pipe = popen(("'" + command + "' bfs " + arguments + " " + redirect).c_str(), "r");
-    if (pipe == nullptr) return {-1, "no pipe"};
-    answer result;
-    std::array<char, 4096> buffer;
-    for (std::size_t got; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-      result.text.append(buffer.data(), got);
-    const int status = pclose(pipe);
-    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return result;
+    return shoal::tests::run_command("bfs " + arguments, redirect);
   }
 
   static void expect_refused(const std::string& arguments, const std::string& said) {

@@ -1,47 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command as a user meets it: the program that was built is started, and its status and words are read.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "unit/tools/run_command.hpp"
+
 namespace {
 
-// The command lies at the root of the build directory, this test somewhere below.
-std::string command_path() {
-  for (auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path(); folder.has_relative_path();
-       folder = folder.parent_path()) {
-    if (std::filesystem::is_regular_file(folder / "shoal")) return (folder / "shoal").string();
-  }
-  return "";
-}
+using shoal::tests::answer;
 
-struct answer {
-  int status = -1;
-  std::string text;
-};
-
-// Runs `shoal ARGUMENTS`; `redirect` chooses which output is read.
 answer run(const std::string& arguments, const std::string& redirect = "2>&1") {
-  std::string path = command_path();
-  if (path.empty()) return {-1, "the command is not built: build the target shoal_command first"};
-  std::FILE* pipe = popen(("'" + path + "' " + arguments + " " + redirect).c_str(), "r");
-  if (pipe == nullptr) return {-1, "no pipe"};
-  answer result;
-  std::array<char, 4096> buffer;
-  for (std::size_t got; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-    result.text.append(buffer.data(), got);
-  }
-  int status = pclose(pipe);
-  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return result;
+  return shoal::tests::run_command(arguments, redirect);
 }
-
-bool has(const answer& got, const std::string& part) { return got.text.find(part) != std::string::npos; }
 
 TEST(command, says_its_version) {
   answer got = run("--version");
@@ -53,7 +26,7 @@ TEST(command, every_help_has_an_example) {
   for (const char* arguments : {"--help", "info --help", "bench --help", "bench limits --help"}) {
     answer got = run(arguments);
     EXPECT_EQ(got.status, 0) << arguments;
-    EXPECT_TRUE(has(got, "Example:")) << got.text;
+    EXPECT_TRUE(got.has("Example:")) << got.text;
   }
 }
 
@@ -61,29 +34,29 @@ TEST(command, nothing_asked_is_wrong_usage) {
   EXPECT_EQ(run("").status, 2);
   answer got = run("bench");
   EXPECT_EQ(got.status, 2);
-  EXPECT_TRUE(has(got, "limits")) << got.text;
+  EXPECT_TRUE(got.has("limits")) << got.text;
 }
 
 TEST(command, suggests_the_nearest_name) {
   answer got = run("benhc limits");
   EXPECT_EQ(got.status, 2);
-  EXPECT_TRUE(has(got, "shoal: unknown subcommand 'benhc'")) << got.text;
-  EXPECT_TRUE(has(got, "did you mean 'bench'?")) << got.text;
-  EXPECT_TRUE(has(run("bench limit"), "did you mean 'limits'?"));
-  EXPECT_TRUE(has(run("bench limits --repaet 3"), "did you mean '--repeat'?"));
-  EXPECT_TRUE(has(run("bench limits --repaet=3"), "did you mean '--repeat'?"));
+  EXPECT_TRUE(got.has("shoal: unknown subcommand 'benhc'")) << got.text;
+  EXPECT_TRUE(got.has("did you mean 'bench'?")) << got.text;
+  EXPECT_TRUE(run("bench limit").has("did you mean 'limits'?"));
+  EXPECT_TRUE(run("bench limits --repaet 3").has("did you mean '--repeat'?"));
+  EXPECT_TRUE(run("bench limits --repaet=3").has("did you mean '--repeat'?"));
 }
 
 TEST(command, points_to_the_help_where_nothing_is_near) {
   answer got = run("xylophone");
   EXPECT_EQ(got.status, 2);
-  EXPECT_TRUE(has(got, "`shoal --help`")) << got.text;
+  EXPECT_TRUE(got.has("`shoal --help`")) << got.text;
 }
 
 TEST(command, refuses_a_value_out_of_range) {
   answer got = run("bench limits --repeat 0");
   EXPECT_EQ(got.status, 2);
-  EXPECT_TRUE(has(got, "shoal: --repeat")) << got.text;
+  EXPECT_TRUE(got.has("shoal: --repeat")) << got.text;
   EXPECT_EQ(run("bench limits --table-mb many").status, 2);
   EXPECT_EQ(run("bench limits --only nothing --table-mb 1").status, 2);
 }
@@ -98,7 +71,7 @@ TEST(command, info_shows_the_machine_and_where_settings_come_from) {
   answer got = run("info", "2>/dev/null");
   EXPECT_EQ(got.status, 0);
   for (const char* part : {"machine\n", "memory\n", "pages\n", "settings", "from default"}) {
-    EXPECT_TRUE(has(got, part)) << part << " in " << got.text;
+    EXPECT_TRUE(got.has(part)) << part << " in " << got.text;
   }
 }
 
@@ -118,7 +91,7 @@ TEST(command, limits_writes_nothing_but_json_to_standard_output) {
 TEST(command, a_result_that_cannot_be_written_is_a_failure) {
   answer got = run("bench limits --only context --table-mb 2 --repeat 1 --seconds 0.002 --json /nonexistent-folder/x");
   EXPECT_EQ(got.status, 1);
-  EXPECT_TRUE(has(got, "shoal: cannot write")) << got.text;
+  EXPECT_TRUE(got.has("shoal: cannot write")) << got.text;
 }
 
 }  // namespace
