@@ -25,6 +25,18 @@ namespace shoal {
 
 /// Waits until all that this task has begun with async_ verbs is complete. May switch.
 inline void wait() { detail::settle_all(detail::this_port()); }
+/// Waits when its scope is left, however that happens. For what async_ verbs write to a scope that may be left by an
+/// exception; declared after it:
+///   T got[8];
+///   const shoal::wait_at_exit complete;
+///   for (...) a.async_get(i, &got[k]);
+class [[nodiscard]] wait_at_exit {
+public:
+  wait_at_exit() = default;
+  wait_at_exit(const wait_at_exit&) = delete;
+  wait_at_exit& operator=(const wait_at_exit&) = delete;
+  ~wait_at_exit() { wait(); }
+};
 /// Pushes out what is buffered on this worker; waits for nothing.
 inline void flush() noexcept { detail::flush_all(detail::this_port()); }
 
@@ -114,7 +126,7 @@ public:
   void async_max(std::uint64_t i, T value) const { begin<detail::verb::max>(i, value); }
   void async_bit_and(std::uint64_t i, T value) const { begin<detail::verb::bit_and>(i, value); }
   void async_bit_or(std::uint64_t i, T value) const { begin<detail::verb::bit_or>(i, value); }
-  /// `target` must live until wait().
+  /// `target` must live until wait(), also if an exception leaves the scope meanwhile: see wait_at_exit.
   void async_get(std::uint64_t i, T* target) const {
     if constexpr (k_is_element)
       begin<detail::verb::get>(i, T{}, target);
@@ -136,7 +148,7 @@ public:
     detail::bulk_put(layout_, i, values.data(), values.size(), detail::copy_unit<T>());
     settle();
   }
-  /// `target` must live until wait().
+  /// `target` must live until wait(), as above.
   void async_get(std::uint64_t i, std::span<T> target) const {
     detail::bulk_get(layout_, i, target.data(), target.size(), detail::copy_unit<T>());
   }
@@ -145,7 +157,14 @@ public:
     detail::bulk_put(layout_, i, values.data(), values.size(), detail::copy_unit<T>());
   }
   /// Sets every element. May switch.
-  void fill(const T& value) const { detail::fill(layout_, &value); }
+  void fill(const T& value) const {
+    if constexpr (sizeof(T) <= detail::k_most_fill_bytes) {
+      detail::fill(layout_, &value, detail::copy_unit<T>());
+    } else {
+      for (std::uint64_t i = 0; i < size(); ++i) async_put(i, value);
+      settle();
+    }
+  }
   /// Copies `count` elements of `from`, from element `from_i` on, to this array from `to_i` on. May switch.
   void copy(std::uint64_t to_i, const array_ref& from, std::uint64_t from_i, std::uint64_t count) const {
     detail::copy(layout_, to_i, from.layout_, from_i, count, detail::copy_unit<T>());
@@ -166,13 +185,13 @@ private:
   template <detail::verb V>
   T run(std::uint64_t i, T value, T desired = T{}) const {
     static_assert(k_is_element, "this operation needs elements of 1, 2, 4 or 8-byte integers, float or double");
-    static_assert(detail::k_has_verb<V, T>, "bit operations need integers");
+    static_assert(detail::k_has_verb<V, T>, "bit operations need integers; bool has put, get, min, max and exchanges");
     return detail::run_access<V, T>(layout_, i, value, desired);
   }
   template <detail::verb V>
   void begin(std::uint64_t i, T value, T* target = nullptr, T desired = T{}) const {
     static_assert(k_is_element, "this operation needs elements of 1, 2, 4 or 8-byte integers, float or double");
-    static_assert(detail::k_has_verb<V, T>, "bit operations need integers");
+    static_assert(detail::k_has_verb<V, T>, "bit operations need integers; bool has put, get, min, max and exchanges");
     detail::begin_access<V, T>(layout_, i, value, target, desired);
   }
   static void settle() { detail::settle_all(detail::this_port()); }
@@ -180,7 +199,8 @@ private:
   detail::array_layout layout_;
 };
 
-/// A global array: owner of its memory. Allocating and freeing are done by one task, on behalf of all nodes.
+/// A global array: owner of its memory. Allocating and freeing are done by one task, on behalf of all nodes. Freeing waits
+/// until what flies to the array has landed, and so for each worker to be between two tasks, or in a wait, once.
 template <class T>
 class global_array {
 public:

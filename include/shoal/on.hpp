@@ -19,6 +19,7 @@
 #include "shoal/detail/message.hpp"
 #include "shoal/detail/port.hpp"
 #include "shoal/detail/unwatched.hpp"
+#include "shoal/sync.hpp"
 
 namespace shoal {
 
@@ -31,10 +32,14 @@ inline unsigned worker_count() noexcept { return detail::t_worker->siblings; }
 
 namespace detail {
 
+/// What is called on a node: a copy of its own there, which it may change.
+template <class F>
+using result_there = std::invoke_result_t<F&>;
+
 template <class F>
 std::size_t run_called(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
   F f = packed<F>::read(arguments.data());
-  using result = std::invoke_result_t<F&>;
+  using result = result_there<F>;
   if constexpr (std::is_void_v<result>) {
     f();
     return 0;
@@ -72,8 +77,8 @@ void begin_on(call_state& state, std::uint32_t node, const F& f, Room& room) {
 /// Runs `f` on `node` and waits for its result.
 template <class F>
 requires std::invocable<F&>
-auto on(std::uint32_t node, const F& f) -> std::invoke_result_t<const F&> {
-  detail::answer_room<std::invoke_result_t<const F&>> room;
+auto on(std::uint32_t node, const F& f) -> detail::result_there<F> {
+  detail::answer_room<detail::result_there<F>> room;
   detail::call_state state;
   detail::begin_on(state, node, f, room);
   state.wait();
@@ -97,7 +102,7 @@ public:
 private:
   template <class F>
   requires std::invocable<F&>
-  friend auto async_on(std::uint32_t node, const F& f) -> remote_future<std::invoke_result_t<const F&>>;
+  friend auto async_on(std::uint32_t node, const F& f) -> remote_future<detail::result_there<F>>;
 
   struct call {
     detail::answer_room<R> room;
@@ -111,6 +116,9 @@ namespace detail {
 template <class F>
 void receive_in_place(const arrival& a) noexcept {
   F f = packed<F>::read(a.payload.data());
+#ifdef SHOAL_CHECKED
+  const no_wait scope;
+#endif
   f();
 }
 
@@ -118,17 +126,24 @@ void receive_in_place(const arrival& a) noexcept {
 
 /// Executes `f` on `node` in place, where messages are decoded, and gives nothing back: for a few memory accesses each,
 /// millions of times. `f` must neither wait nor throw nor call other nodes; it sees the memory of its node through
-/// symmetric pointers (array_ref::symmetric). Complete after wait() or the end of the loop, like any async verb; on this node at once.
-/// Executed one at a time per worker of the receiver: use atomics where a node has several.
+/// symmetric pointers (array_ref::symmetric). Complete after wait() or the end of the loop, like any async verb; on this
+/// node at once.
+/// Executed one at a time per worker of the receiver: use atomics where a node has several. async_ verbs inside `f` are
+/// not covered by the sender's wait(): they sit in the window of the worker that executed it. Use bare verbs there, which
+/// complete at once on memory that its node maps.
 template <class F>
 requires std::invocable<F&>
 void async_at(std::uint32_t node, const F& f) {
   using packing = detail::packed<F>;
   static_assert(packing::k_words <= 64, "what async_at sends should be small");
   detail::worker_face& w = detail::worker_here();
+  SHOAL_ASSERT(node < node_count(), "there is no such node");
   detail::check_capture(f);
   if (node == static_cast<detail::port*>(w.port)->node) {
     F copy = f;
+#ifdef SHOAL_CHECKED
+    const no_wait scope;
+#endif
     copy();
     return;
   }
@@ -142,8 +157,8 @@ void async_at(std::uint32_t node, const F& f) {
 /// Begins `f` on `node`.
 template <class F>
 requires std::invocable<F&>
-auto async_on(std::uint32_t node, const F& f) -> remote_future<std::invoke_result_t<const F&>> {
-  using result = std::invoke_result_t<const F&>;
+auto async_on(std::uint32_t node, const F& f) -> remote_future<detail::result_there<F>> {
+  using result = detail::result_there<F>;
   remote_future<result> made;
   made.call_ = std::make_unique<typename remote_future<result>::call>();
   detail::begin_on(made.call_->state, node, f, made.call_->room);

@@ -5,8 +5,9 @@
 //   elsewhere    on all nodes but this one         owners_of(array)   body(i) where element i is
 // Who may call: tasks; loops nest. It switches, and so may the body.
 // Guarantees: one message per node and loop; within a node workers divide their share lazily; many iterations wait at
-// once, bounded by memory. The first exception ends the loop early and is thrown here: as itself from a loop that is only
-// here, else as shoal::remote_error. Bodies that leave this node are trivially copyable and below 11 KiB.
+// once, bounded by memory. The first exception ends the share of its node early and, when all have ended, is thrown
+// here: as itself from a loop that is only here, else as shoal::remote_error. Bodies that leave this node are trivially
+// copyable and below 11 KiB.
 // Source: GMT's parFor (Morari 2014, chapter 5). Shown by tests/cluster/loop_test.cpp.
 #pragma once
 
@@ -188,6 +189,7 @@ private:
 template <class Where, class Body>
 void parallel_for(const Where& where, std::uint64_t begin, std::uint64_t end, const Body& body,
                   std::uint64_t grain = 0) {
+  static_assert(!std::is_function_v<Body>, "the body is a function object: wrap the function in a lambda");
   static_assert(std::is_invocable_v<const Body&, std::uint64_t>, "the body is called with the index of the iteration");
   if (begin >= end) return;
   if constexpr (std::is_same_v<Where, here_t>) {
@@ -199,6 +201,8 @@ void parallel_for(const Where& where, std::uint64_t begin, std::uint64_t end, co
     detail::shares all(where, begin, end);
     all.set(grain, detail::is_outermost());
     constexpr std::size_t k_share = detail::packed<detail::loop_share>::k_words;
+    static_assert(k_share + detail::packed<Body>::k_words <= detail::k_most_call_words,
+                  "what a loop's body captures must be below 11 KiB");
     std::array<std::uint64_t, k_share + detail::packed<Body>::k_words> words;
     detail::packed<Body>::write(body, words.data() + k_share);
     detail::call_state calls;
@@ -229,22 +233,28 @@ void parallel_for(const Where& where, std::uint64_t n, const Body& body) {
   parallel_for(where, 0, n, body);
 }
 
-/// Combines body(i) for all i in [begin, end), beginning with `identity` on each node; order unspecified within a node,
-/// nodes in ascending order.
+/// Combines body(i) for all i in [begin, end), beginning with `identity` on each node, and once more here where the nodes'
+/// values are combined: it must change nothing. Order unspecified within a node, nodes in ascending order.
 template <class Where, class T, class Body, class Combine>
 T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T identity, const Body& body,
                   const Combine& combine, std::uint64_t grain = 0) {
+  static_assert(!std::is_function_v<Body> && !std::is_function_v<Combine>,
+                "body and combiner are function objects: wrap a plain function in a lambda");
   static_assert(std::is_invocable_r_v<T, const Body&, std::uint64_t>, "the body gives a value for each iteration");
+  static_assert(std::is_invocable_r_v<T, const Combine&, T, T>, "the combiner makes one value of two");
   if (begin >= end) return identity;
   if constexpr (std::is_same_v<Where, here_t>) {
     return detail::reduce_share_here<T>({begin, end - begin, 1, grain, false}, body, combine, identity);
   } else {
     using pair = detail::reduce_pair<T, Body, Combine>;
     detail::check_capture(body);
+    detail::check_capture(combine);
     detail::shares all(where, begin, end);
     all.set(grain, detail::is_outermost());
     constexpr std::size_t k_share = detail::packed<detail::loop_share>::k_words;
     constexpr std::size_t k_pair = detail::packed<pair>::k_words;
+    static_assert(k_share + k_pair + detail::packed<T>::k_words <= detail::k_most_call_words,
+                  "body, combiner and value of a reduction must together be below 11 KiB");
     std::array<std::uint64_t, k_share + k_pair + detail::packed<T>::k_words> words;
     detail::packed<pair>::write(pair{body, combine}, words.data() + k_share);
     detail::packed<T>::write(identity, words.data() + k_share + k_pair);

@@ -27,13 +27,17 @@ public:
     waiter* next = nullptr;
   };
 
+  wait_list() = default;
+  wait_list(const wait_list&) = delete;
+  wait_list& operator=(const wait_list&) = delete;
+  ~wait_list() { SHOAL_CHECK(first_ == nullptr, "what tasks wait at is destroyed while a task waits"); }
+
   void lock() noexcept {
     while (held_.exchange(true, std::memory_order_acquire)) wait_for_guard();
   }
   void unlock() noexcept { held_.store(false, std::memory_order_release); }
 
   // With the guard held:
-  bool empty() const noexcept { return first_ == nullptr; }
   void push(waiter& w) noexcept {
     (first_ == nullptr ? first_ : last_->next) = &w;
     last_ = &w;
@@ -42,6 +46,16 @@ public:
     waiter* w = first_;
     if (w != nullptr) first_ = w->next;
     return w;
+  }
+  /// The first ones, at most `most`, linked by `next`; what is left of `most` is how many were too few.
+  waiter* take(std::ptrdiff_t& most) noexcept {
+    waiter* const taken = first_;
+    waiter** end = &first_;
+    for (; most > 0 && *end != nullptr; --most) end = &(*end)->next;
+    waiter* const rest = *end;
+    *end = nullptr;
+    first_ = rest;
+    return taken == rest ? nullptr : taken;
   }
   /// All of them, linked by `next`.
   waiter* take_all() noexcept {
@@ -146,13 +160,11 @@ public:
     return true;
   }
   void release(std::ptrdiff_t n = 1) noexcept {
-    for (; n > 0; --n) {
-      waiters_.lock();
-      detail::wait_list::waiter* w = waiters_.pop();
-      if (w == nullptr) ++count_;
-      waiters_.unlock();
-      if (w != nullptr) detail::wake(w->task);
-    }
+    waiters_.lock();
+    detail::wait_list::waiter* w = waiters_.take(n);
+    count_ += n;
+    waiters_.unlock();
+    detail::wait_list::wake_all(w);  // who is woken may destroy the semaphore
   }
 
 private:
@@ -184,8 +196,14 @@ public:
       waiters_.wait();
   }
   void arrive_and_wait(std::ptrdiff_t n = 1) noexcept {
-    count_down(n);
-    wait();
+    // At once: a latch that is open may be destroyed by whoever has waited.
+    waiters_.lock();
+    SHOAL_CHECK(n <= left_, "a latch is counted down below nought");
+    left_ -= n;
+    if (left_ != 0) return waiters_.wait();
+    detail::wait_list::waiter* w = waiters_.take_all();
+    waiters_.unlock();
+    detail::wait_list::wake_all(w);
   }
 
 private:

@@ -87,12 +87,19 @@ public:
   void run(F&& f) {
     using child = child_of<std::decay_t<F>>;
     detail::worker_face& w = detail::worker_here();
-    auto* c = ::new (detail::allocate(w, sizeof(child))) child(*this, std::forward<F>(f));
-    detail::spawn(w, *c);
+    child* const c = make<child>(w, std::forward<F>(f));
+    try {
+      detail::spawn(w, *c);
+    } catch (...) {  // no memory for a longer deque
+      c->~child();
+      detail::deallocate_for<child>(*detail::t_worker, c);
+      throw;
+    }
     join_.add();
   }
 
-  /// Returns when all tasks of the group have ended; rethrows the first exception among them. May switch.
+  /// Returns when all tasks of the group have ended; rethrows the first exception among them. May switch. Runs those
+  /// that nobody has taken as plain calls, so their errno stays.
   void wait() {
     wait_all();
     exception_.rethrow();
@@ -108,7 +115,8 @@ private:
   template <class F>
   struct child_of final : child_base {
     template <class G>
-    child_of(task_group& g, G&& f) : child_base(g), body(std::forward<G>(f)) {
+    child_of(task_group& g, G&& f) noexcept(std::is_nothrow_constructible_v<F, G>)
+        : child_base(g), body(std::forward<G>(f)) {
       this->run = [](detail::task& t) noexcept {
         auto& self = static_cast<child_of&>(t);
         task_group& waited = *self.owner;
@@ -128,11 +136,26 @@ private:
       }
       detail::settle(issued);
       this->~child_of();
-      detail::deallocate(*detail::t_worker, this, sizeof(child_of));
+      detail::deallocate_for<child_of>(*detail::t_worker, this);
     }
 
     F body;
   };
+
+  template <class Child, class F>
+  Child* make(detail::worker_face& w, F&& f) {
+    void* const place = detail::allocate_for<Child>(w);
+    if constexpr (std::is_nothrow_constructible_v<Child, task_group&, F>) {
+      return ::new (place) Child(*this, std::forward<F>(f));
+    } else {
+      try {
+        return ::new (place) Child(*this, std::forward<F>(f));
+      } catch (...) {  // the copy of the body
+        detail::deallocate_for<Child>(*detail::t_worker, place);
+        throw;
+      }
+    }
+  }
 
   void wait_all() noexcept;
 

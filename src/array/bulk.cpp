@@ -20,11 +20,17 @@ void check_alive([[maybe_unused]] const array_layout& layout) noexcept {
   SHOAL_CHECK(this_port().generations[layout.slot] == layout.generation, "a global array is used after it was freed");
 }
 
+void check_range([[maybe_unused]] const array_layout& layout, [[maybe_unused]] std::uint64_t i,
+                 [[maybe_unused]] std::uint64_t count) noexcept {
+  check_alive(layout);
+  SHOAL_CHECK(count <= layout.size && i <= layout.size - count, "a range is out of the range of its global array");
+}
+
 // Calls piece(node, offset, first element, elements) for each contiguous part of [i, i + count).
 template <class Piece>
 void for_pieces(const array_layout& layout, std::uint64_t i, std::uint64_t count, Piece&& piece) {
-  check_alive(layout);
-  SHOAL_CHECK(count <= layout.size && i <= layout.size - count, "a range is out of the range of its global array");
+  if (count == 0) return;  // also of an empty array, which has no memory that could have been freed
+  check_range(layout, i, count);
   for (std::uint64_t done = 0; done < count;) {
     const auto at = layout.locate(i + done);
     const std::uint64_t in_block =
@@ -47,10 +53,45 @@ std::uint64_t piece_bytes(std::uint64_t left, std::uint32_t element_bytes) noexc
   return element_bytes > k_most_piece_bytes ? k_most_piece_bytes : k_most_piece_bytes / element_bytes * element_bytes;
 }
 
+// `from` may be shared memory: elements that do not tear are read whole.
+enum class source { own, shared };
+
+void put_pieces(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit,
+                source kind) {
+  const unwatched quiet;
+  port& p = this_port();
+  ++p.async_issued;
+  for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {
+    const auto* from = static_cast<const std::byte*>(values) + done * layout.element_bytes;
+    std::uint64_t left = n * layout.element_bytes;
+    if (std::byte* base = p.bases[at.node]; base != nullptr) {
+      copy_elements(base + at.offset, from, left, unit);
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      return;
+    }
+    while (left > 0) {
+      const std::uint64_t bytes = piece_bytes(left, layout.element_bytes);
+      const std::uint64_t words = words_for(bytes);
+      stream& s = room_for(p, at.node, k_header_words + words);
+      write_header(s, other_operation::bulk_put, unit, at.offset, bytes);
+      if (kind == source::shared)
+        copy_elements(s.cursor, from, bytes, unit);
+      else
+        std::memcpy(s.cursor, from, bytes);
+      s.cursor += words;
+      from += bytes;
+      at.offset += bytes;
+      left -= bytes;
+    }
+  });
+  attend(p);
+}
+
 struct fill_request {
   array_layout layout;
-  std::uint64_t value_bytes;
+  unsigned unit;
 };
+static_assert(packed<fill_request>::k_words + words_for(k_most_fill_bytes) <= k_most_call_words);
 
 std::size_t fill_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
   const auto request = packed<fill_request>::read(arguments.data());
@@ -58,15 +99,17 @@ std::size_t fill_part(std::uint32_t, std::span<const std::uint64_t> arguments, s
   port& p = this_port();
   std::byte* at = p.bases[p.node] + request.layout.offset;
   const std::uint64_t bytes = request.layout.local_range(p.node).count * request.layout.element_bytes;
-  const std::uint64_t one = request.value_bytes;
+  const std::uint64_t one = request.layout.element_bytes;
   if (bytes == 0) return 0;
-  // One element, then what there is doubled, up to pieces that fit into a cache.
-  constexpr std::uint64_t k_most_copied = 64 << 10;
-  std::memcpy(at, value, one);
-  for (std::uint64_t done = one; done < bytes;) {
-    const std::uint64_t n = std::min({done, bytes - done, std::max(one, k_most_copied / one * one)});
-    std::memcpy(at + done, at, n);
-    done += n;
+  // Copies in a block of its own, never taken from the array: what somebody else puts there meanwhile stays where it is.
+  constexpr std::uint64_t k_most_block = 64 << 10;
+  const std::uint64_t block_bytes = std::min(bytes, std::max(one, k_most_block / one * one));
+  std::vector<std::uint64_t> block(words_for(block_bytes));
+  auto* const copies = reinterpret_cast<std::byte*>(block.data());
+  for (std::uint64_t k = 0; k < block_bytes; k += one) std::memcpy(copies + k, value, one);
+  for (std::uint64_t done = 0; done < bytes; done += block_bytes) {
+    copy_elements(at + done, copies, std::min(block_bytes, bytes - done), request.unit);
+    attend(p);
   }
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return 0;
@@ -96,9 +139,11 @@ std::size_t copy_part(std::uint32_t, std::span<const std::uint64_t> arguments, s
   const std::uint64_t end = first_at_least(r.from_i + r.count);
   const auto index = [&](std::uint64_t k) { return r.to_i + (range.first + k * range.stride - r.from_i); };
   if (range.stride == 1) {
-    if (end > begin) bulk_put(r.to, index(begin), part + begin * r.from.element_bytes, end - begin, r.unit);
+    if (end > begin)
+      put_pieces(r.to, index(begin), part + begin * r.from.element_bytes, end - begin, r.unit, source::shared);
   } else {
-    for (std::uint64_t k = begin; k < end; ++k) bulk_put(r.to, index(k), part + k * r.from.element_bytes, 1, r.unit);
+    for (std::uint64_t k = begin; k < end; ++k)
+      put_pieces(r.to, index(k), part + k * r.from.element_bytes, 1, r.unit, source::shared);
   }
   settle_all(p);
   return 0;
@@ -110,7 +155,6 @@ void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::ui
   const unwatched quiet;
   port& p = this_port();
   ++p.async_issued;
-  drain_window(p);  // what this task has deferred on mapped memory comes first, as for a bare verb of another task
   for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {
     auto* to = static_cast<std::byte*>(target) + done * layout.element_bytes;
     std::uint64_t left = n * layout.element_bytes;
@@ -133,36 +177,14 @@ void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::ui
 }
 
 void bulk_put(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit) {
-  const unwatched quiet;
-  port& p = this_port();
-  ++p.async_issued;
-  for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {
-    const auto* from = static_cast<const std::byte*>(values) + done * layout.element_bytes;
-    std::uint64_t left = n * layout.element_bytes;
-    if (std::byte* base = p.bases[at.node]; base != nullptr) {
-      copy_elements(base + at.offset, from, left, unit);
-      std::atomic_thread_fence(std::memory_order_seq_cst);
-      return;
-    }
-    while (left > 0) {
-      const std::uint64_t bytes = piece_bytes(left, layout.element_bytes);
-      const std::uint64_t words = words_for(bytes);
-      stream& s = room_for(p, at.node, k_header_words + words);
-      write_header(s, other_operation::bulk_put, unit, at.offset, bytes);
-      std::memcpy(s.cursor, from, bytes);
-      s.cursor += words;
-      from += bytes;
-      at.offset += bytes;
-      left -= bytes;
-    }
-  });
-  attend(p);
+  put_pieces(layout, i, values, count, unit, source::own);
 }
 
-void fill(const array_layout& layout, const void* value) {
+void fill(const array_layout& layout, const void* value, unsigned unit) {
   if (layout.size == 0) return;
   check_alive(layout);
-  fill_request request{layout, layout.element_bytes};
+  SHOAL_ASSERT(layout.element_bytes <= k_most_fill_bytes, "larger elements are put one by one");
+  const fill_request request{layout, unit};
   constexpr std::size_t k_words = packed<fill_request>::k_words;
   std::vector<std::uint64_t> words(k_words + words_for(layout.element_bytes));
   packed<fill_request>::write(request, words.data());
@@ -175,7 +197,9 @@ void fill(const array_layout& layout, const void* value) {
 
 void copy(const array_layout& to, std::uint64_t to_i, const array_layout& from, std::uint64_t from_i,
           std::uint64_t count, unsigned unit) {
-  check_alive(from);  // the other one where it is written
+  if (count == 0) return;
+  check_range(to, to_i, count);
+  check_range(from, from_i, count);
   const copy_request request{to, from, to_i, from_i, count, unit};
   std::vector<std::uint64_t> words(packed<copy_request>::k_words);
   packed<copy_request>::write(request, words.data());

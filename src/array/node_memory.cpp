@@ -9,6 +9,7 @@
 #include "machine/memory_info.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/call.hpp"
+#include "shoal/detail/loop.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::array {
@@ -125,9 +126,15 @@ std::size_t commit_part(std::uint32_t, std::span<const std::uint64_t> arguments,
   return packed<part_report>::k_words;
 }
 
-// What flies to this array from here has landed when this has run: a call's end waits for what its worker began.
+// What flies to this array from this node has landed when this has run. It may lie in the window or the buffers of any
+// worker, for a task that goes on: a loop of one iteration that claims to have begun operations on all of them.
 std::size_t settle_part(std::uint32_t, std::span<const std::uint64_t>, std::uint64_t*) {
-  settle_all(this_port());
+  loop_state loop;
+  loop.chunk = [](const void*, loop_frame& frame) {
+    frame.next = frame.limit;
+    frame.loop->async_workers.store(~std::uint64_t{0}, std::memory_order_relaxed);
+  };
+  run_loop_here(loop, 0, 1);
   return 0;
 }
 
@@ -218,7 +225,6 @@ void free_array(const array_layout& layout) noexcept {
   const node_memory::lease lease{layout.offset, layout.slot, layout.generation};
   const auto request = [&](std::uint32_t n) { return part_request{lease, bytes, layout.holds_part(n)}; };
   try {
-    settle_all(this_port());
     call_all(settle_part, request);
     call_all(release_part, request);
     call_state last;

@@ -70,26 +70,22 @@ std::optional<std::int64_t> parse_int(std::string_view text) noexcept { return p
 std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto number = parse_whole<std::uint64_t>(text.substr(0, digits));
-  std::string_view unit = text.substr(digits);
+  const std::string lower_unit = lower(text.substr(digits, std::size_t{4}));
+  std::string_view unit = lower_unit;
   if (!number) return std::nullopt;
   unsigned shift = 0;
   if (!unit.empty()) {
     switch (unit.front()) {
-      case 'K':
       case 'k': shift = 10; break;
-      case 'M':
       case 'm': shift = 20; break;
-      case 'G':
       case 'g': shift = 30; break;
-      case 'T':
       case 't': shift = 40; break;
-      case 'B':
       case 'b': break;
       default: return std::nullopt;
     }
     const bool scaled = shift != 0;
     unit.remove_prefix(1);
-    if (!unit.empty() && !(scaled && (unit == "B" || unit == "iB"))) return std::nullopt;
+    if (!unit.empty() && !(scaled && (unit == "b" || unit == "ib"))) return std::nullopt;
   }
   if (*number > std::numeric_limits<std::uint64_t>::max() >> shift) return std::nullopt;
   return *number << shift;

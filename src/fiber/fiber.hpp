@@ -4,7 +4,7 @@
 // catch block or a destructor.
 // Who may call: only the worker that owns the fiber; a fiber never moves to another thread. switch_to() is the switch.
 // Guarantees: what the program sees after a switch back is what it saw before (registers, rounding mode, exceptions in
-// flight). Not kept: signal masks, errno (a task that stays on its worker reads errno before it waits).
+// flight). Not kept here: signal masks; errno, which the worker keeps.
 // Shown by tests/unit/fiber/fiber_test.cpp.
 #pragma once
 

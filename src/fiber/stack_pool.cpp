@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
+#include "base/log.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::fiber {
@@ -34,28 +36,47 @@ machine::reserved_range reserve(std::size_t stride_bytes, std::size_t& stacks, s
 
 }  // namespace
 
-stack_region::stack_region(std::size_t stack_bytes, std::size_t most_stacks, std::size_t least_stacks)
+stack_region::stack_region(std::size_t stack_bytes, std::size_t most_stacks, std::size_t least_stacks, guard_kind best)
     : guard_bytes_(k_guard_pages * machine::page_size()),
       stride_bytes_(stride(stack_bytes, guard_bytes_)),
       capacity_(machine::round_up(most_stacks, k_stacks_per_lease)),
-      range_(reserve(stride_bytes_, capacity_, machine::round_up(least_stacks, k_stacks_per_lease))) {}
+      range_(reserve(stride_bytes_, capacity_, machine::round_up(least_stacks, k_stacks_per_lease))),
+      guards_(best) {}
 
-std::size_t stack_region::lease() {
+std::size_t stack_region::lease() noexcept {
   const std::size_t first = leased_.fetch_add(k_stacks_per_lease, std::memory_order_relaxed);
   if (first + k_stacks_per_lease > capacity_) {
     leased_.fetch_sub(k_stacks_per_lease, std::memory_order_relaxed);
     return k_none;
   }
+  return first;
+}
+
+void stack_region::commit(std::size_t first) {
   const std::size_t page = machine::page_size();
   const std::size_t fibers_begin = fibers_offset() + first * sizeof(fiber) / page * page;
   const std::size_t fibers_end =
       fibers_offset() + machine::round_up((first + k_stacks_per_lease) * sizeof(fiber), page);
   range_.commit(fibers_begin, fibers_end - fibers_begin);
   range_.commit(first * stride_bytes_, k_stacks_per_lease * stride_bytes_);
-  for (std::size_t i = first; i < first + k_stacks_per_lease && has_guards(); ++i)
-    if (!machine::guard_install(bottom(i) - guard_bytes_, guard_bytes_))
-      has_guards_.store(false, std::memory_order_relaxed);
-  return first;
+  for (std::size_t i = first; i < first + k_stacks_per_lease; ++i) guard(i);
+}
+
+void stack_region::guard(std::size_t stack) noexcept {
+  std::byte* const at = bottom(stack) - guard_bytes_;
+  guard_kind kind = guards_.load(std::memory_order_relaxed);
+  if (kind == guard_kind::marked) {
+    if (machine::guard_install(at, guard_bytes_)) return;
+    // Unless another worker has come further meanwhile.
+    if (guards_.compare_exchange_strong(kind, guard_kind::mapped, std::memory_order_relaxed)) kind = guard_kind::mapped;
+  }
+  if (kind == guard_kind::none || (stack < k_most_mapped_guards && machine::forbid_access(at, guard_bytes_))) return;
+  if (guards_.exchange(guard_kind::none, std::memory_order_relaxed) != guard_kind::none)
+    base::warn(
+        "from the {}th on, stacks have no guard (Linux 6.13 has them for all): a task that overflows its stack is "
+        "noticed "
+        "only when it waits there; raise the setting stack, for instance SHOAL_STACK=256K, if frames are large",
+        stack + 1);
 }
 
 bool stack_region::find(const void* address, const std::byte** bottom_of) const noexcept {
@@ -90,12 +111,16 @@ fiber* stack_pool::make() noexcept {
   if (bare_.empty()) {
     try {
       bare_.reserve(stack_region::k_stacks_per_lease);
-      const std::size_t first = region_.lease();
-      if (first == stack_region::k_none) return nullptr;
-      for (std::size_t i = stack_region::k_stacks_per_lease; i-- > 0;) bare_.push_back(first + i);
-    } catch (const std::exception&) {
+      if (leased_ == stack_region::k_none) leased_ = region_.lease();
+      if (leased_ == stack_region::k_none) return nullptr;
+      region_.commit(leased_);  // where refused, the lease is kept for another time
+    } catch (const std::exception& refusal) {
+      if (!std::exchange(refused_, true)) base::warn("no memory for more stacks: {}", refusal.what());
       return nullptr;
     }
+    for (std::size_t i = stack_region::k_stacks_per_lease; i-- > 0;) bare_.push_back(leased_ + i);
+    leased_ = stack_region::k_none;
+    if (!region_.has_guards()) unguarded_ = true;
   }
   fiber* f = place(bare_.back());
   bare_.pop_back();
@@ -112,6 +137,20 @@ void stack_pool::trim(std::size_t keep, std::size_t most) noexcept {
     machine::discard(f->stack_bottom, region_.stack_bytes());
     bare_.push_back(f->stack);
   }
+}
+
+void stack_pool::shrink() noexcept {
+  for (const fiber* f = free_; f != nullptr; f = f->next_free) give_back_depth(*f);
+  puts_shrunk_ = puts_;
+}
+
+// Down to the page below the one that the stack is used to: by us, standing on it, or by the loop that goes on on it.
+[[gnu::noinline, gnu::cold]] void stack_pool::give_back_depth(const fiber& f) noexcept {
+  const auto* used = static_cast<const std::byte*>(__builtin_frame_address(0));
+  if (used < f.stack_bottom || used >= region_.top(f.stack)) used = static_cast<const std::byte*>(f.context);
+  const std::size_t page = machine::page_size();
+  const auto spare = static_cast<std::size_t>(used - f.stack_bottom) / page * page;
+  if (spare > page) machine::discard(f.stack_bottom, spare - page);
 }
 
 }  // namespace shoal::fiber

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacks for tasks that wait. A stack_region is one reserved range per node, cut into stacks of one size, with no mapping
 // of its own per stack; a stack_pool is a worker's stock of fibers on such stacks.
-// Who may call: stack_region::lease any thread; a stack_pool only its worker. Neither switches tasks.
-// Guarantees: a stack that was not used takes no memory; one that waits in its first page takes that page. Below each
-// stack is a guard (MADV_GUARD_INSTALL, no mapping each) where the kernel has it; elsewhere has_guards() is false and the
+// Who may call: a stack_region any thread; a stack_pool only its worker. Neither switches tasks.
+// Guarantees: a stack that was not used takes no memory; one that waits in its first page takes that page; what is deeper
+// is given back by samples and when idle. Below each stack is a guard (see guard_kind); for a stack without one the
 // scheduler compares the stack pointer at each wait. find() names the stack of an address, for the fault handler.
 // Stacks begin an odd number of pages apart and their tops are staggered by lines: with powers of two they would share a
 // few sets of the TLB and the caches. Fibers lie apart from their stacks, densely, so that thousands stay in the caches.
@@ -20,18 +20,29 @@
 
 namespace shoal::fiber {
 
+/// What lies below a stack, the best first; a region goes on with the next kind where the system refuses one.
+enum class guard_kind : std::uint8_t {
+  marked,  // MADV_GUARD_INSTALL, Linux 6.13
+  mapped,  // pages that nobody may access: two mappings each, of which a process has few, so only for the first stacks
+  none     // as much memory, which the overflow may use before it reaches another stack
+};
+
 class stack_region {
 public:
   static constexpr std::size_t k_stacks_per_lease = 32;
+  // Some 65000 mappings are what a process may have in all, and several nodes may live in it.
+  static constexpr std::size_t k_most_mapped_guards = 2048;
 
   /// `most_stacks` is halved, down to `k_stacks_per_lease` per worker, while the system refuses the address space.
-  stack_region(std::size_t stack_bytes, std::size_t most_stacks, std::size_t least_stacks);
+  stack_region(std::size_t stack_bytes, std::size_t most_stacks, std::size_t least_stacks,
+               guard_kind best = guard_kind::marked);
 
   static constexpr std::size_t k_none = ~std::size_t{0};
 
-  /// The number of the first of k_stacks_per_lease fresh stacks; k_none when the region is used up. Throws when the
-  /// system refuses.
-  std::size_t lease();
+  /// The number of the first of k_stacks_per_lease fresh stacks; k_none when the region is used up.
+  std::size_t lease() noexcept;
+  /// Makes leased stacks usable. Throws when the system refuses; may be tried again.
+  void commit(std::size_t first);
 
   /// The lowest byte that a stack may use; below it is the guard.
   std::byte* bottom(std::size_t stack) const noexcept { return range_.data() + stack * stride_bytes_ + guard_bytes_; }
@@ -44,20 +55,22 @@ public:
   std::size_t stack_bytes() const noexcept { return stride_bytes_ - guard_bytes_; }
   std::size_t guard_bytes() const noexcept { return guard_bytes_; }
   std::size_t capacity() const noexcept { return capacity_; }
-  bool has_guards() const noexcept { return has_guards_.load(std::memory_order_relaxed); }
+  /// Whether every stack that was committed so far has a guard.
+  bool has_guards() const noexcept { return guards_.load(std::memory_order_relaxed) != guard_kind::none; }
 
   /// Whether `address` lies in the region; `bottom` then gets that of its stack, above `address` if that is in a guard.
   bool find(const void* address, const std::byte** bottom) const noexcept;
 
 private:
   std::size_t fibers_offset() const noexcept { return capacity_ * stride_bytes_; }
+  void guard(std::size_t stack) noexcept;
 
   std::size_t guard_bytes_;
   std::size_t stride_bytes_;
   std::size_t capacity_ = 0;
   machine::reserved_range range_;       // the stacks, then their fibers
   std::atomic<std::size_t> leased_{0};  // partners: the other workers' leases
-  std::atomic<bool> has_guards_{true};
+  std::atomic<guard_kind> guards_;      // what to try next; partners: the other workers' commits
 };
 
 class stack_pool {
@@ -84,6 +97,8 @@ public:
     free_ = f;
     ++idle_;
     --in_use_;
+    if (++puts_ % k_puts_per_look == 0) [[unlikely]]
+      give_back_depth(*f);
   }
 
   std::size_t in_use() const noexcept { return in_use_; }
@@ -91,10 +106,21 @@ public:
 
   /// Gives the pages of idle stacks back to the system, all but those of `keep` stacks; at most `most` at once.
   void trim(std::size_t keep, std::size_t most) noexcept;
+  /// Gives back what idle stacks hold beyond the pages that their loops stand in. A system call each.
+  void shrink() noexcept;
+  /// Whether shrink() may find anything.
+  bool may_shrink() const noexcept { return puts_ != puts_shrunk_ && idle_ > 0; }
+
+  /// Whether there are stacks here without a guard.
+  bool unguarded() const noexcept { return unguarded_; }
 
 private:
+  // Depth is not measured at each use: one stack in so many is looked at, by giving back what it may have.
+  static constexpr unsigned k_puts_per_look = 256;
+
   fiber* make() noexcept;
   fiber* place(std::size_t stack) noexcept;
+  void give_back_depth(const fiber& f) noexcept;
 
   stack_region& region_;
   void* owner_;
@@ -102,7 +128,12 @@ private:
   fiber* free_ = nullptr;
   std::size_t idle_ = 0;
   std::size_t in_use_ = 0;
-  std::vector<std::size_t> bare_;  // stacks without a fiber: not used yet, or trimmed
+  unsigned puts_ = 0;
+  unsigned puts_shrunk_ = 0;                   // as many as there were at the last shrink()
+  bool unguarded_ = false;                     // some stacks have no guard
+  bool refused_ = false;                       // the system refused memory, and it has been said
+  std::size_t leased_ = stack_region::k_none;  // not committed yet
+  std::vector<std::size_t> bare_;              // stacks without a fiber: not used yet, or trimmed
 };
 
 }  // namespace shoal::fiber

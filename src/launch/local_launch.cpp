@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "launch/world.hpp"
+#include "machine/environment.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/process.hpp"
 #include "machine/segment.hpp"
@@ -105,8 +106,7 @@ int watch(children& job, world& shared, machine::interruption& stop) {
         continue;
       }
     }
-    std::uint32_t nobody = 0;
-    if (shared.lost().compare_exchange_strong(nobody, n + 1))
+    if (shared.announce_lost(n))
       base::say("node {} (process {}) {}; the others are told to leave", n, pid, machine::describe(ended));
     if (status == 0) status = std::max(ended.shell_code(), 1);
     begin_to_fail();
@@ -121,6 +121,10 @@ std::optional<launched_node> launched() {
   if (variable == nullptr) return std::nullopt;
   const std::string text = variable;
   launched_node l;
+  if (field(text, "taken")) {
+    if (static_cast<int>(number(text, "taken")) != machine::own_pid()) return std::nullopt;
+    l.taken = true;
+  }
   l.node = number(text, "node");
   l.nodes = number(text, "nodes");
   l.world_descriptor = static_cast<int>(number(text, "world"));
@@ -135,8 +139,15 @@ std::optional<launched_node> launched() {
   return l;
 }
 
+void take_place() {
+  machine::set_variable(k_launch_variable,
+                        fmt::format("{} taken={}", std::getenv(k_launch_variable), machine::own_pid()));
+}
+
 std::uint64_t default_segment_bytes(unsigned nodes) {
-  const std::uint64_t memory = machine::round_up(machine::memory_info().total_bytes, machine::k_huge_page_bytes);
+  // No more than what offsets in a segment can name, by half.
+  const std::uint64_t memory =
+      std::min(machine::round_up(machine::memory_info().total_bytes, machine::k_huge_page_bytes), k_most_segment_bytes);
   const std::uint64_t address_space = machine::address_space_limit();
   if (address_space == machine::k_no_limit) return memory;
   // A quarter for all segments together: stacks and the rest of the program want theirs.

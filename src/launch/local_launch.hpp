@@ -14,7 +14,7 @@
 
 namespace shoal::launch {
 
-/// Tells a process which node it is: "node=1 nodes=2 world=3 segments=4,5".
+/// Tells a process which node it is: "node=1 nodes=2 world=3 segments=4,5", and later " taken=4711": by that process.
 inline constexpr const char* k_launch_variable = "SHOAL_LAUNCH";
 inline constexpr std::int64_t k_grace_ns = 3'000'000'000;
 
@@ -23,10 +23,14 @@ struct launched_node {
   std::uint32_t nodes = 1;
   int world_descriptor = -1;
   std::vector<int> segment_descriptors;  // by node
+  bool taken = false;                    // this process has been, or is, that node
 };
 
-/// What the launcher said, if this process was started by one.
+/// What the launcher said, if this process was started by one. Not what a process that has taken its place handed down to
+/// those that it started itself: they are no nodes.
 std::optional<launched_node> launched();
+/// To be called by the node before it joins: the place is this process's, and taken. Changes the environment.
+void take_place();
 
 struct local_job {
   unsigned nodes = 1;
@@ -35,11 +39,13 @@ struct local_job {
   std::vector<std::string> environment;  // added
 };
 
-/// Runs the job; its exit status: node 0's if it failed, else the first that did.
+/// Runs the job; its exit status: that of the node that failed first in time, else 0.
 int launch_local(const local_job& job);
 
 /// Address space per node for global memory: what the machine has, or what a limit on address space allows.
 std::uint64_t default_segment_bytes(unsigned nodes);
+/// As large as SHOAL_SEGMENT may be: commands have 44 bits for an offset.
+inline constexpr std::uint64_t k_most_segment_bytes = std::uint64_t{8} << 40;
 /// Address space for what the nodes share besides: sparse, so generous.
 inline constexpr std::uint64_t k_world_bytes = std::uint64_t{64} << 30;
 

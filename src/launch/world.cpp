@@ -38,12 +38,18 @@ world::header& world::head() noexcept {
 }
 
 node_record& world::at(std::uint32_t node) noexcept { return head().nodes[node]; }
-std::atomic<std::uint32_t>& world::lost() noexcept { return head().lost; }
+const std::atomic<std::uint32_t>& world::lost() noexcept { return head().lost; }
 std::atomic<std::uint32_t>& world::interrupted() noexcept { return head().interrupted; }
 
 void world::join(const identity& me, std::int64_t timeout_ns) {
   SHOAL_ASSERT(me.nodes <= k_most_nodes, "a machine has at most 256 nodes of a job");
   node_record& mine = at(me.node);
+  auto before = node_state::absent;
+  if (!mine.state.compare_exchange_strong(before, node_state::joining, std::memory_order_acq_rel))
+    throw error(errc::mismatch,
+                fmt::format("node {} has been started already: what the launcher starts runs one program of the job, "
+                            "once; start a job for each",
+                            me.node));
   mine.pid = machine::own_pid();
   mine.code_fingerprint = hash(me.code);
   mine.settings_fingerprint = hash(me.settings);
@@ -56,7 +62,8 @@ void world::join(const identity& me, std::int64_t timeout_ns) {
   for (std::uint32_t n = 0; n < me.nodes; ++n) {
     for (;;) {
       const std::uint32_t seen = head().changes.load(std::memory_order_acquire);
-      if (at(n).state.load(std::memory_order_acquire) != node_state::absent) break;
+      const node_state state = at(n).state.load(std::memory_order_acquire);
+      if (state != node_state::absent && state != node_state::joining) break;
       if (lost().load(std::memory_order_acquire) != 0)
         throw error(errc::peer_lost, fmt::format("node {} ended before the job began", lost().load() - 1));
       const std::uint64_t now = base::now_ns();
@@ -74,6 +81,14 @@ void world::join(const identity& me, std::int64_t timeout_ns) {
       throw error(errc::mismatch, fmt::format("node {} was started with other settings ({}) than node {} ({})", n,
                                               at(n).settings, me.node, mine.settings));
   }
+}
+
+bool world::announce_lost(std::uint32_t node) noexcept {
+  std::uint32_t nobody = 0;
+  if (!head().lost.compare_exchange_strong(nobody, node + 1, std::memory_order_acq_rel)) return false;
+  head().changes.fetch_add(1, std::memory_order_release);
+  machine::futex_wake(head().changes, static_cast<int>(k_most_nodes), true);
+  return true;
 }
 
 void world::leave(std::uint32_t node) noexcept {

@@ -4,7 +4,8 @@
 // Who may call: the launcher makes it, each node joins and leaves it, the service threads watch it. Blocks its thread
 // (join); never called by tasks.
 // Guarantees: join() returns when all nodes are there and fit together; otherwise it throws a sentence that names the
-// node and the difference. Zeroed memory is a world that nobody has joined.
+// node and the difference. A node joins once. A loss that is announced ends the others' join(), at once. Zeroed memory
+// is a world that nobody has joined.
 // Shown by tests/unit/launch/world_test.cpp, tests/cluster/.
 #pragma once
 
@@ -19,7 +20,7 @@ inline constexpr unsigned k_most_nodes = 256;
 /// Where the transport's part begins.
 inline constexpr std::size_t k_world_header_bytes = std::size_t{64} << 10;
 
-enum class node_state : std::uint32_t { absent, joined, running, left };
+enum class node_state : std::uint32_t { absent, joining, joined, left };
 
 struct node_record {
   std::atomic<node_state> state;  // partners: the other nodes' join() and watch
@@ -44,8 +45,10 @@ public:
   void leave(std::uint32_t node) noexcept;
 
   node_record& at(std::uint32_t node) noexcept;
-  /// Set by whoever first sees that a node has ended early: its number + 1. Partners: the others' watch.
-  std::atomic<std::uint32_t>& lost() noexcept;
+  /// To be called by whoever sees that a node has ended early; true for the first, who is to say it.
+  bool announce_lost(std::uint32_t node) noexcept;
+  /// The node that was announced first: its number + 1; 0 if none. Partners: the others' watch.
+  const std::atomic<std::uint32_t>& lost() noexcept;
   /// Set by the launcher or a node that was told to stop: a signal number.
   std::atomic<std::uint32_t>& interrupted() noexcept;
   std::byte* transport_memory() noexcept { return memory_ + k_world_header_bytes; }

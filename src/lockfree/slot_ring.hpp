@@ -76,6 +76,12 @@ public:
     return published_seen_ - consumed_;
   }
 
+  // Whether available() would say so, for whoever is not the consumer now (a sibling may be): touches what is shared
+  // alone. The order is the asker's business: before it sleeps it has fenced, and the producer rings after publish().
+  bool seems_available() const {
+    return control_->published.load(std::memory_order_relaxed) != control_->consumed.load(std::memory_order_relaxed);
+  }
+
   // The oldest filled slot; the consumer's while available() > 0. `ahead` < available() slots further on, for
   // prefetching.
   std::size_t front_index(std::uint64_t ahead = 0) const {

@@ -195,8 +195,9 @@ child_process spawn(const spawn_request& request) {
   child.descriptor_ = open_process(pid);
   if (child.descriptor_ < 0) {
     const int cause = errno;
-    throw error(errc::unsupported,
-                fmt::format("cannot watch process {}: {}; Linux 5.3 or later is needed", pid, std::strerror(cause)));
+    if (cause == ENOSYS)
+      throw error(errc::unsupported, fmt::format("cannot watch process {}; Linux 5.3 or later is needed", pid));
+    throw error(errc::system, fmt::format("cannot watch process {}: {}; check ulimit -n", pid, std::strerror(cause)));
   }
   return child;
 }

@@ -12,9 +12,8 @@
 namespace shoal::machine {
 namespace {
 
-// The C library's header is older than these.
+// The C library's header is older than this.
 constexpr int k_madv_guard_install = 102;
-constexpr int k_madv_guard_remove = 103;
 
 }  // namespace
 
@@ -46,8 +45,6 @@ bool guard_install(void* address, std::size_t bytes) noexcept {
   return ::madvise(address, bytes, k_madv_guard_install) == 0;
 }
 
-bool guard_remove(void* address, std::size_t bytes) noexcept {
-  return ::madvise(address, bytes, k_madv_guard_remove) == 0;
-}
+bool forbid_access(void* address, std::size_t bytes) noexcept { return ::mprotect(address, bytes, PROT_NONE) == 0; }
 
 }  // namespace shoal::machine

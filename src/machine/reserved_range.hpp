@@ -45,6 +45,7 @@ void discard(void* address, std::size_t bytes) noexcept;
 /// Makes any access to these pages a fault, without a mapping of their own (Linux 6.13: MADV_GUARD_INSTALL); what they
 /// held is lost. False if the kernel cannot: the caller then detects overflows by other means. discard() keeps guards.
 bool guard_install(void* address, std::size_t bytes) noexcept;
-bool guard_remove(void* address, std::size_t bytes) noexcept;
+/// The same by taking the right to access, which makes mappings of their own; false if the system refuses those.
+bool forbid_access(void* address, std::size_t bytes) noexcept;
 
 }  // namespace shoal::machine

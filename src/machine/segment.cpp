@@ -80,6 +80,7 @@ segment segment::adopt(int descriptor) {
     throw error(errc::mismatch,
                 fmt::format("descriptor {} is not a segment; are all nodes of the same build?", descriptor));
   }
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);  // what this process starts is not another peer
   return {descriptor, static_cast<std::size_t>(status.st_size)};
 }
 

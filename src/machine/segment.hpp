@@ -30,7 +30,8 @@ public:
 
   /// `inherit`: the descriptor stays open over exec, for a child that adopts it.
   static segment create(const std::string& name, std::size_t capacity_bytes, bool inherit = false);
-  /// Takes over a descriptor made by create() in another process (inherited, or received over a socket).
+  /// Takes over a descriptor made by create() in another process (inherited, or received over a socket); it does not
+  /// stay open over exec.
   static segment adopt(int descriptor);
 
   segment(segment&& other) noexcept;

@@ -90,26 +90,30 @@ void catch_interruption(int signal, struct sigaction& earlier) {
 
 }  // namespace
 
-alternate_stack::alternate_stack() {
+handler_stack::handler_stack() {
   const std::size_t frame = round_up(::getauxval(AT_MINSIGSTKSZ), page_size());
   mapping_ = mapping::reserve(k_handler_bytes + frame + page_size(), page_size());
-  stack_t stack{};
-  stack.ss_sp = mapping_.data() + page_size();
-  stack.ss_size = mapping_.size() - page_size();
-  if (::mprotect(stack.ss_sp, stack.ss_size, PROT_READ | PROT_WRITE) != 0 || ::sigaltstack(&stack, &earlier_) != 0) {
+  if (::mprotect(data(), size_bytes(), PROT_READ | PROT_WRITE) != 0) {
     const int cause = errno;
     throw error(errc::system, fmt::format("no stack for signal handlers ({}); {}", std::strerror(cause),
                                           describe_address_space_limits()));
   }
 }
 
-alternate_stack::~alternate_stack() {
-  stack_t now{};
-  if (::sigaltstack(nullptr, &now) == 0 && now.ss_sp == mapping_.data() + page_size())
-    ::sigaltstack(&earlier_, nullptr);
+std::byte* handler_stack::data() const noexcept { return mapping_.data() + page_size(); }
+std::size_t handler_stack::size_bytes() const noexcept { return mapping_.size() - page_size(); }
+
+alternate_stack::alternate_stack(const handler_stack& memory) noexcept : bottom_(memory.data()) {
+  stack_t stack{};
+  stack.ss_sp = memory.data();
+  stack.ss_size = memory.size_bytes();
+  in_use_ = ::sigaltstack(&stack, &earlier_) == 0;
 }
 
-std::size_t alternate_stack::size_bytes() const noexcept { return mapping_.size() - page_size(); }
+alternate_stack::~alternate_stack() {
+  stack_t now{};
+  if (in_use_ && ::sigaltstack(nullptr, &now) == 0 && now.ss_sp == bottom_) ::sigaltstack(&earlier_, nullptr);
+}
 
 void set_fault_hook(fault_hook hook) {
   const std::lock_guard lock(g_fault_mutex);
@@ -157,16 +161,6 @@ signal_line& signal_line::decimal(std::int64_t value) noexcept {
   } while (rest != 0);
   if (value < 0) text("-");
   return text({digits.data() + first, digits.size() - first});
-}
-
-signal_line& signal_line::hex(std::uint64_t value) noexcept {
-  std::array<char, 16> digits;
-  std::size_t first = digits.size();
-  do {
-    digits[--first] = "0123456789abcdef"[value % 16];
-    value /= 16;
-  } while (value != 0);
-  return text("0x").text({digits.data() + first, digits.size() - first});
 }
 
 void signal_line::write(int descriptor) noexcept {

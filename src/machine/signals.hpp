@@ -19,20 +19,35 @@
 
 namespace shoal::machine {
 
-/// A stack for the signal handlers of the calling thread, with a guard below it; gives the earlier one back at its end.
-class alternate_stack {
+/// Memory for a stack of signal handlers, with a guard below it. Any thread may make it, for another to use.
+class handler_stack {
 public:
-  alternate_stack();
-  ~alternate_stack();
-  alternate_stack(const alternate_stack&) = delete;
-  alternate_stack& operator=(const alternate_stack&) = delete;
+  handler_stack();
 
+  std::byte* data() const noexcept;
   /// At least 64 KiB above what the kernel puts there: a frame with AVX-512 or AMX state alone takes 3 to 11 KiB.
   std::size_t size_bytes() const noexcept;
 
 private:
   mapping mapping_;
+};
+
+/// Has the signal handlers of the calling thread run on `memory`, which must live longer; gives the earlier stack back
+/// at its end.
+class alternate_stack {
+public:
+  explicit alternate_stack(const handler_stack& memory) noexcept;
+  ~alternate_stack();
+  alternate_stack(const alternate_stack&) = delete;
+  alternate_stack& operator=(const alternate_stack&) = delete;
+
+  /// False if the system refused: handlers then run where the thread is.
+  bool in_use() const noexcept { return in_use_; }
+
+private:
+  const std::byte* bottom_;
   stack_t earlier_{};
+  bool in_use_;
 };
 
 /// Called with the address whose access failed and the ucontext_t of the failing instruction.
@@ -49,7 +64,6 @@ class signal_line {
 public:
   signal_line& text(std::string_view part) noexcept;
   signal_line& decimal(std::int64_t value) noexcept;
-  signal_line& hex(std::uint64_t value) noexcept;
   /// Adds a line feed and writes; the object is empty afterwards.
   void write(int descriptor = 2) noexcept;
 

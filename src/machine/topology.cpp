@@ -231,11 +231,6 @@ bool pin_this_thread(unsigned pu) noexcept {
   return ::sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
-unsigned current_processor() noexcept {
-  const int pu = ::sched_getcpu();
-  return pu < 0 ? 0 : static_cast<unsigned>(pu);
-}
-
 affinity_scope::affinity_scope() noexcept
     : bytes_(::syscall(SYS_sched_getaffinity, 0, mask_.size() * sizeof(mask_[0]), mask_.data())) {}
 

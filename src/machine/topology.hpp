@@ -83,7 +83,4 @@ private:
   long bytes_;
 };
 
-/// The processor the calling thread is on at this moment.
-unsigned current_processor() noexcept;
-
 }  // namespace shoal::machine

@@ -47,7 +47,7 @@ public:
   virtual ~domain() = default;
   virtual out_channel& out(unsigned node, traffic t) noexcept = 0;
   virtual in_channel& in(unsigned node, traffic t) noexcept = 0;
-  /// Whether something has arrived; asked before sleeping.
+  /// Whether something has arrived; asked before sleeping, by the domain's worker, also while another serves the domain.
   virtual bool pending() noexcept = 0;
   /// The doorbell that other nodes ring for this domain's worker; nullptr if the transport has none.
   virtual lockfree::doorbell<>* bell() noexcept = 0;

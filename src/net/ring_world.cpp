@@ -73,7 +73,7 @@ public:
     ring_.release();
     side_.ring_other();
   }
-  bool pending() noexcept { return ring_.available() != 0; }
+  bool pending() const noexcept { return ring_.seems_available(); }
 
 private:
   ring_side side_;
@@ -106,7 +106,7 @@ public:
     return in_[node * k_traffic_classes + static_cast<unsigned>(t)];
   }
   bool pending() noexcept override {
-    for (ring_in& c : in_)
+    for (const ring_in& c : in_)
       if (c.pending()) return true;
     return false;
   }

@@ -17,22 +17,24 @@ constexpr unsigned k_code_offset_bits = 36;
 constexpr std::uint64_t k_code_offset_mask = (std::uint64_t{1} << k_code_offset_bits) - 1;
 constexpr std::size_t k_most_images = 256;
 
+std::string name_of(const machine::image& i) {
+  return i.path.substr(i.path.rfind('/') + 1);  // all of it if there is no slash
+}
+
 // The kernel's own page of code has no file, and no program's functions.
-bool is_vdso(const machine::image& i) { return i.path.find("vdso") != std::string::npos; }
+bool is_vdso(const machine::image& i) {
+  return i.path.find('/') == std::string::npos && (i.path.rfind("linux-vdso", 0) == 0 || i.path == "[vdso]");
+}
 
 struct image_table {
   std::array<std::uintptr_t, k_most_images> bases{};
   std::vector<machine::image> images;
   std::string fingerprint;
 
-  image_table() : images(machine::loaded_images()) {
-    std::erase_if(images, is_vdso);
-    if (images.size() > k_most_images) images.resize(k_most_images);
+  image_table() : images(images_with_code(machine::loaded_images())) {
     for (std::size_t i = 0; i < images.size(); ++i) {
       bases[i] = images[i].base;
-      const auto slash = images[i].path.rfind('/');
-      fingerprint +=
-          fmt::format("{} {}\n", images[i].path.substr(slash == std::string::npos ? 0 : slash + 1), images[i].identity);
+      fingerprint += fmt::format("{} {}\n", name_of(images[i]), images[i].identity);
     }
   }
 };
@@ -44,6 +46,17 @@ const image_table& table() {
 }
 
 }  // namespace
+
+std::vector<machine::image> images_with_code(std::vector<machine::image> loaded) {
+  std::erase_if(loaded, is_vdso);
+  if (loaded.size() > k_most_images)
+    throw error(
+        errc::unsupported,
+        fmt::format("the program has loaded {} libraries; code of at most {} can be named for other nodes: link "
+                    "some of them statically, or load them after the start",
+                    loaded.size(), k_most_images));
+  return loaded;
+}
 
 std::uint64_t encode_code(void (*function)()) {
   const auto address = reinterpret_cast<std::uintptr_t>(function);

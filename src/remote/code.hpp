@@ -10,6 +10,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "machine/images.hpp"
 
 namespace shoal::remote {
 
@@ -25,6 +28,9 @@ template <class F>
 F decode_function(std::uint64_t code) noexcept {
   return reinterpret_cast<F>(decode_code(code));
 }
+
+/// Those of the loaded images in which code that travels may lie; throws if they are more than a name has room for.
+std::vector<machine::image> images_with_code(std::vector<machine::image> loaded);
 
 /// Names and identities of the images, for the comparison at start; equal on nodes that may exchange code.
 const std::string& code_fingerprint();

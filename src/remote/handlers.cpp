@@ -15,6 +15,8 @@ namespace {
 
 using namespace shoal::detail;  // verbs, elements and the layout of commands: the whole file is about them
 
+[[maybe_unused]] constexpr const char* k_behind_the_end = "a command points behind the end of the segment";
+
 template <verb V, bool Exclusive, class T>
 const std::uint64_t* element_run(serving& s, const std::uint64_t* at, const std::uint64_t* end) noexcept {
   constexpr bool is_store = V != verb::get;
@@ -27,7 +29,7 @@ const std::uint64_t* element_run(serving& s, const std::uint64_t* at, const std:
     const std::uint64_t h = *at;
     // The word may be a value rather than a header: then the prefetch is in vain, but harmless.
     if (at < prefetch_until) __builtin_prefetch(base + offset_of(at[k_prefetch_words]), is_store ? 1 : 0);
-    SHOAL_CHECK(offset_of(h) + sizeof(T) <= s.capacity_bytes, "a command points behind the end of the segment");
+    SHOAL_CHECK(offset_of(h) + sizeof(T) <= s.capacity_bytes, k_behind_the_end);
     T& element = *reinterpret_cast<T*>(base + offset_of(h));
     if constexpr (is_fetch(V)) {
       if (s.reply_stream->cursor == s.reply_stream->limit && !s.replies->make_room(1)) break;
@@ -53,12 +55,14 @@ const std::uint64_t* element_run(serving& s, const std::uint64_t* at, const std:
 }
 
 const std::uint64_t* bulk_put_run(serving& s, const std::uint64_t* at, const std::uint64_t*) noexcept {
+  SHOAL_CHECK(offset_of(*at) + at[1] <= s.capacity_bytes, k_behind_the_end);
   copy_elements(s.base + offset_of(*at), at + 2, at[1], static_cast<unsigned>(small_of(*at)));
   ++s.executed;
   return at + 2 + words_for(at[1]);
 }
 
 const std::uint64_t* bulk_get_run(serving& s, const std::uint64_t* at, const std::uint64_t*) noexcept {
+  SHOAL_CHECK(offset_of(*at) + at[1] <= s.capacity_bytes, k_behind_the_end);
   const std::uint64_t words = words_for(at[1]);
   if (!s.room_for_reply(words)) return at;
   copy_elements(s.reply_stream->cursor, s.base + offset_of(*at), at[1], static_cast<unsigned>(small_of(*at)));

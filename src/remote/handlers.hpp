@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a node does with a buffer of commands: one handler per operation, which executes a run of equal operations, with
 // the memory of later ones prefetched meanwhile.
-// Who may call: the server of a domain, one thread at a time. Handlers neither wait nor throw nor allocate.
+// Who may call: the server of a domain, one thread at a time. Handlers neither wait nor throw, nor
+// allocate, but for what receivers of calls make tasks of.
 // Guarantees: commands of a buffer are executed in order; a handler that finds no room for its reply stops in front of
 // the command, and is called again when there is. Modifications are atomic unless `exclusive`.
 // Shown by tests/unit/remote/handlers_test.cpp.

@@ -38,8 +38,8 @@ node_ports::node_ports(const setup& s) : transport_(*s.transport) {
     net::domain& domain = transport_.at(w);
     servers_.push_back(
         std::make_unique<server>(domain, s.node, s.nodes, s.segment_bases[s.node], s.segment_bytes, exclusive));
-    ports_.push_back(std::make_unique<worker_port>(domain, *servers_.back(), s.node, s.nodes, s.segment_bases,
-                                                   exclusive, s.workers > 1));
+    ports_.push_back(
+        std::make_unique<worker_port>(domain, *servers_.back(), s.node, s.nodes, s.segment_bases, exclusive));
   }
 }
 
@@ -52,14 +52,16 @@ void node_ports::attach(sched::worker& w) noexcept {
 
 bool node_ports::poll(sched::worker& w) noexcept { return port_of(w).poll(w); }
 
-void node_ports::flush(sched::worker& w) noexcept {
+bool node_ports::flush(sched::worker& w) noexcept {
   port_of(w).flush(aggregate::reason::idle);
+  bool served = false;
   // Nothing to do here: see whether a sibling is too busy to look at its messages.
   for (auto& s : servers_)
     if (s.get() != servers_[w.index].get() && s->try_hold()) {
-      s->serve(w);
+      served |= s->serve(w);
       s->let_go();
     }
+  return served;
 }
 
 bool node_ports::pending(sched::worker& w) noexcept { return port_of(w).pending(); }

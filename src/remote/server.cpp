@@ -27,7 +27,7 @@ bool server::serve(detail::worker_face& w) noexcept {
 bool server::serve_peer(std::uint32_t node, detail::worker_face& w) noexcept {
   peer& p = peers_[node];
   bool any = false;
-  for (;;) {
+  for (int buffers = 0; buffers < k_most_buffers; ++buffers) {
     const auto buffer = p.requests->front();
     if (buffer.empty()) break;
     serving_.worker = &w;

@@ -15,8 +15,8 @@ using detail::reply_kind;
 using detail::reply_list;
 
 worker_port::worker_port(net::domain& domain, server& serving, std::uint32_t my_node, std::uint32_t node_count,
-                         std::byte* const* segment_bases, bool is_exclusive, bool has_siblings)
-    : serving_(serving), has_siblings_(has_siblings), hot_(node_count), peers_(node_count), domain_(domain) {
+                         std::byte* const* segment_bases, bool is_exclusive)
+    : serving_(serving), hot_(node_count), peers_(node_count), domain_(domain) {
   bases = segment_bases;
   peers = hot_.data();
   node = my_node;
@@ -39,7 +39,7 @@ bool worker_port::poll(sched::worker& w) noexcept {
       any |= take_replies(w, n);
       any |= wake_waiters(n);
     }
-  if (!has_siblings_) return any | serving_.serve(w);
+  // Held: by a sibling, or further up on this stack, by what is executed in place and looks at the messages itself.
   if (serving_.try_hold()) {
     any |= serving_.serve(w);
     serving_.let_go();

@@ -29,7 +29,7 @@ struct stream_waiter {
 class worker_port final : public detail::port {
 public:
   worker_port(net::domain& domain, server& serving, std::uint32_t node, std::uint32_t nodes,
-              std::byte* const* segment_bases, bool exclusive, bool has_siblings);
+              std::byte* const* segment_bases, bool exclusive);
 
   bool poll(sched::worker& w) noexcept;
   bool pending() noexcept;
@@ -58,7 +58,6 @@ private:
   const std::uint64_t* take_bulk(detail::reply_list& list, const std::uint64_t* at) noexcept;
 
   server& serving_;
-  bool has_siblings_;
   std::vector<detail::peer_port> hot_;
   std::vector<peer> peers_;
   net::domain& domain_;
@@ -83,7 +82,7 @@ public:
   void attach(sched::worker& w) noexcept;
 
   bool poll(sched::worker& w) noexcept override;
-  void flush(sched::worker& w) noexcept override;
+  bool flush(sched::worker& w) noexcept override;
   bool pending(sched::worker& w) noexcept override;
   bool fence(sched::worker& w, sched::fence_request& request) noexcept override;
 

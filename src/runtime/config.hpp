@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a job is made of, read from the settings; and the tables of settings themselves, collected from all folders.
-// Who may call: one thread, at start. Shown by tests/unit/runtime/config_test.cpp.
+// Who may call: one thread, at start. Shown by tests/cluster/settings_test.cpp.
 #pragma once
 
 #include <cstddef>

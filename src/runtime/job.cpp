@@ -22,6 +22,7 @@
 #include "runtime/node.hpp"
 #include "runtime/service.hpp"
 #include "sched/stack_overflow.hpp"
+#include "shoal/error.hpp"
 #include "shoal/run.hpp"
 
 namespace shoal::runtime {
@@ -116,13 +117,26 @@ bool is_launched() { return launch::launched().has_value(); }
 
 int run_launched(config c, const std::function<int()>& main_task) {
   const auto me = *launch::launched();
+  if (me.taken)
+    throw error(errc::unsupported,
+                fmt::format("this process has been node {} of its job already: a program that a launcher starts calls "
+                            "shoal::run once; put both parts into one main task, or start a job for each",
+                            me.node));
+  launch::take_place();
   base::set_log_context({.level = c.log, .node = static_cast<int>(me.node)});
   sched::explain_stack_overflows();
   const auto machine = machine::topology::discover();
   const auto processors = processors_of(c, machine, me.nodes, me.node);
   auto world_memory = machine::segment::adopt(me.world_descriptor);
   const auto shape = shape_of(c, me.nodes);
-  launch::world world(world_memory.map(launch::k_world_header_bytes + net::ring_layout::bytes(shape)));
+  const std::size_t need = launch::k_world_header_bytes + net::ring_layout::bytes(shape);
+  if (need > world_memory.capacity())
+    throw error(errc::invalid_argument,
+                fmt::format("the buffers between {} nodes of {} workers take {}, more than the {} there is; lower "
+                            "SHOAL_BUFFER, SHOAL_BUFFERS or the workers",
+                            me.nodes, c.workers, machine::describe_bytes(need),
+                            machine::describe_bytes(world_memory.capacity())));
+  launch::world world(world_memory.map(need));
   world.join({me.node, me.nodes, remote::code_fingerprint(), c.common()}, c.start_timeout_ns);
 
   std::vector<machine::segment> segments;

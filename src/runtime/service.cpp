@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/service.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/log.hpp"
+#include "shoal/error.hpp"
 
 namespace shoal::runtime {
 
 service::service(std::vector<node*> nodes, launch::world* world, std::uint32_t me, std::uint32_t node_count)
     : nodes_(std::move(nodes)), world_(world), me_(me), node_count_(node_count) {
   for (node* n : nodes_) polls_.emplace_back(n->workers().size());
-  if (world_ != nullptr) watch_peers();
-  thread_ = std::thread([this] { watch(); });
+  try {
+    if (world_ != nullptr) watch_peers();
+    thread_ = std::thread([this] { watch(); });
+  } catch (...) {
+    close_peers();
+    throw;
+  }
 }
 
 service::~service() {
   stopping_.store(true, std::memory_order_release);
   stop_.wake();
   thread_.join();
-  for (const int d : peers_)
-    if (d >= 0) machine::close_descriptor(d);
+  close_peers();
 }
 
 void service::watch() noexcept {
@@ -36,20 +45,27 @@ void service::watch() noexcept {
     const auto peer = static_cast<std::uint32_t>(ready);
     descriptors[peer] = -1;
     if (world_->at(peer).state.load(std::memory_order_acquire) == launch::node_state::left) continue;
-    std::uint32_t nobody = 0;
-    world_->lost().compare_exchange_strong(nobody, peer + 1, std::memory_order_acq_rel);
-    leave(nobody == 0 ? peer : nobody - 1);
+    world_->announce_lost(peer);
+    leave(world_->lost().load(std::memory_order_acquire) - 1);  // the first, whoever saw it
   }
 }
 
 void service::watch_peers() {
+  peers_.assign(node_count_, -1);
   for (std::uint32_t n = 0; n < node_count_; ++n) {
-    const int d = n == me_ ? -1 : machine::open_process(world_->at(n).pid);
-    peers_.push_back(d);
-    if (n == me_ || d >= 0 || world_->at(n).state.load(std::memory_order_acquire) == launch::node_state::left) continue;
-    std::uint32_t nobody = 0;  // it has ended already, or never said who it is
-    world_->lost().compare_exchange_strong(nobody, n + 1, std::memory_order_acq_rel);
+    if (n == me_) continue;
+    peers_[n] = machine::open_process(world_->at(n).pid);
+    if (peers_[n] >= 0) continue;
+    const int cause = errno;
+    if (cause != ESRCH)
+      throw error(errc::system, fmt::format("cannot watch node {} (process {}): {}; check ulimit -n", n,
+                                            world_->at(n).pid, std::strerror(cause)));
+    if (world_->at(n).state.load(std::memory_order_acquire) != launch::node_state::left) world_->announce_lost(n);
   }
+}
+
+void service::close_peers() noexcept {
+  for (const int d : peers_) machine::close_descriptor(d);
 }
 
 void service::leave(std::uint32_t lost) noexcept {

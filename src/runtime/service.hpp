@@ -4,7 +4,8 @@
 // the processes of the other nodes: if one ends before its time, the first that sees it tells the others through the
 // world; each prints one line and ends its process. A process that computes, or is stopped in a debugger, has not ended.
 // Who may call: the thread that made the job. Nothing switches tasks.
-// Guarantees: a buffered operation of a worker that calls the runtime now and then leaves within k_tick_ns and that call.
+// Guarantees: a buffered operation of a worker that calls the runtime now and then leaves within k_tick_ns and that
+// call; within k_longest_tick_ns if all workers slept before.
 // Shown by tests/cluster/progress_test.cpp, tests/cluster/faults_test.cpp.
 #pragma once
 
@@ -37,6 +38,7 @@ private:
   void watch() noexcept;
   bool tick() noexcept;
   void watch_peers();
+  void close_peers() noexcept;
   [[noreturn]] void leave(std::uint32_t lost) noexcept;
 
   std::vector<node*> nodes_;

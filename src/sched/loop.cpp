@@ -78,6 +78,9 @@ void piece_done(loop_state& loop) noexcept {
 
 struct loop_here final : loop_state {
   suspended* caller = nullptr;
+  // Whether one of the two, the caller at its end and `finished`, has been here; partner of each: the other. The loop is
+  // gone once the second has.
+  std::atomic<bool> met{false};
 };
 
 }  // namespace
@@ -111,6 +114,7 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
     frame.outer = std::exchange(w.frames, &frame);
     outermost = std::exchange(stack.outermost, false);
     async_before = *w.async_issued;
+    if (loop.outermost) w.begin_outermost();
   }
   while (frame.next < frame.end) {
     if (loop.failed.load(std::memory_order_relaxed)) break;
@@ -121,7 +125,7 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
       spawn_piece(w, loop, middle, frame.end);
       frame.end = middle;
     }
-    frame.limit = std::min(frame.next + loop.grain, frame.end);
+    frame.limit = frame.next + std::min(loop.grain, frame.end - frame.next);
     try {
       loop.chunk(loop.body, frame);
     } catch (...) {
@@ -135,6 +139,7 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
     stack.outermost = outermost;
     w.frames = frame.outer;
     issued = *w.async_issued != async_before;
+    if (loop.outermost) w.end_outermost();
   }
   if (issued) loop.async_workers.fetch_or(std::uint64_t{1} << (w.index % 64), std::memory_order_relaxed);
   piece_done(loop);
@@ -148,10 +153,13 @@ void run_loop_here(loop_state& shared, std::uint64_t begin, std::uint64_t end) {
   loop.grain = shared.grain;
   loop.outermost = is_outermost();
   loop.caller = this_task();
-  loop.finished = [](loop_state& l) noexcept { wake(static_cast<loop_here&>(l).caller); };
+  loop.finished = [](loop_state& l) noexcept {
+    auto& self = static_cast<loop_here&>(l);
+    suspended* const waiting = self.caller;
+    if (self.met.exchange(true, std::memory_order_acq_rel)) wake(waiting);
+  };
   run_piece(loop, begin, end);
-  // Woken by whoever ends the last piece, even if that was this call: a wake belongs to each leave.
-  leave();
+  if (!loop.met.exchange(true, std::memory_order_acq_rel)) leave();
   if (loop.exception) std::rethrow_exception(loop.exception);
 }
 

@@ -5,9 +5,11 @@
 #include <exception>
 
 #include "base/log.hpp"
+#include "machine/membarrier.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/topology.hpp"
 #include "shoal/detail/assert.hpp"
+#include "shoal/detail/atomics.hpp"
 
 namespace shoal::sched {
 namespace {
@@ -18,7 +20,7 @@ constexpr std::size_t k_waiting_bytes = 4608;
 std::size_t most_waiting(const pool_options& options) {
   std::size_t bytes = options.most_waiting_bytes;
   if (bytes == 0) bytes = static_cast<std::size_t>(machine::memory_info().usable_bytes() / 4);
-  return std::max<std::size_t>(bytes / k_waiting_bytes / options.workers, 16);
+  return std::max(bytes / k_waiting_bytes / options.workers, worker::k_least_outermost);
 }
 
 struct main_task final : detail::task {
@@ -33,7 +35,8 @@ pool::pool(const pool_options& options, hooks* above)
     : options_(options),
       hooks_(above != nullptr ? above : &none_),
       region_(options.stack_bytes, options.most_stacks,
-              std::size_t{options.workers} * 2 * fiber::stack_region::k_stacks_per_lease) {
+              std::size_t{options.workers} * 2 * fiber::stack_region::k_stacks_per_lease, options.guards),
+      heavy_fences_(options.heavy_fences && machine::can_fence_all()) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
   const std::size_t waiting = most_waiting(options);
   for (unsigned i = 0; i < options.workers; ++i) workers_.push_back(std::make_unique<worker>(*this, i, waiting));
@@ -45,6 +48,7 @@ pool::~pool() {
 }
 
 void pool::run(const std::function<void()>& body) {
+  SHOAL_ASSERT(detail::t_worker == nullptr, "shoal::run is called from a task; begin tasks with a task_group instead");
   const auto pin = [this](unsigned i) {
     if (i < options_.processors.size() && options_.processors[i] >= 0) machine::pin_this_thread(options_.processors[i]);
   };
@@ -83,6 +87,11 @@ void pool::stop() noexcept {
 }
 
 void pool::wake_one(const worker* except) noexcept {
+  if (!heavy_fences_) {
+    // Partner: the fence in worker::park().
+    lockfree::std_atomics::fence(std::memory_order_seq_cst);
+    if (sleepers_.load(std::memory_order_relaxed) == 0) return;
+  }
   for (auto& w : workers_)
     // One that has been rung already will take something else: on to the next.
     if (w.get() != except && w->parked() && w->ring()) return;

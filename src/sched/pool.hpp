@@ -3,7 +3,7 @@
 // through `hooks`.
 // Who may call: the thread that made it (start, run, stop); wake_one and stopping any thread.
 // Guarantees: run() runs the main task on the calling thread, which is worker 0, and returns when it has ended; stop()
-// ends the other workers. A program must have no task left when it stops.
+// ends the other workers. A program must have no task left when it stops. Not from inside a task.
 // Shown by tests/unit/sched/pool_test.cpp.
 #pragma once
 
@@ -28,8 +28,8 @@ struct hooks {
   virtual ~hooks() = default;
   /// Serves what has arrived; true if anything had.
   virtual bool poll(worker&) noexcept { return false; }
-  /// Pushes out what is buffered: the worker is idle, or its buffers are old.
-  virtual void flush(worker&) noexcept {}
+  /// Pushes out what is buffered, since the worker is idle; true if it served others meanwhile, which may have given it work.
+  virtual bool flush(worker&) noexcept { return false; }
   /// Whether something arrived that poll() would serve: asked between announcing sleep and sleeping.
   virtual bool pending(worker&) noexcept { return false; }
   /// Calls `request.done` once all that the worker has issued is complete; true if it is already (no call then).
@@ -43,6 +43,8 @@ struct pool_options {
   std::size_t most_waiting_bytes = 0;              // 0: a quarter of the memory
   std::vector<int> processors;                     // by worker; empty or -1: not pinned
   unsigned spin_rounds = 40;                       // polls before a worker with nothing to do parks
+  bool heavy_fences = true;  // who falls asleep fences for those who spawn, where the system can; else they do
+  fiber::guard_kind guards = fiber::guard_kind::marked;  // the best to try
 };
 
 class pool {
@@ -65,16 +67,22 @@ public:
   /// Ends the workers' loops; worker 0's too. Any thread.
   void stop() noexcept;
 
-  /// Wakes a parked worker other than `except`, if there is one.
+  /// Wakes a parked worker other than `except`, if there is one: after something was put into a deque, by whoever then
+  /// read other than nought from sleepers_to_see().
   void wake_one(const worker* except) noexcept;
   std::atomic<unsigned>& sleepers() noexcept { return sleepers_; }
+  /// How many workers are parked; never nought where those who spawn must fence for themselves, which wake_one() does.
+  std::atomic<unsigned>& sleepers_to_see() noexcept { return heavy_fences_ ? sleepers_ : always_; }
+  bool heavy_fences() const noexcept { return heavy_fences_; }
 
 private:
   pool_options options_;
   hooks none_;
   hooks* hooks_;
   fiber::stack_region region_;
+  const bool heavy_fences_;
   std::atomic<unsigned> sleepers_{0};  // partners: parking workers and whoever spawns
+  std::atomic<unsigned> always_{1};    // written by nobody
   std::atomic<bool> stopping_{false};
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::thread> threads_;

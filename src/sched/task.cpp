@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fiber/sanitizer.hpp"
+#include "machine/membarrier.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/assert.hpp"
@@ -18,6 +19,14 @@ namespace {
 
 sched::worker& self(worker_face& w) noexcept { return static_cast<sched::worker&>(w); }
 fiber::fiber* fiber_of(suspended* s) noexcept { return reinterpret_cast<fiber::fiber*>(s); }
+
+// The only way into a deque: a worker that fell asleep a moment ago must be told.
+[[gnu::always_inline]] inline void publish(worker_face& w, task& t) {
+  w.tasks.push(&t);
+  machine::light_fence();  // a worker about to park fences for us (worker::park)
+  if (w.sleepers->load(std::memory_order_relaxed) != 0) [[unlikely]]
+    self(w).owner().wake_one(&self(w));
+}
 
 }  // namespace
 
@@ -48,12 +57,8 @@ void deallocate(worker_face& w, void* at, std::size_t bytes) noexcept {
 void spawn(worker_face& w, task& t) {
   const fiber::unwatched quiet;
   fiber::release_to(&t);
-  w.tasks.push(&t);
+  publish(w, t);
   ++w.spawned;
-  // No fence: a worker about to park fences for us (worker::park).
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (w.sleepers->load(std::memory_order_relaxed) != 0) [[unlikely]]
-    self(w).owner().wake_one(&self(w));
 }
 
 bool unspawn(worker_face& w, task& t) noexcept {
@@ -67,7 +72,7 @@ task* unspawn_of(worker_face& w, const void* group) noexcept {
   if (t == nullptr) return nullptr;
   fiber::acquire_from(t);
   if (t->group == group) return t;
-  w.tasks.push(t);
+  publish(w, *t);  // whoever looked meanwhile saw nothing
   return nullptr;
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/worker.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/log.hpp"
 #include "fiber/sanitizer.hpp"
 #include "machine/futex.hpp"
-#include "machine/membarrier.hpp"
 #include "machine/memory_info.hpp"
-#include "machine/signals.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/assert.hpp"
 
@@ -23,7 +23,7 @@ worker::worker(pool& owner, unsigned number, std::size_t most_waiting)
       random_(0x5e0a1 + number) {
   index = number;
   siblings = owner.options().workers;
-  sleepers = &owner.sleepers();
+  sleepers = &owner.sleepers_to_see();
   native_.owner = this;
 }
 
@@ -34,10 +34,13 @@ void worker::use_doorbell(lockfree::doorbell<>& bell, bool shared_by_processes) 
 
 void worker::run_thread() noexcept {
   const fiber::unwatched quiet;  // the thread's own state, which all its stacks read
-  const machine::alternate_stack for_signals;
+  const machine::alternate_stack handlers(for_signals_);
+  if (!handlers.in_use())
+    base::warn("worker {}: the system refuses a stack for signal handlers; faults go unexplained", index);
   detail::t_worker = this;
   detail::t_port = port;
   exceptions_ = fiber::exception_state_of_this_thread();
+  error_number_ = &errno;
   fiber::adopt_thread(native_);
   current_ = &native_;
   native_idle_ = false;
@@ -130,19 +133,34 @@ void worker::loop(fiber::fiber& self) noexcept {
       run(*t);
       continue;
     }
-    if (!idle()) park();
+    if (!idle()) park(true);
   }
 }
 
-// What may begin now: errands, the deque, and ranges put aside if few enough tasks wait.
-task* worker::next_own() noexcept {
-  if (!mine_.empty()) [[unlikely]] {
+void worker::run_errands() noexcept {
+  while (!mine_.empty()) {
     task* t = mine_.back();
     mine_.pop_back();
-    return t;
+    ++no_wait_scopes;
+    run(*t);
+    --no_wait_scopes;
   }
+}
+
+// Whether no more iterations of outermost loops may begin. Other tasks count only against a share: what they wait for
+// may be the very iterations that are held back.
+bool worker::full() const noexcept {
+  constexpr std::size_t k_share = 16;
+  if (outermost_begun_ >= most_waiting_) return true;
+  return stacks_.in_use() >= most_waiting_ && outermost_begun_ >= std::max(most_waiting_ / k_share, k_least_outermost);
+}
+
+// What may begin now: errands, at once; then the deque, and ranges put aside if few enough iterations wait.
+task* worker::next_own() noexcept {
+  if (!mine_.empty()) [[unlikely]]
+    run_errands();
   if (task* t = tasks.pop()) return t;
-  if (!deferred_.empty() && stacks_.in_use() < most_waiting_) {
+  if (!deferred_.empty() && !full()) {
     task* t = deferred_.back();
     deferred_.pop_back();
     return t;
@@ -151,7 +169,7 @@ task* worker::next_own() noexcept {
 }
 
 bool worker::defer_if_full(detail::loop_state& loop, task& t) noexcept {
-  if (!loop.outermost || stacks_.in_use() < most_waiting_) return false;
+  if (!loop.outermost || !full()) return false;
   const fiber::unwatched quiet;
   deferred_.push_back(&t);
   return true;
@@ -199,16 +217,28 @@ void worker::cut_frames() noexcept {
   }
 }
 
+// For stacks without a guard, and in checked builds.
+[[gnu::noinline, gnu::cold]] void worker::check_stack() noexcept {
+  const fiber::fiber& me = *current_;
+  SHOAL_ASSERT(me.stack_bottom == nullptr ||
+                   static_cast<std::byte*>(__builtin_frame_address(0)) > me.stack_bottom + machine::page_size(),
+               "a task has used up its stack; raise the setting stack, for instance SHOAL_STACK=256K");
+}
+
 std::uint64_t worker::leave() noexcept {
   const fiber::unwatched quiet;
+  const int kept_error = *error_number_;
   if (frames != nullptr) cut_frames();
   SHOAL_CHECK(no_wait_scopes == 0,
               "a task waits inside a no_wait scope: a lock that blocks threads is held over a wait");
   ++counts_.left;
   fiber::fiber& me = *current_;
-  SHOAL_CHECK(me.stack_bottom == nullptr ||
-                  reinterpret_cast<std::byte*>(__builtin_frame_address(0)) > me.stack_bottom + machine::page_size(),
-              "a task has used up its stack; raise SHOAL_STACK");
+#ifdef SHOAL_CHECKED
+  check_stack();
+#else
+  if (stacks_.unguarded()) [[unlikely]]
+    check_stack();
+#endif
   ready_queue::entry next;
   if (!ready_.empty() && turns_ > 0) [[likely]] {
     --turns_;
@@ -224,20 +254,32 @@ std::uint64_t worker::leave() noexcept {
   if (next.fiber != &me) [[likely]]
     resume(me, *next.fiber);
   fiber::acquire_from(&me);
+  *error_number_ = kept_error;
   return word_;
 }
 
-// All stacks are taken: nothing new can begin on this worker until a task goes on, but messages are still served.
+// All stacks are taken: nothing new can begin on this worker until a task goes on, but messages are still served, and
+// errands run, on top of the task that leaves.
 void worker::wait_without_stack() noexcept {
   if (!std::exchange(warned_, true))
     base::warn(
         "worker {} has no stack left for another waiting task ({} wait); raise SHOAL_STACKS or let fewer tasks wait",
         index, stacks_.in_use());
-  while (ready_.empty()) {
-    take_inbox();
-    if (ready_.empty() && !poll_once()) {
-      owner_.above().flush(*this);
+  for (unsigned round = 0;;) {
+    SHOAL_ASSERT(!owner_.stopping(), "a pool stops only when none of its tasks waits");
+    bool any = take_inbox();
+    run_errands();
+    if (!ready_.empty()) return;
+    any = poll_once() || any;
+    if (!ready_.empty()) return;
+    if (any) {
+      round = 0;
+    } else if (round++ < owner_.options().spin_rounds) {
       machine::yield_processor();
+    } else {
+      owner_.above().flush(*this);
+      park(false);
+      round = 0;
     }
   }
 }
@@ -258,94 +300,6 @@ bool worker::poll() noexcept {
 bool worker::poll_once() noexcept {
   polls.store(polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return owner_.above().poll(*this) | (!woken_.empty() && take_inbox());
-}
-
-task* worker::steal() noexcept {
-  if (siblings < 2) return nullptr;
-  const unsigned first = static_cast<unsigned>(random_.below(siblings));
-  for (unsigned i = 0; i < siblings; ++i) {
-    const unsigned victim = first + i < siblings ? first + i : first + i - siblings;
-    if (victim == index) continue;
-    for (;;) {
-      const auto result = owner_.at(victim).tasks.steal();
-      if (result.outcome == lockfree::steal_outcome::won) {
-        ++counts_.stolen;
-        return result.item;
-      }
-      if (result.outcome == lockfree::steal_outcome::empty) break;
-      machine::pause();
-    }
-  }
-  return nullptr;
-}
-
-// Looks around for a while before parking; true if there is something to do.
-bool worker::idle() noexcept {
-  owner_.above().flush(*this);
-  for (unsigned round = 0; round < owner_.options().spin_rounds; ++round) {
-    if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping()) return true;
-    if (task* t = steal()) {
-      tasks.push(t);
-      return true;
-    }
-    // Somebody else may need the processor to produce what we wait for.
-    if (round % 4 == 3)
-      machine::yield_processor();
-    else
-      for (int i = 0; i < 8; ++i) machine::pause();
-  }
-  return false;
-}
-
-bool worker::anything_to_do() noexcept {
-  if (owner_.stopping() || !woken_.empty() || !errands_.empty() || owner_.above().pending(*this)) return true;
-  for (unsigned i = 0; i < siblings; ++i)
-    if (!owner_.at(i).tasks.seems_empty()) return true;
-  return false;
-}
-
-void worker::park() noexcept {
-  bell_->prepare();
-  parked_.store(true, std::memory_order_relaxed);
-  sleepers->fetch_add(1, std::memory_order_relaxed);
-  // Whoever spawns only looks at `sleepers`, without a fence: the sleeper fences for both sides.
-  machine::heavy_fence();
-  if (anything_to_do()) {
-    bell_->cancel();
-  } else {
-    ++counts_.parks;
-    while (bell_->may_sleep()) {
-      const bool surplus = stacks_.idle() > k_kept_stacks;
-      const auto result = machine::futex_wait(bell_->word(), lockfree::doorbell<>::k_announced,
-                                              surplus ? k_until_trim_ns : machine::k_no_timeout, bell_shared_);
-      // Nothing to do for so long: the memory of the stacks is worth more to others.
-      if (result == machine::futex_result::timeout) stacks_.trim(k_kept_stacks, stacks_.idle());
-    }
-  }
-  parked_.store(false, std::memory_order_relaxed);
-  sleepers->fetch_sub(1, std::memory_order_relaxed);
-}
-
-bool worker::ring() noexcept {
-  if (!bell_->ring()) return false;
-  machine::futex_wake(bell_->word(), 1, bell_shared_);
-  return true;
-}
-
-void worker::make_ready(fiber::fiber& f) noexcept {
-  const fiber::unwatched quiet;
-  fiber::release_to(&f);
-  if (detail::t_worker == this) {
-    ready_.push(&f);
-  } else if (woken_.push(&f)) {
-    ring();
-  }
-}
-
-void worker::give_errand(errand& e) noexcept {
-  const fiber::unwatched quiet;
-  fiber::release_to(static_cast<task*>(&e));
-  if (errands_.push(&e)) ring();
 }
 
 }  // namespace shoal::sched

@@ -3,9 +3,9 @@
 // A task that waits leaves that stack behind, as it is: the worker goes on on the stack of a task that is ready, or with
 // a fresh loop on a stack of the pool. When the task is woken a loop hands over to it and gives its own, empty, stack
 // back. So what never waits costs no stack and no switch.
-// Who may call: its own thread, but for make_ready(), ring(), give_errand() and the statistics.
+// Who may call: its own thread, but for make_ready(), ring() and give_errand(), and the statistics after pool::run().
 // Guarantees: a started task never moves to another thread; nobody re-checks blocked tasks; tasks that yield in turn do
-// not keep unstarted ones from running. The wait of a worker with nothing to do is a futex.
+// not keep unstarted ones from running; errno holds over a wait. The wait of a worker with nothing to do is a futex.
 // Shown by tests/unit/sched/worker_test.cpp, tests/stress/sched_test.cpp, model: tests/model/parking_test.cpp.
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "fiber/stack_pool.hpp"
 #include "lockfree/doorbell.hpp"
 #include "lockfree/inbox.hpp"
+#include "machine/signals.hpp"
 #include "sched/ready_queue.hpp"
 #include "shoal/detail/loop.hpp"
 #include "shoal/detail/worker.hpp"
@@ -26,7 +27,7 @@ namespace shoal::sched {
 
 class pool;
 
-/// A task for one particular worker.
+/// A task for one particular worker. May not wait: it may run on top of a task that does.
 struct errand : lockfree::inbox_node<>, detail::task {};
 
 class worker final : public detail::worker_face {
@@ -61,8 +62,12 @@ public:
   bool ring() noexcept;
   bool parked() const noexcept { return parked_.load(std::memory_order_relaxed); }
 
-  /// Puts a range aside while too many tasks wait; true if it was.
+  /// Puts an outermost range aside while too many iterations of such wait; true if it was.
   bool defer_if_full(detail::loop_state& loop, detail::task& t) noexcept;
+  void begin_outermost() noexcept { ++outermost_begun_; }
+  void end_outermost() noexcept { --outermost_begun_; }
+  /// So many pieces of outermost loops may always have begun here, whatever else waits.
+  static constexpr std::size_t k_least_outermost = 16;
 
   /// The doorbell may lie in memory that other processes ring. Before the thread starts.
   void use_doorbell(lockfree::doorbell<>& bell, bool shared_by_processes) noexcept;
@@ -94,9 +99,12 @@ private:
   detail::task* next_own() noexcept;
   detail::task* steal() noexcept;
   bool idle() noexcept;
-  void park() noexcept;
-  bool anything_to_do() noexcept;
+  void park(bool able) noexcept;
+  bool anything_to_do(bool able) noexcept;
+  bool full() const noexcept;
+  void run_errands() noexcept;
   void wait_without_stack() noexcept;
+  void check_stack() noexcept;
 
   static constexpr std::size_t k_kept_stacks = 256;
   static constexpr std::int64_t k_until_trim_ns = 1'000'000'000;
@@ -104,6 +112,7 @@ private:
 
   pool& owner_;
   fiber::exception_state* exceptions_ = nullptr;
+  int* error_number_ = nullptr;  // where this thread has its errno, to be found without a call
   fiber::fiber* current_ = nullptr;
   std::uint64_t word_ = 0;    // for the task that is about to go on
   fiber::fiber native_;       // the thread's own stack
@@ -113,11 +122,13 @@ private:
   ready_queue ready_;
   fiber::stack_pool stacks_;
   std::size_t most_waiting_;
+  std::size_t outermost_begun_ = 0;      // pieces of outermost loops that run or wait here
   std::vector<detail::task*> mine_;      // errands taken from the inbox
   bool warned_ = false;                  // that there is no stack left
   std::vector<detail::task*> deferred_;  // outermost ranges that may not begin iterations now
   xoshiro256ss random_;
   statistics counts_;
+  machine::handler_stack for_signals_;
 
   lockfree::doorbell<> own_bell_;
   lockfree::doorbell<>* bell_ = &own_bell_;

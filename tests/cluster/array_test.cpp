@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shoal/array.hpp"
 
+#include <atomic>
 #include <numeric>
 #include <vector>
 
@@ -189,6 +190,78 @@ TEST_P(arrays, are_filled_and_copied) {
         for (std::uint64_t i = 0; i < to.size(); ++i)
           ASSERT_EQ(to->get(i), i >= 20 && i < 2920 ? static_cast<std::int32_t>(i - 15) : -7) << i;
       }
+  });
+}
+
+struct page {
+  std::uint64_t words[2500];  // more than travels with a request
+};
+
+TEST_P(arrays, are_filled_with_large_elements_too) {
+  run([] {
+    page one;
+    for (std::uint64_t i = 0; i < 2500; ++i) one.words[i] = i;
+    global_array<page> a(9, distribution::cyclic);
+    a->fill(one);
+    for (std::uint64_t i = 0; i < a.size(); ++i) ASSERT_EQ(a->get(i).words[2499], 2499U);
+  });
+}
+
+TEST_P(arrays, keep_what_is_put_while_they_are_filled_where_it_was_put) {
+  run([this] {
+    constexpr std::uint64_t k_size = 1 << 19;
+    global_array<std::uint32_t> a(k_size);
+    const std::uint64_t part = (k_size + nodes() - 1) / nodes();
+    std::atomic<bool> done{false};
+    auto putting = shoal::async([&done, part, r = a.ref()] {  // into the first element of each part
+      while (!done.load()) {
+        for (std::uint64_t i = 0; i < k_size; i += part) r.put(i, 5);
+        shoal::yield();
+      }
+    });
+    std::uint64_t wrong = 0;
+    std::vector<std::uint32_t> got(k_size);
+    for (int round = 0; round < 20; ++round) {
+      a->fill(3);
+      a->get(0, std::span(got));
+      for (std::uint64_t i = 0; i < k_size; ++i) wrong += got[i] == 3 || (got[i] == 5 && i % part == 0) ? 0 : 1;
+    }
+    done.store(true);
+    putting.get();
+    EXPECT_EQ(wrong, 0U);
+  });
+}
+
+TEST_P(arrays, of_no_elements_have_all_that_needs_none) {
+  run([] {
+    const global_array<std::uint64_t> a(0);
+    const global_array<std::uint64_t> never;
+    for (const auto& r : {a.ref(), never.ref()}) {
+      std::vector<std::uint64_t> nothing;
+      r.get(0, std::span(nothing));
+      r.put(0, std::span<const std::uint64_t>(nothing));
+      r.async_get(0, std::span(nothing));
+      r.fill(1);
+      r.copy(0, a, 0, 0);
+      EXPECT_TRUE(r.local().empty());
+    }
+  });
+}
+
+TEST_P(arrays, of_bool_agree_on_all_ways) {
+  run([] {
+    global_array<bool> a(40, distribution::cyclic);
+    for (std::uint64_t i = 0; i < a.size(); ++i) {
+      a->put(i, true);
+      EXPECT_EQ(a->exchange(i, false), true);
+      EXPECT_EQ(a->compare_exchange(i, false, true), false);
+      a->min(i, true);
+      EXPECT_EQ(a->fetch_max(i, true), true);
+      EXPECT_EQ(a->get(i), true);
+      a->async_put(i, i % 2 == 0);
+    }
+    shoal::wait();
+    for (std::uint64_t i = 0; i < a.size(); ++i) EXPECT_EQ(a->get(i), i % 2 == 0);
   });
 }
 

@@ -8,6 +8,8 @@
 
 namespace {
 
+using shoal::global_array;
+
 class calls : public shoal::test::cluster {};
 SHOAL_CLUSTER_TESTS(calls);
 
@@ -87,6 +89,39 @@ TEST_P(calls, bring_exceptions_with_type_message_and_node) {
       auto never_asked = shoal::async_on(n, [] { throw std::runtime_error("nobody looks"); });
     }
   });
+}
+
+TEST_P(calls, may_change_their_own_copy_of_what_they_captured) {
+  run([this] {
+    global_array<std::uint64_t> a(nodes());
+    const std::uint32_t last = nodes() - 1;
+    std::uint64_t x = 1;
+    EXPECT_EQ(shoal::on(last, [x]() mutable { return ++x; }), 2U);
+    auto later = shoal::async_on(last, [x]() mutable { return x += 2; });
+    EXPECT_EQ(later.get(), 3U);
+    shoal::async_at(last, [x, r = a.ref()]() mutable { r.local()[0] += ++x; });
+    shoal::wait();
+    EXPECT_EQ(a->get(last), 2U);
+    EXPECT_EQ(x, 1U);
+  });
+}
+
+// What is executed in place looks at the messages whenever the service thread asks for it, in the middle of a buffer.
+TEST_P(calls, executed_in_place_that_touch_memory_of_their_node_are_executed_once) {
+  run([this] {
+    constexpr std::uint64_t k_calls = 2'000'000;
+    const std::uint32_t last = nodes() - 1;
+    global_array<std::uint64_t> a(nodes());
+    for (std::uint64_t i = 0; i < k_calls; ++i) shoal::async_at(last, [r = a.ref(), last] { r.add(last, 1); });
+    shoal::wait();
+    EXPECT_EQ(a->get(last), k_calls);
+  });
+}
+
+TEST_P(calls, of_nodes_that_do_not_exist_are_refused) {
+  if (GetParam().nodes != 1 || GetParam().workers != 1) GTEST_SKIP() << "once is enough";
+  EXPECT_DEATH(run([] { shoal::on(1, [] {}); }), "there is no such node");
+  EXPECT_DEATH(run([] { shoal::async_at(1, [] {}); }), "there is no such node");
 }
 
 TEST_P(calls, what_a_call_began_is_complete_with_its_result) {

@@ -65,6 +65,13 @@ TEST_P(checked_death, a_captured_pointer_is_rejected) {
                }),
                "captures a pointer");
   EXPECT_DEATH(run([] {
+                 std::uint64_t local = 3;
+                 shoal::parallel_reduce(
+                     shoal::everywhere, 10, std::uint64_t{0}, [](std::uint64_t i) { return i; },
+                     [&local](std::uint64_t x, std::uint64_t y) { return x + y + local; });
+               }),
+               "captures a pointer");
+  EXPECT_DEATH(run([] {
                  int local = 3;
                  shoal::async_at(1, [&local] { static_cast<void>(local); });
                }),
@@ -103,6 +110,28 @@ TEST_P(checked_death, an_index_out_of_range_is_named) {
                  a->get(91, std::span(values));
                }),
                "out of the range of its global array");
+}
+
+TEST_P(checked_death, a_copy_out_of_either_range_is_named) {
+  EXPECT_DEATH(run([] {
+                 shoal::global_array<std::uint64_t> a(100), b(200);
+                 b->copy(0, a, 50, 51);
+               }),
+               "out of the range of its global array");
+  EXPECT_DEATH(run([] {
+                 shoal::global_array<std::uint64_t> a(100), b(200);
+                 a->copy(50, b, 0, 51);
+               }),
+               "out of the range of its global array");
+}
+
+TEST_P(checked_death, a_wait_in_what_is_executed_in_place_is_refused) {
+  for (const std::uint32_t node : {0U, 1U})
+    EXPECT_DEATH(run([node] {
+                   shoal::async_at(node, [] { shoal::yield(); });
+                   shoal::wait();
+                 }),
+                 "no_wait scope");
 }
 
 TEST_P(checked_death, an_array_used_after_its_end_is_named) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // When asynchronous operations are complete, and what a call keeps of its arguments.
+#include <atomic>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "tests/cluster/cluster.hpp"
@@ -91,6 +94,48 @@ TEST_P(completion, at_the_end_of_a_task_of_a_group_and_of_a_pair) {
       });
       shoal::wait();  // what the first of the two began belongs to this task
       expect_all(a, expected += 2);
+    }
+  });
+}
+
+TEST_P(completion, at_the_end_of_a_scope_that_an_exception_leaves) {
+  run([this] {
+    global_array<std::uint64_t> a(nodes());
+    const std::uint64_t last = nodes() - 1;
+    for (std::uint64_t round = 1; round <= 100; ++round) {
+      a->put(last, round);
+      std::uint64_t got = 0;
+      try {
+        const shoal::wait_at_exit complete;
+        a->async_get(last, &got);
+        throw std::runtime_error("before it has arrived");
+      } catch (const std::runtime_error&) {
+        ASSERT_EQ(got, round);
+      }
+    }
+  });
+}
+
+// The array's memory is somebody else's as soon as it is free: what a task on another worker began must not land there.
+TEST_P(completion, of_what_flies_to_an_array_before_its_memory_is_free) {
+  if (GetParam().workers < 2) GTEST_SKIP() << "a task of another worker is needed";
+  run([] {
+    constexpr std::uint64_t k_mine = 7;
+    for (int round = 0; round < 5; ++round) {
+      std::atomic<bool> begun{false};
+      shoal::task_group group;
+      {
+        global_array<std::uint64_t> a(1000, distribution::local);
+        group.run([&begun, r = a.ref()] {
+          for (std::uint64_t i = 0; i < k_mine; ++i) r.async_put(i, 99);  // few enough to stay in the window
+          begun.store(true);
+          std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        });
+        while (!begun.load()) std::this_thread::yield();  // so that a sibling takes it
+      }
+      const global_array<std::uint64_t> b(1000, distribution::local);
+      group.wait();
+      for (std::uint64_t i = 0; i < k_mine; ++i) ASSERT_EQ(b->get(i), 0U);
     }
   });
 }

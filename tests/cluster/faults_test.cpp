@@ -70,6 +70,15 @@ TEST(faults, a_node_that_leaves_by_exit_or_abort_is_named_too) {
   }
 }
 
+TEST(faults, a_node_that_ends_before_it_joins_ends_the_others_at_once) {
+  const std::string choose =
+      "case \"$SHOAL_LAUNCH\" in *node=1\\ *) sleep 1; exit 3;; esac; exec '" + program("cluster_faults") + "' works";
+  const outcome got = run(launch({"-n", "3"}, {"/bin/bash", "-c", choose}), {}, 30);
+  EXPECT_EQ(got.status.code, 3) << got;
+  EXPECT_TRUE(got.has("node 1 ended before the job began")) << got;  // they say it, and are not killed for being silent
+  EXPECT_LT(got.seconds, k_within_seconds) << got;
+}
+
 TEST(faults, a_signal_to_the_launcher_ends_the_job_without_blaming_a_node) {
   for (const int number : {SIGTERM, SIGINT})
     for (const char* what : {"endless", "idle"}) {

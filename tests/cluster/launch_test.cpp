@@ -116,6 +116,48 @@ TEST(launch, a_launch_variable_set_by_hand_is_refused_with_a_sentence) {
   }
 }
 
+TEST(launch, what_a_node_starts_is_no_node) {
+  const outcome got = run(launch({"-n", "2"}, {program("cluster_faults"), "start_another"}), {"SHOAL_WORKERS=1"}, 20);
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_EQ(got.text, "works on 1\nworks on 1\nstarted\n") << got;
+}
+
+TEST(launch, a_second_program_in_the_place_of_a_node_is_refused_with_a_sentence) {
+  const std::string works = "'" + program("cluster_faults") + "' works";
+  const outcome got = run(launch({"-n", "2"}, {"/bin/bash", "-c", works + "; exec " + works}), {}, 20);
+  EXPECT_EQ(got.status.code, 1) << got;
+  EXPECT_TRUE(got.has("works on 2")) << got;
+  EXPECT_TRUE(got.has("has been started already")) << got;
+}
+
+TEST(launch, a_second_call_works_alone_and_is_refused_with_a_sentence_in_a_job) {
+  const outcome alone = run({program("cluster_faults"), "twice"});
+  EXPECT_TRUE(alone.status.clean()) << alone;
+  EXPECT_EQ(alone.text, "once on 1\nonce on 1\n");
+  const outcome got = run(launch({"-n", "2"}, {program("cluster_faults"), "twice"}), {}, 20);
+  EXPECT_EQ(got.status.code, 1) << got;
+  EXPECT_TRUE(got.has("once on 2")) << got;
+  EXPECT_TRUE(got.has("calls shoal::run once")) << got;
+}
+
+TEST(launch, buffers_for_which_there_is_no_room_are_refused_with_a_sentence) {
+  const outcome got = run(launch({"-n", "12", "-w", "1", "--direct", "off"}, {program("cluster_faults"), "works"}),
+                          {"SHOAL_BUFFER=1M", "SHOAL_BUFFERS=256"}, 30);
+  EXPECT_EQ(got.status.signal, 0) << got;
+  EXPECT_EQ(got.status.code, 1) << got;
+  EXPECT_TRUE(got.has("lower SHOAL_BUFFER, SHOAL_BUFFERS or the workers")) << got;
+}
+
+TEST(launch, a_program_in_a_folder_named_like_the_kernel_s_own_page_runs) {
+  const auto folder = std::filesystem::temp_directory_path() / ("shoal-vdso-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy(program("cluster_faults"), folder / "program");
+  const outcome got = run(launch({"-n", "2"}, {folder / "program", "works"}));
+  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("works on 2")) << got;
+}
+
 TEST(launch, nodes_that_run_different_programs_do_not_begin) {
   const std::string choose = "case \"$SHOAL_LAUNCH\" in *node=1\\ *) exec '" + program("cluster_other") +
                              "';; esac; exec '" + program("cluster_faults") + "' works";

@@ -138,6 +138,15 @@ TEST(limits, a_limit_on_open_files_is_named) {
   }
 }
 
+TEST(limits, a_node_that_cannot_be_watched_is_not_taken_for_dead) {
+  const std::string limited = "ulimit -n 22; exec '" + program("cluster_faults") + "' works";
+  const outcome got = run(launch({"-n", "12", "-w", "1"}, {"/bin/bash", "-c", limited}));
+  expect_no_signal(got);
+  EXPECT_NE(got.status.code, 0) << got;
+  EXPECT_TRUE(got.has("cannot watch node")) << got;
+  EXPECT_TRUE(got.has("ulimit -n")) << got;
+}
+
 TEST(limits, a_tiny_dev_shm_does_not_matter) {
   const outcome probe = run({"unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "/dev/shm"});
   if (!probe.status.clean()) GTEST_SKIP() << "no mount namespace may be made here: " << probe.text;

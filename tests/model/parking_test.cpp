@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How workers of one process find new tasks after falling asleep (src/sched/worker.cpp, park(), and spawn() in
-// src/sched/task.cpp): whoever spawns pushes and then only reads how many sleep, without a fence; the sleeper announces
+// How workers of one process find new tasks after falling asleep (src/sched/worker_idle.cpp, park(), and publish()
+// in src/sched/task.cpp): whoever spawns pushes and then only reads how many sleep, without a fence; the sleeper announces
 // itself, fences for both sides (membarrier), looks once more, and sleeps. The heavy fence makes every other thread fence
 // between two of its instructions: in the model, a sequentially consistent fence on both sides. A lost wake-up is a
 // deadlock.
@@ -25,7 +25,8 @@ enum class mutant {
   spawner_without_fence,
   sleeper_without_fence,
   sleeper_does_not_look_again,
-  rings_one_rung_already
+  rings_one_rung_already,
+  pushes_back_silently
 };
 
 struct worker_state {
@@ -43,7 +44,7 @@ struct pool_state {
   item items[3];
 };
 
-// spawn() and pool::wake_one().
+// publish() of src/sched/task.cpp, which is what spawn() and unspawn_of() do, and pool::wake_one().
 void spawn(pool_state& p, std::size_t me, item& t, mutant m) {
   p.all[me]->tasks.push(&t);
   if (m != mutant::spawner_without_fence)
@@ -113,6 +114,43 @@ scenario long_tasks(std::size_t sleepers, mutant m) {
       for (const int times : *begun) check(times == 1, "every task begins once");
     });
   };
+}
+
+// Worker 0 spawns a task, looks whether it is a child of its own, puts it back, as a join does, and computes for ever.
+scenario push_back(mutant m) {
+  return [=](execution& run) {
+    auto p = std::make_shared<pool_state>(2);
+    auto begun = std::make_shared<int>(0);
+    run.thread("spawner", [=] {
+      spawn(*p, 0, p->items[0], m);
+      item* t = p->all[0]->tasks.pop();
+      if (t == nullptr) return;
+      if (m == mutant::pushes_back_silently)
+        p->all[0]->tasks.push(t);
+      else
+        spawn(*p, 0, *t, m);
+    });
+    run.thread("sleeper", [=] {
+      for (;;) {
+        if (steal(*p, 1) != nullptr) {
+          ++*begun;
+          return;
+        }
+        park(*p, 1, m);
+      }
+    });
+    run.finally([=] { check(*begun == 1, "the task begins once"); });
+  };
+}
+
+TEST(parking, a_task_that_is_put_back_is_seen_too) {
+  const outcome all = explore(push_back(mutant::none), systematically(3));
+  EXPECT_FALSE(all.failed) << all;
+  EXPECT_TRUE(all.complete) << all;
+  const outcome some = explore(push_back(mutant::none), randomly(60'000));
+  EXPECT_FALSE(some.failed) << some;
+  const outcome silent = explore(push_back(mutant::pushes_back_silently), randomly(60'000));
+  EXPECT_NE(silent.reason.find("deadlock"), std::string::npos) << silent;
 }
 
 TEST(parking, one_sleeper_all_executions_with_three_preemptions) {

@@ -46,8 +46,9 @@ void produce(table& t, int messages, int tries, waiting how) {
   }
 }
 
-void consume(table& t, int messages, int tries, waiting how) {
-  lockfree::slot_ring_consumer<model_atomics> ring(t.control, k_slots);
+using consumer = lockfree::slot_ring_consumer<model_atomics>;
+
+void consume(table& t, consumer& ring, int messages, int tries, waiting how) {
   for (int got = 0; got < messages && (how == waiting::insists || tries-- > 0);) {
     const std::uint64_t available = ring.available();
     check(available <= k_slots, "no more than there are slots");
@@ -68,7 +69,10 @@ scenario with(int messages, int tries, waiting how) {
   return [=](execution& run) {
     auto t = std::make_shared<table>();
     run.thread("producer", [=] { produce(*t, messages, tries, how); });
-    run.thread("consumer", [=] { consume(*t, messages, tries, how); });
+    run.thread("consumer", [=] {
+      consumer ring(t->control, k_slots);
+      consume(*t, ring, messages, tries, how);
+    });
   };
 }
 
@@ -99,7 +103,34 @@ const scenario k_attached_again = [](execution& run) {
   });
 };
 
-const std::vector<scenario> k_all{with(3, 4, waiting::gives_up), with(5, 0, waiting::insists), k_attached_again};
+// A third thread asks the consumer's own object meanwhile, which must not change what the consumer does.
+const scenario k_asked_by_another = [](execution& run) {
+  auto t = std::make_shared<table>();
+  auto ring = std::make_shared<consumer>(t->control, k_slots);
+  run.thread("producer", [=] { produce(*t, 3, 4, waiting::gives_up); });
+  run.thread("consumer", [=] { consume(*t, *ring, 3, 4, waiting::gives_up); });
+  run.thread("sibling", [=] {
+    for (int asked = 0; asked < 3; ++asked) ring->seems_available();
+  });
+};
+
+// Who asks alone is told the truth.
+const scenario k_asked_at_rest = [](execution& run) {
+  auto t = std::make_shared<table>();
+  run.thread("all", [t] {
+    lockfree::slot_ring_producer<model_atomics> out(t->control, k_slots);
+    consumer in(t->control, k_slots);
+    for (int round = 0; round < 3; ++round) {
+      check(!in.seems_available(), "nothing is there");
+      out.publish();
+      check(in.seems_available() && in.available() == 1, "something is there");
+      in.release();
+    }
+  });
+};
+
+const std::vector<scenario> k_all{with(3, 4, waiting::gives_up), with(5, 0, waiting::insists), k_attached_again,
+                                  k_asked_by_another, k_asked_at_rest};
 
 TEST(slot_ring, all_executions_with_three_preemptions) {
   const outcome o = explore(with(3, 4, waiting::gives_up), systematically(3));

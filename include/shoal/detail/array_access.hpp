@@ -20,11 +20,15 @@ struct memory_report;
 
 namespace shoal::detail {
 
+/// The largest elements whose value travels with a request to fill.
+inline constexpr std::size_t k_most_fill_bytes = 8 << 10;
+
 array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, distribution kind, memory_report* report);
 void free_array(const array_layout& layout) noexcept;
 void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::uint64_t count, unsigned unit);
 void bulk_put(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit);
-void fill(const array_layout& layout, const void* value);
+/// Elements of up to k_most_fill_bytes.
+void fill(const array_layout& layout, const void* value, unsigned unit);
 void copy(const array_layout& to, std::uint64_t to_i, const array_layout& from, std::uint64_t from_i,
           std::uint64_t count, unsigned unit);
 

@@ -4,7 +4,7 @@
 // Guarantees: the function runs as a task of its own on the node and may wait; its answer, or its exception as type name,
 // message and origin, comes back when it has ended and all that it began asynchronously is complete.
 // Arguments and answer are words: trivially copyable values, at most k_most_call_words.
-// Shown by tests/unit/remote/call_test.cpp, tests/cluster/.
+// Shown by tests/cluster/call_test.cpp.
 #pragma once
 
 #include <atomic>

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "shoal/detail/command.hpp"
 
@@ -36,6 +37,17 @@ T improve_atomically(T& at, T value, Better&& better) noexcept {
   return old;
 }
 
+/// Wraps around where T is an integer, as the atomic additions do.
+template <class T>
+constexpr T sum_of(T a, T b) noexcept {
+  if constexpr (std::is_integral_v<T>) {
+    using plain = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<plain>(static_cast<plain>(a) + static_cast<plain>(b)));
+  } else {
+    return a + b;
+  }
+}
+
 /// Executes `V` on `at` and gives the old value (for a put: nothing meaningful).
 template <verb V, bool Exclusive, class T>
 inline T access(T& at, T value, [[maybe_unused]] T desired = T{}) noexcept {
@@ -49,7 +61,7 @@ inline T access(T& at, T value, [[maybe_unused]] T desired = T{}) noexcept {
     if constexpr (V == verb::put || V == verb::exchange)
       at = value;
     else if constexpr (is_add)
-      at = static_cast<T>(old + value);
+      at = sum_of(old, value);
     else if constexpr (is_min)
       at = std::min(old, value);
     else if constexpr (is_max)
@@ -74,10 +86,10 @@ inline T access(T& at, T value, [[maybe_unused]] T desired = T{}) noexcept {
     else if constexpr (V == verb::compare_exchange) {
       cell.compare_exchange_strong(value, desired, std::memory_order_seq_cst);
       return value;
-    } else if constexpr (is_add && std::is_integral_v<T> && !std::is_same_v<T, bool>)
+    } else if constexpr (is_add && std::is_integral_v<T>)
       return cell.fetch_add(value, std::memory_order_seq_cst);
     else if constexpr (is_add)
-      return change_atomically(at, [value](T old) { return static_cast<T>(old + value); });
+      return change_atomically(at, [value](T old) { return sum_of(old, value); });
     else if constexpr (is_min)
       return improve_atomically(at, value, [](T a, T b) { return a < b; });
     else if constexpr (is_max)
@@ -89,20 +101,23 @@ inline T access(T& at, T value, [[maybe_unused]] T desired = T{}) noexcept {
   }
 }
 
-/// Copies `bytes` in elements of `unit` bytes (1, 2, 4, 8: none of them tears; 0: as it comes). One side is shared memory.
+/// Copies `bytes` in elements of `unit` bytes (1, 2, 4, 8: none of them tears; 0: as it comes). One side is shared memory:
+/// what is read was complete before, and what comes after the copy comes after it, as flags and data want it.
 inline void copy_elements(void* to, const void* from, std::uint64_t bytes, unsigned unit) noexcept {
-  const auto copy = [&]<class T>(T) {
+  const auto copy = [&]<class T>(T) noexcept {
     auto* t = static_cast<T*>(to);
     const auto* f = static_cast<const T*>(from);
     for (std::uint64_t i = 0; i < bytes / sizeof(T); ++i)
       __atomic_store_n(t + i, __atomic_load_n(f + i, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
   };
+  std::atomic_thread_fence(std::memory_order_release);
   switch (unit) {
-    case 8: return copy(std::uint64_t{});
-    case 4: return copy(std::uint32_t{});
-    case 2: return copy(std::uint16_t{});
+    case 8: copy(std::uint64_t{}); break;
+    case 4: copy(std::uint32_t{}); break;
+    case 2: copy(std::uint16_t{}); break;
     default: std::memcpy(to, from, bytes);  // bytes cannot tear
   }
+  std::atomic_thread_fence(std::memory_order_acquire);
 }
 
 /// The unit for elements of type T: its size if copies of it may not tear.
@@ -111,9 +126,14 @@ constexpr unsigned copy_unit() noexcept {
   return (sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) && alignof(T) == sizeof(T) ? sizeof(T) : 0;
 }
 
-/// Which verbs an element type has.
+constexpr bool is_bitwise(verb v) noexcept {
+  return v == verb::bit_and || v == verb::bit_or || v == verb::fetch_and || v == verb::fetch_or;
+}
+constexpr bool is_addition(verb v) noexcept { return v == verb::add || v == verb::fetch_add; }
+
+/// Which verbs an element type has. bool has neither sums nor (in C++) atomic bit operations: min and max are those.
 template <verb V, class T>
 inline constexpr bool k_has_verb =
-    std::is_integral_v<T> || !(V == verb::bit_and || V == verb::bit_or || V == verb::fetch_and || V == verb::fetch_or);
+    std::is_same_v<T, bool> ? !is_bitwise(V) && !is_addition(V) : std::is_integral_v<T> || !is_bitwise(V);
 
 }  // namespace shoal::detail

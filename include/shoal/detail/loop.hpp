@@ -63,7 +63,7 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
 /// Offers [begin, end) as one (already counted) piece of `loop` to this worker's loop and to thieves.
 void spawn_piece(worker_face& w, loop_state& loop, std::uint64_t begin, std::uint64_t end);
 
-/// A loop whose caller waits on this node.
+/// A loop whose caller waits on this node. Switches only if something of it is not done when the caller has no more.
 void run_loop_here(loop_state& loop, std::uint64_t begin, std::uint64_t end);
 
 }  // namespace shoal::detail

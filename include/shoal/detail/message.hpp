@@ -4,7 +4,7 @@
 // nor throw nor send: what may wait it makes a task.
 // Guarantees: payload arrives as it was; messages from a worker to a node are executed in order. Code travels as image
 // and offset; see src/remote/code.hpp.
-// Shown by tests/unit/remote/message_test.cpp, tests/cluster/.
+// Shown by tests/unit/remote/handlers_test.cpp, tests/cluster/completion_test.cpp.
 #pragma once
 
 #include <cstddef>

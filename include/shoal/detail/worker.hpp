@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/deque.hpp"
@@ -33,7 +34,7 @@ struct worker_face {
   std::uint64_t none_issued = 0;
   std::uint64_t* async_issued = &none_issued;  // asynchronous operations begun here: whether anything needs waiting for
   void* port = nullptr;                        // of `remote`
-  std::atomic<unsigned>* sleepers = nullptr;   // of the pool: how many workers are parked
+  std::atomic<unsigned>* sleepers = nullptr;   // of the pool: how many workers are parked; see pool::wake_one
   unsigned index = 0;
   unsigned siblings = 1;  // workers of the pool, this one included
   std::uint64_t spawned = 0;
@@ -64,9 +65,25 @@ inline worker_face& worker_here() noexcept {
   return *t_worker;
 }
 
-/// At least `bytes`, aligned for any object. Recycled blocks up to k_block_bytes, else from the system.
+/// At least `bytes`, aligned for any object that does not ask for more than new gives. Recycled blocks up to k_block_bytes, else from the system.
 void* allocate(worker_face& w, std::size_t bytes);
 void deallocate(worker_face& w, void* at, std::size_t bytes) noexcept;
+
+/// The same for a T, whatever alignment it asks for.
+template <class T>
+void* allocate_for(worker_face& w) {
+  if constexpr (alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__)
+    return ::operator new (sizeof(T), std::align_val_t{alignof(T)});
+  else
+    return allocate(w, sizeof(T));
+}
+template <class T>
+void deallocate_for(worker_face& w, void* at) noexcept {
+  if constexpr (alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__)
+    ::operator delete (at, std::align_val_t{alignof(T)});
+  else
+    deallocate(w, at, sizeof(T));
+}
 
 /// Offers `t` to whoever comes first: this worker, last in first out, or a thief.
 void spawn(worker_face& w, task& t);

@@ -92,6 +92,7 @@ int load_late(const char* path) {
   return square(last(), 3) == 9 ? 0 : 1;
 }
 
+const char* own_program = "";
 const char* text = "";
 std::uint64_t number() { return std::strtoull(text, nullptr, 10); }
 
@@ -106,11 +107,22 @@ const std::map<std::string, std::function<int()>> k_jobs = {
        say("works on " + std::to_string(shoal::node_count()));
        return 0;
      }},
+    {"start_another",
+     [] {  // a program of its own, started by each node: no node of this job
+       shoal::spmd([](shoal::team&) { static_cast<void>(std::system((std::string(own_program) + " works").c_str())); });
+       say("started");
+       return 0;
+     }},
     {"throw", []() -> int { throw std::runtime_error("the main task gives up"); }},
     {"throw_odd", []() -> int { throw 42; }},
     {"throw_there",
      [] {
        shoal::on(last(), [] { throw std::out_of_range("too far out"); });
+       return 0;
+     }},
+    {"twice",
+     [] {
+       say("once on " + std::to_string(shoal::node_count()));
        return 0;
      }},
     {"exit_there",
@@ -195,6 +207,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "faults: there is no job of this name\n");
     return 64;
   }
+  own_program = argv[0];
   if (argc > 2) text = argv[2];
-  return shoal::run(argc, argv, job->second);
+  const int status = shoal::run(argc, argv, job->second);
+  return std::string(argv[1]) == "twice" ? shoal::run(argc, argv, job->second) : status;
 }

@@ -50,10 +50,8 @@ void check_verbs() {
     EXPECT_EQ((access<verb::fetch_and, Exclusive>(at, v(6))), v(15));
     EXPECT_EQ(at, v(6));
     at = std::numeric_limits<T>::max();
-    if constexpr (std::is_unsigned_v<T>) {
-      access<verb::add, Exclusive>(at, v(1));  // wraps
-      EXPECT_EQ(at, v(0));
-    }
+    access<verb::add, Exclusive>(at, v(1));  // wraps around, signed ones too
+    EXPECT_EQ(at, std::numeric_limits<T>::lowest());
   }
   if constexpr (std::is_signed_v<T>) {
     at = v(3);
@@ -126,6 +124,17 @@ TEST(copy_elements, elements_do_not_tear) {
   stop.store(true);
   writer.join();
   EXPECT_EQ(torn, 0);
+}
+
+// What would differ by the way an access takes, or not compile, bool does not have.
+TEST(verbs, of_each_type) {
+  EXPECT_TRUE((k_has_verb<verb::put, bool> && k_has_verb<verb::get, bool> && k_has_verb<verb::exchange, bool> &&
+               k_has_verb<verb::compare_exchange, bool> && k_has_verb<verb::max, bool>));
+  EXPECT_FALSE((k_has_verb<verb::add, bool> || k_has_verb<verb::fetch_add, bool> || k_has_verb<verb::bit_and, bool> ||
+                k_has_verb<verb::bit_or, bool> || k_has_verb<verb::fetch_and, bool> ||
+                k_has_verb<verb::fetch_or, bool>));
+  EXPECT_TRUE((k_has_verb<verb::add, double> && k_has_verb<verb::bit_or, char> && k_has_verb<verb::add, char>));
+  EXPECT_FALSE((k_has_verb<verb::bit_or, float>));
 }
 
 TEST(copy_unit, is_the_size_of_elements_that_may_not_tear) {

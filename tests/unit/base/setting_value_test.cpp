@@ -32,12 +32,13 @@ TEST(setting_value, sizes) {
   EXPECT_EQ(parse_size("64K"), 65536u);
   EXPECT_EQ(parse_size("64KiB"), 65536u);
   EXPECT_EQ(parse_size("2m"), 2u << 20);
+  for (const auto* word : {"64kb", "64kib", "64KB", "64KIB", "64kB"}) EXPECT_EQ(parse_size(word), 65536u) << word;
   EXPECT_EQ(parse_size("1GB"), 1u << 30);
   EXPECT_EQ(parse_size("3T"), 3ull << 40);
   EXPECT_EQ(parse_size("7B"), 7u);
   EXPECT_EQ(parse_size("16777215T"), 16777215ull << 40);
   for (const auto* word :
-       {"", "K", "-1", "1.5G", "64 K", "64KK", "64Ki", "7BB", "1P", "16777216T", "18446744073709551616"}) {
+       {"", "K", "-1", "1.5G", "64 K", "64KK", "64Ki", "7BB", "1KiBs", "1P", "16777216T", "18446744073709551616"}) {
     EXPECT_FALSE(parse_size(word)) << word;
   }
 }

@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "machine/memory_info.hpp"
@@ -56,6 +58,7 @@ TEST(stack_region, any_stack_size_gives_as_many_stacks_as_it_says) {
   EXPECT_EQ(region.lease(), 0U);
   EXPECT_EQ(region.lease(), 32U);
   EXPECT_EQ(region.lease(), stack_region::k_none);
+  region.commit(32);
   *region.bottom(63) = std::byte{1};
   *(region.top(63) - 1) = std::byte{1};
   EXPECT_EQ((region.bottom(1) - region.bottom(0)) / static_cast<std::ptrdiff_t>(machine::page_size()) % 2, 1);
@@ -100,6 +103,7 @@ TEST(stack_pool, an_unused_stack_takes_no_memory_and_a_placed_one_a_page) {
   stack_region region(k_stack_bytes, 32, 32);
   const std::size_t first = region.lease();
   ASSERT_EQ(first, 0U);
+  region.commit(first);
   EXPECT_EQ(resident_pages(region.bottom(first), static_cast<std::size_t>(region.top(31) - region.bottom(first))), 0U);
   stack_region other(k_stack_bytes, 32, 32);
   stack_pool pool(other, nullptr, never);
@@ -128,6 +132,12 @@ TEST(stack_pool, trim_gives_memory_back_and_the_stacks_stay_usable) {
   pool.trim(5, 100);
   EXPECT_EQ(pool.idle(), 5U);
   EXPECT_EQ(resident_pages(lowest, bytes), before / 20 * 5);
+  // Those that are kept give back what is deep, once.
+  EXPECT_TRUE(pool.may_shrink());
+  pool.shrink();
+  EXPECT_FALSE(pool.may_shrink());
+  EXPECT_LE(resident_pages(lowest, bytes), 2U * 5);
+  EXPECT_GE(resident_pages(lowest, bytes), 1U * 5);
   std::set<fiber*> again;
   for (int i = 0; i < 32; ++i) again.insert(pool.take());
   EXPECT_EQ(again.size(), 32U);
@@ -135,25 +145,79 @@ TEST(stack_pool, trim_gives_memory_back_and_the_stacks_stay_usable) {
   EXPECT_EQ(pool.take(), nullptr);
 }
 
-TEST(stack_pool, overflow_dies_by_a_fault_in_the_guard) {
+TEST(stack_pool, a_deep_stack_in_use_again_and_again_gives_its_pages_back) {
+  stack_region region(k_stack_bytes, 32, 32);
+  stack_pool pool(region, nullptr, never);
+  fiber* const deep = pool.take();
+  std::memset(deep->stack_bottom, 1, k_stack_bytes / 2);
+  EXPECT_GE(resident_pages(deep->stack_bottom, k_stack_bytes), 8U);
+  pool.put(deep);
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_EQ(pool.take(), deep);
+    pool.put(deep);
+  }
+  EXPECT_LE(resident_pages(deep->stack_bottom, k_stack_bytes), 2U);
+}
+
+class guards : public testing::TestWithParam<guard_kind> {};
+INSTANTIATE_TEST_SUITE_P(kinds, guards, testing::Values(guard_kind::marked, guard_kind::mapped));
+
+TEST_P(guards, overflow_dies_by_a_fault) {
   const int status = machine::in_child([] {
     std::signal(SIGSEGV, SIG_DFL);
-    stack_region region(k_stack_bytes, 32, 32);
+    stack_region region(k_stack_bytes, 32, 32, GetParam());
     stack_pool pool(region, nullptr, never);
     fiber* f = pool.take();
-    if (!region.has_guards()) return 42;
+    if (!region.has_guards() || pool.unguarded()) return 42;
     auto* floor = reinterpret_cast<volatile char*>(f->stack_bottom);
     *floor = 1;  // the lowest byte that may be used
     *(floor - 1) = 1;
     return 0;
   });
-  if (machine::exited_with(status, 42)) GTEST_SKIP() << "this kernel has no MADV_GUARD_INSTALL";
 #if SHOAL_ASAN
   EXPECT_FALSE(machine::exited_with(status, 0));  // the sanitizer may report the fault and exit
 #else
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGSEGV);
 #endif
+}
+
+TEST(stack_region, says_once_when_mappings_for_guards_run_out) {
+  stack_region region(4096, stack_region::k_most_mapped_guards * 2, 32, guard_kind::mapped);
+  stack_pool pool(region, nullptr, never);
+  testing::internal::CaptureStderr();
+  for (std::size_t i = 0; i < stack_region::k_most_mapped_guards; ++i) ASSERT_NE(pool.take(), nullptr);
+  EXPECT_TRUE(region.has_guards());
+  EXPECT_FALSE(pool.unguarded());
+  for (std::size_t i = 0; i < stack_region::k_most_mapped_guards; ++i) ASSERT_NE(pool.take(), nullptr);
+  EXPECT_FALSE(region.has_guards());
+  EXPECT_TRUE(pool.unguarded());
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("from the 2049th on"), std::string::npos) << said;
+  EXPECT_EQ(said.find("no guard"), said.rfind("no guard")) << said;
+}
+
+TEST(stack_pool, memory_refused_once_does_not_cost_the_stacks) {
+#if SHOAL_TSAN || SHOAL_ASAN
+  GTEST_SKIP() << "sanitizers need more data than a limit would leave";
+#endif
+  const int status = machine::in_child([] {
+    std::FILE* const quiet = std::freopen("/dev/null", "w", stderr);
+    if (quiet == nullptr) return 1;
+    stack_region region(k_stack_bytes, 32, 32);
+    stack_pool pool(region, nullptr, never);
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_DATA, &limit) != 0) return 2;
+    const rlimit none{std::size_t{1} << 20, limit.rlim_max};
+    if (::setrlimit(RLIMIT_DATA, &none) != 0) return 3;
+    for (int i = 0; i < 3; ++i)
+      if (pool.take() != nullptr) return 4;
+    if (::setrlimit(RLIMIT_DATA, &limit) != 0) return 5;
+    for (int i = 0; i < 32; ++i)
+      if (pool.take() == nullptr) return 6;
+    return pool.take() == nullptr ? 0 : 7;
+  });
+  EXPECT_TRUE(machine::exited_with(status, 0)) << status;
 }
 
 TEST(stack_region, gives_what_address_space_allows_and_otherwise_refuses_with_a_sentence) {

@@ -52,8 +52,10 @@ TEST(images, a_library_is_found_and_does_not_overlap_the_program) {
   const void* const code = ::dlsym(RTLD_DEFAULT, "qsort");
   const auto found = find_image(code);
   ASSERT_TRUE(found.has_value());
-  EXPECT_FALSE(found->contains(reinterpret_cast<const void*>(&some_function)) &&
-               !loaded_images().front().contains(code));
+  const image program = loaded_images().front();
+  if (found->base == program.base) GTEST_SKIP() << "the C library is part of this program";
+  EXPECT_FALSE(found->contains(reinterpret_cast<const void*>(&some_function)));
+  EXPECT_FALSE(program.contains(code));
 }
 
 TEST(images, data_is_in_no_image) {

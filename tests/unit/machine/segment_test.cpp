@@ -195,6 +195,8 @@ TEST(segment, the_descriptor_is_inherited_only_when_asked) {
   segment given = segment::create("test", k_capacity, true);
   EXPECT_NE(::fcntl(kept.descriptor(), F_GETFD) & FD_CLOEXEC, 0);
   EXPECT_EQ(::fcntl(given.descriptor(), F_GETFD) & FD_CLOEXEC, 0);
+  const segment adopted = segment::adopt(::dup(given.descriptor()));
+  EXPECT_NE(::fcntl(adopted.descriptor(), F_GETFD) & FD_CLOEXEC, 0);  // what a node starts is not another one
 }
 
 TEST(segment, what_is_not_a_segment_is_not_adopted) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <thread>
@@ -101,6 +102,46 @@ TEST_F(worlds, post_and_release_ring_a_sleeper) {
   receiver.in(0, traffic::request).release();
   EXPECT_FALSE(sender.bell()->may_sleep());
   EXPECT_FALSE(sender.bell_is_shared());
+}
+
+// A worker that is about to sleep asks while a sibling serves its domain.
+TEST_F(worlds, asking_whether_something_has_arrived_disturbs_nobody_who_serves) {
+  constexpr std::uint64_t k_buffers = 20'000;
+  std::atomic<bool> done{false};
+  domain& receiver = nodes_[1]->at(0);
+  std::thread asking([&] {
+    for (std::uint64_t i = 0; !done.load(); ++i) {
+      receiver.pending();
+      if (i % 64 == 0) std::this_thread::yield();
+    }
+  });
+  std::thread sender([&] {
+    out_channel& out = nodes_[0]->at(0).out(1, traffic::request);
+    for (std::uint64_t sent = 0; sent < k_buffers;) {
+      if (std::uint64_t* b = out.acquire(); b != nullptr) {
+        *b = sent++;
+        out.post(1);
+      } else {
+        std::this_thread::yield();
+      }
+    }
+  });
+  in_channel& in = receiver.in(0, traffic::request);
+  std::uint64_t wrong = 0;
+  for (std::uint64_t got = 0; got < k_buffers;) {
+    const auto buffer = in.front();
+    if (buffer.empty()) {
+      std::this_thread::yield();
+      continue;
+    }
+    wrong += buffer[0] == got++ ? 0 : 1;
+    in.release();
+  }
+  sender.join();
+  done.store(true);
+  asking.join();
+  EXPECT_EQ(wrong, 0U);
+  EXPECT_FALSE(receiver.pending());
 }
 
 TEST_F(worlds, two_threads_exchange_many_buffers) {

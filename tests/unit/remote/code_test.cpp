@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "shoal/detail/command.hpp"
 #include "shoal/error.hpp"
@@ -38,6 +39,21 @@ TEST(code, what_lies_in_no_image_is_refused_with_a_sentence) {
     EXPECT_EQ(e.code(), errc::unsupported);
     EXPECT_NE(std::string(e.what()).find("cannot be sent to other nodes"), std::string::npos);
   }
+}
+
+TEST(code, only_the_kernel_s_own_page_is_left_out_whatever_folders_are_called) {
+  const auto kept = [](const char* path) { return images_with_code({{path, 0x1000, 0x1000, "build:1"}}).size() == 1; };
+  EXPECT_FALSE(kept("linux-vdso.so.1"));
+  EXPECT_FALSE(kept("[vdso]"));
+  EXPECT_TRUE(kept("/usr/lib/vdso/program"));
+  EXPECT_TRUE(kept("/usr/lib/libvdso-tools.so"));
+}
+
+TEST(code, more_images_than_can_be_named_are_refused_with_a_sentence) {
+  std::vector<machine::image> many(257, {"/usr/lib/one.so", 0x1000, 0x1000, "build:1"});
+  EXPECT_THROW(images_with_code(many), error);
+  many.front().path = "linux-vdso.so.1";
+  EXPECT_EQ(images_with_code(many).size(), 256U);
 }
 
 TEST(code, the_fingerprint_names_the_images_and_stays_the_same) {

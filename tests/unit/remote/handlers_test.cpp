@@ -139,6 +139,20 @@ TEST_P(handler_runs, calls_are_executed_in_place_with_their_payload) {
   EXPECT_EQ(memory_[0], 1U);
 }
 
+#ifdef SHOAL_CHECKED
+TEST(handlers_death_test, a_bulk_copy_behind_the_end_of_the_segment_ends_the_program) {
+  std::vector<std::uint64_t> memory(4);
+  serving s;
+  s.base = reinterpret_cast<std::byte*>(memory.data());
+  s.capacity_bytes = 32;
+  for (const auto operation : {other_operation::bulk_put, other_operation::bulk_get}) {
+    const words command{header(static_cast<std::uint8_t>(operation), 8, 24), 16, 1, 2};
+    EXPECT_DEATH(handlers(false)[operation_of(command[0])](s, command.data(), command.data() + command.size()),
+                 "behind the end of the segment");
+  }
+}
+#endif
+
 TEST(handlers_death_test, an_operation_that_does_not_exist_ends_the_program) {
   const std::uint64_t h = header(255, 0, 0);
   serving s;

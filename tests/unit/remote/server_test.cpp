@@ -53,6 +53,18 @@ TEST_F(servers, executes_what_has_arrived_in_order_replies_and_releases) {
   EXPECT_FALSE(serve());
 }
 
+TEST_F(servers, a_node_that_sends_without_end_gets_a_share_of_each_turn) {
+  for (int i = 0; i < 2 * server::k_most_buffers + 1; ++i) domain_.requests_in.arrived.push_back({op(verb::add, 1, 0)});
+  for (int turn = 1; turn <= 2; ++turn) {
+    EXPECT_TRUE(serve());
+    EXPECT_EQ(memory_[0], static_cast<std::uint64_t>(turn * server::k_most_buffers));
+    EXPECT_TRUE(domain_.pending());
+  }
+  EXPECT_TRUE(serve());
+  EXPECT_FALSE(domain_.pending());
+  EXPECT_EQ(memory_[0], 2U * server::k_most_buffers + 1);
+}
+
 TEST_F(servers, without_room_for_replies_stops_within_a_buffer_and_goes_on_where_it_stopped) {
   words buffer;
   for (int i = 0; i < 50; ++i) buffer.push_back(op(verb::fetch_add, 1, 0));

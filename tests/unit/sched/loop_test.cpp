@@ -55,6 +55,17 @@ TEST_P(loops, iterations_that_wait_leave_the_rest_of_the_range_to_others) {
   });
 }
 
+TEST_P(loops, take_any_grain) {
+  run_pool(GetParam(), [] {
+    for (const std::uint64_t begin : {std::uint64_t{0}, std::uint64_t{5}, UINT64_MAX - 3}) {
+      std::vector<std::atomic<int>> runs(3);
+      loop_here(
+          begin, begin + 3, [&](std::uint64_t i) { yield(), runs[i - begin].fetch_add(1); }, UINT64_MAX);
+      for (auto& r : runs) ASSERT_EQ(r.load(), 1);
+    }
+  });
+}
+
 TEST_P(loops, nest_with_waits_inside_and_outside) {
   run_pool(GetParam(), [] {
     constexpr std::uint64_t k_outer = 60;
@@ -139,6 +150,37 @@ TEST(loop, outermost_ranges_are_held_back_when_too_many_iterations_wait) {
     EXPECT_GE(most, 8U);
     EXPECT_LE(most, 20U);
   });
+}
+
+// What waits for the iterations may be more than the bound: they must begin all the same.
+TEST(loop, outermost_ranges_are_not_held_back_for_tasks_that_wait_for_them) {
+  pool_options options;
+  options.workers = 1;
+  options.most_waiting_bytes = 1;
+  pool p(options);
+  p.run([] {
+    semaphore s(0);
+    std::atomic<int> waiting{0};
+    task_group group;
+    for (int i = 0; i < 20; ++i) group.run([&] { waiting.fetch_add(1), s.acquire(); });
+    while (waiting.load() < 20) yield();
+    loop_here(
+        0, 100, [&s](std::uint64_t) { yield(), s.release(); }, 1);
+    group.wait();
+  });
+}
+
+TEST(loop, leaves_nothing_at_its_end_if_nothing_waited) {
+  pool_options options;
+  options.workers = 1;
+  pool p(options);
+  std::atomic<int> ran{0};
+  p.run([&ran] {
+    loop_here(
+        0, 1000, [&ran](std::uint64_t) { loop_here(0, 3, [&ran](std::uint64_t) { ran.fetch_add(1); }); }, 1000);
+  });
+  EXPECT_EQ(ran.load(), 3000);
+  EXPECT_EQ(p.at(0).counts().left, 0U);
 }
 
 // Asynchronous operations begun by iterations must be fenced on the worker that began them, on none but that.

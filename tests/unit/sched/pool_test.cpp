@@ -2,6 +2,7 @@
 #include "sched/pool.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
@@ -10,8 +11,11 @@
 #include <thread>
 #include <vector>
 
+#include "machine/membarrier.hpp"
+#include "shoal/error.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
+#include "unit/machine/in_child.hpp"
 #include "unit/sched/pool_run.hpp"
 
 namespace shoal::sched {
@@ -59,8 +63,16 @@ TEST(pool, several_live_in_one_process) {
   EXPECT_EQ(right.load(), 3);
 }
 
-TEST(pool, two_long_tasks_take_two_sleeping_workers) {
-  run_pool(3, [] {
+class sleeping_pool : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(heavy_fences, sleeping_pool, testing::Bool());
+
+TEST_P(sleeping_pool, two_long_tasks_take_two_sleeping_workers) {
+  pool_options options;
+  options.workers = 3;
+  options.heavy_fences = GetParam();
+  pool p(options);
+  EXPECT_EQ(p.heavy_fences(), GetParam() && machine::can_fence_all());
+  p.run([] {
     for (int round = 0; round < 20; ++round) {
       std::this_thread::sleep_for(std::chrono::milliseconds(3));  // the others park
       // Each waits for the other without giving its worker up: ends only if two sleepers were woken.
@@ -130,6 +142,130 @@ TEST(pool, with_too_few_stacks_warns_and_completes) {
   EXPECT_NE(said.find("SHOAL_STACKS"), std::string::npos) << said;
   EXPECT_EQ(said.find("no stack left"), said.rfind("no stack left")) << "once is enough";
 }
+
+struct waking_errand final : errand {
+  detail::suspended* waiter = nullptr;
+  std::atomic<bool>* ran = nullptr;
+};
+
+// The same, with nothing but errands to do: they run, and the worker sleeps until then.
+TEST(pool, with_too_few_stacks_sleeps_and_runs_errands) {
+  pool_options options;
+  options.workers = 1;
+  options.most_stacks = 64;
+  pool p(options);
+  constexpr int k_tasks = 100;
+  testing::internal::CaptureStderr();
+  std::atomic<bool> ran{false};
+  double used_s = 1;
+  p.run([&] {
+    std::vector<std::atomic<detail::suspended*>> waiters(k_tasks);
+    std::atomic<int> waiting{0};
+    std::thread outside([&] {
+      const auto used = [] {
+        timespec t{};
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+      };
+      for (int before = -1; before != waiting.load();) {
+        before = waiting.load();
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      }
+      const double before_s = used();
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      used_s = used() - before_s;
+      waking_errand e;
+      e.run = [](detail::task& t) noexcept {
+        auto& self = static_cast<waking_errand&>(static_cast<errand&>(t));
+        auto* const told = self.ran;
+        detail::wake(self.waiter);
+        told->store(true);  // the last: the errand goes
+      };
+      e.waiter = waiters[0].exchange(nullptr);
+      e.ran = &ran;
+      p.at(0).give_errand(e);
+      while (!ran.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      for (int woken = 1; woken < k_tasks;) {
+        for (auto& w : waiters)
+          if (detail::suspended* s = w.exchange(nullptr); s != nullptr) detail::wake(s), ++woken;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+    task_group group;
+    // Last in, first out: the first of them is the one that is certainly waiting when the stacks are used up.
+    for (int i = k_tasks; i-- > 0;)
+      group.run([&, i] {
+        waiters[static_cast<std::size_t>(i)].store(detail::this_task());
+        waiting.fetch_add(1);
+        detail::leave();
+      });
+    group.wait();
+    outside.join();
+  });
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("no stack left"), std::string::npos) << said;
+  EXPECT_TRUE(ran.load());
+  EXPECT_LT(used_s, 0.1);  // a worker that spins would use three times that
+}
+
+TEST(pool, a_system_that_refuses_memory_is_an_error_and_no_end) {
+#if SHOAL_TSAN || SHOAL_ASAN
+  GTEST_SKIP() << "sanitizers need more data than a limit would leave";
+#endif
+  const int status = machine::in_child([] {
+    std::vector<char> room(1 << 20, 'x');  // so that the heap has some when the limit is there
+    room.clear();
+    room.shrink_to_fit();
+    const rlimit none{4096, 4096};
+    if (::setrlimit(RLIMIT_DATA, &none) != 0) return 1;
+    try {
+      run_pool(1, [] {});
+    } catch (const error& refused) {
+      return std::string(refused.what()).find("signal handlers") != std::string::npos ? 0 : 2;
+    }
+    return 3;
+  });
+  EXPECT_TRUE(machine::exited_with(status, 0)) << status;
+}
+
+#if !SHOAL_TSAN && !SHOAL_ASAN
+TEST(pool_death_test, run_from_a_task_is_stopped_with_a_sentence) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(run_pool(1, [] { run_pool(1, [] {}); }), "shoal::run is called from a task");
+}
+
+// Uses up a stack nearly, and waits there.
+[[gnu::noinline]] int wait_deep(std::size_t bytes) {
+  volatile char frame[1024];
+  frame[0] = 1;
+  if (bytes > sizeof frame) return wait_deep(bytes - sizeof frame) + frame[0];
+  yield();
+  return frame[0];
+}
+
+void overflow_without_guards() {
+  pool_options options;
+  options.workers = 1;
+  options.stack_bytes = 16 << 10;
+  options.guards = fiber::guard_kind::none;
+  pool p(options);
+  p.run([] {
+    task_group group;
+    std::atomic<bool> end{false};
+    group.run([&end] {
+      wait_deep(20 << 10);
+      end.store(true);
+    });
+    while (!end.load()) yield();  // it begins on a stack of the pool
+    group.wait();
+  });
+}
+
+TEST(pool_death_test, an_overflow_is_noticed_at_a_wait_where_there_are_no_guards) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(overflow_without_guards(), "a task has used up its stack");
+}
+#endif
 
 }  // namespace
 }  // namespace shoal::sched

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
+#include <new>
+#include <thread>
 #include <vector>
 
 #include "shoal/task.hpp"
@@ -187,6 +189,50 @@ TEST_P(sync, a_latch_opens_once_for_all) {
   });
 }
 
+// Whoever has waited at a latch may destroy it at once, although others have only just arrived.
+TEST(latch, may_go_when_one_that_waited_returns) {
+  run_pool(2, [] {
+    for (int round = 0; round < 20000; ++round) {
+      alignas(shoal::latch) unsigned char place[sizeof(shoal::latch)];
+      auto* const ready = ::new (place) shoal::latch(1);
+      std::atomic<bool> begun{false};
+      shoal::task_group group;
+      group.run([ready, &begun] {
+        begun.store(true);
+        ready->arrive_and_wait();
+      });
+      while (!begun.load()) std::this_thread::yield();  // the other worker takes it
+      while (!ready->try_wait()) {                      // at the same lock, as fast as it goes
+      }
+      ready->~latch();
+      for (volatile unsigned char& byte : place) byte = 0xff;  // as a lock it would be held for ever
+      group.wait();
+    }
+  });
+}
+
+TEST(semaphore, release_of_more_than_wait_keeps_the_rest) {
+  run_pool(1, [] {
+    shoal::semaphore s(0);
+    std::atomic<int> order{0};  // of those that went through, a digit each
+    shoal::task_group group;
+    for (int i = 1; i <= 3; ++i) {
+      group.run([&, i] { s.acquire(), order.store(order.load() * 10 + i); });
+      shoal::yield();
+    }
+    s.release(2);
+    s.release(0);
+    for (int k = 0; k < 5; ++k) shoal::yield();
+    EXPECT_EQ(order.load(), 12);
+    s.release(3);
+    group.wait();
+    EXPECT_EQ(order.load(), 123);
+    EXPECT_TRUE(s.try_acquire());
+    EXPECT_TRUE(s.try_acquire());
+    EXPECT_FALSE(s.try_acquire());
+  });
+}
+
 #if defined(SHOAL_CHECKED) && !SHOAL_TSAN && !SHOAL_ASAN
 TEST(no_wait_death_test, a_wait_inside_the_scope_is_stopped_with_a_sentence) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -206,6 +252,18 @@ TEST(mutex_death_test, destroyed_while_held) {
                           m.lock();
                         }),
                "a mutex is destroyed while a task holds it");
+}
+
+TEST(semaphore_death_test, destroyed_while_a_task_waits) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(run_pool(1,
+                        [] {
+                          shoal::task_group group;
+                          shoal::semaphore s(0);
+                          group.run([&s] { s.acquire(); });
+                          for (int k = 0; k < 5; ++k) shoal::yield();
+                        }),
+               "destroyed while a task waits");
 }
 #endif
 

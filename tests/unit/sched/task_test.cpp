@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "sched/pool.hpp"
+#include "shoal/detail/unwatched.hpp"
 
 namespace {
 
@@ -176,6 +178,84 @@ TEST_P(tasks, a_task_that_waits_goes_on_on_its_thread) {
       });
     group.wait();
     EXPECT_EQ(moved.load(), 0);
+  });
+}
+
+// The word belongs to the thread, and TSan thinks in tasks.
+int error_now() {
+  const shoal::detail::unwatched quiet;
+  return errno;
+}
+void set_error(int number) {
+  const shoal::detail::unwatched quiet;
+  errno = number;
+}
+
+TEST_P(tasks, errno_holds_over_a_wait) {
+  with_pool(GetParam(), [] {
+    std::atomic<int> changed{0};
+    shoal::task_group group;
+    for (int i = 1; i <= 100; ++i)
+      group.run([i, &changed] {
+        set_error(i);
+        for (int k = 0; k < 5; ++k) {
+          shoal::yield();
+          if (error_now() != i) changed.fetch_add(1);
+        }
+      });
+    set_error(4321);
+    for (int k = 0; k < 100; ++k) {
+      shoal::yield();
+      EXPECT_EQ(error_now(), 4321);
+    }
+    group.wait();
+    EXPECT_EQ(changed.load(), 0);
+  });
+}
+
+template <std::size_t Alignment>
+struct alignas(Alignment) aligned {
+  int value = 7;
+  bool right() const { return value == 7 && reinterpret_cast<std::uintptr_t>(this) % Alignment == 0; }
+};
+
+TEST_P(tasks, bodies_and_results_are_aligned_as_they_ask) {
+  with_pool(GetParam(), [] {
+    std::atomic<int> right{0};
+    const auto count = [&right](const auto& a) { right.fetch_add(a.right() ? 1 : 0); };
+    shoal::task_group group;
+    std::vector<shoal::future<aligned<64>>> results;
+    for (int i = 0; i < 20; ++i) {
+      group.run([&count, a = aligned<32>()] { count(a); });
+      group.run([&count, a = aligned<64>()] { shoal::yield(), count(a); });
+      group.run([&count, a = aligned<4096>()] { count(a); });
+      results.push_back(shoal::async([a = aligned<64>()] { return a; }));
+    }
+    shoal::parallel_invoke([&count, a = aligned<64>()] { count(a); }, [&count, a = aligned<128>()] { count(a); });
+    group.wait();
+    EXPECT_EQ(right.load(), 62);
+    for (auto& r : results) EXPECT_EQ(r.get().value, 7);
+  });
+}
+
+struct refuses_copies {
+  refuses_copies() = default;
+  refuses_copies(const refuses_copies&) { throw std::domain_error("no copy"); }
+  void operator()() const {}
+};
+
+TEST(task_group, a_body_that_cannot_be_copied_costs_nothing_and_is_thrown) {
+  with_pool(1, [] {
+    shoal::task_group group;
+    group.run([] {});
+    group.wait();  // leaves a block to be used again
+    const auto& w = *shoal::detail::t_worker;
+    const unsigned before = w.block_count;
+    ASSERT_GE(before, 1U);
+    const refuses_copies body;
+    EXPECT_THROW(group.run(body), std::domain_error);
+    EXPECT_EQ(w.block_count, before);
+    group.wait();
   });
 }
 

@@ -62,8 +62,11 @@ TEST(worker, a_wake_from_another_worker_reaches_a_parked_one) {
     constexpr int k_rounds = 50;
     std::atomic<detail::suspended*> sleeper{nullptr};
     std::atomic<int> woken{0};
+    std::atomic<bool> begun{false};
     task_group group;
-    group.run([&] {  // on either worker: yields, so that the two tasks come apart
+    group.run([&] {
+      EXPECT_NE(detail::t_worker->index, 0U);
+      begun.store(true);
       for (int i = 0; i < k_rounds; ++i) {
         detail::suspended* s = nullptr;
         while ((s = sleeper.exchange(nullptr)) == nullptr) yield();
@@ -71,6 +74,7 @@ TEST(worker, a_wake_from_another_worker_reaches_a_parked_one) {
         detail::wake(s);
       }
     });
+    while (!begun.load()) std::this_thread::yield();  // keeps this worker, so that the other one takes the task
     for (int i = 0; i < k_rounds; ++i) {
       sleeper.store(detail::this_task());
       detail::leave();
@@ -101,7 +105,10 @@ TEST(worker, polls_while_tasks_yield_and_flushes_before_it_parks) {
   struct counting final : hooks {
     std::atomic<int> polls{0}, flushes{0}, asked{0};
     bool poll(worker&) noexcept override { return polls.fetch_add(1), false; }
-    void flush(worker&) noexcept override { flushes.fetch_add(1); }
+    bool flush(worker&) noexcept override {
+      flushes.fetch_add(1);
+      return false;
+    }
     bool pending(worker&) noexcept override { return asked.fetch_add(1), false; }
   } above;
   run_pool(

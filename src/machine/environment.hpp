@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// This process's environment, where it is more than read. Who may call: set-up, before other threads look at it (the C
+// library has no lock for it). Never switches tasks. Guarantees: children started from now on see the change.
+// Shown by tests/unit/machine/environment_test.cpp.
+#pragma once
+
+#include <string>
+
+namespace shoal::machine {
+
+void set_variable(const char* name, const std::string& value);
+
+}  // namespace shoal::machine

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker with nothing of its own to do: it steals, looks around, and parks until somebody rings.
+#include "fiber/sanitizer.hpp"
+#include "machine/futex.hpp"
+#include "machine/membarrier.hpp"
+#include "sched/pool.hpp"
+#include "sched/worker.hpp"
+
+namespace shoal::sched {
+
+using detail::task;
+
+task* worker::steal() noexcept {
+  if (siblings < 2) return nullptr;
+  const unsigned first = static_cast<unsigned>(random_.below(siblings));
+  for (unsigned i = 0; i < siblings; ++i) {
+    const unsigned victim = first + i < siblings ? first + i : first + i - siblings;
+    if (victim == index) continue;
+    for (;;) {
+      const auto result = owner_.at(victim).tasks.steal();
+      if (result.outcome == lockfree::steal_outcome::won) {
+        ++counts_.stolen;
+        return result.item;
+      }
+      if (result.outcome == lockfree::steal_outcome::empty) break;
+      machine::pause();
+    }
+  }
+  return nullptr;
+}
+
+// Looks around for a while before parking; true if there is something to do.
+bool worker::idle() noexcept {
+  if (owner_.above().flush(*this)) return true;
+  for (unsigned round = 0; round < owner_.options().spin_rounds; ++round) {
+    if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping()) return true;
+    if (task* t = steal()) {
+      run(*t);
+      return true;
+    }
+    // Somebody else may need the processor to produce what we wait for.
+    if (round % 4 == 3)
+      machine::yield_processor();
+    else
+      for (int i = 0; i < 8; ++i) machine::pause();
+  }
+  return false;
+}
+
+bool worker::anything_to_do(bool able) noexcept {
+  if (owner_.stopping() || !woken_.empty() || !errands_.empty() || owner_.above().pending(*this)) return true;
+  if (!able) return false;
+  for (unsigned i = 0; i < siblings; ++i)
+    if (!owner_.at(i).tasks.seems_empty()) return true;
+  return false;
+}
+
+// Sleeps until rung. `able`: to begin what others spawn; a worker without a stack must not be rung for that in the place
+// of another.
+void worker::park(bool able) noexcept {
+  bell_->prepare();
+  if (able) {
+    parked_.store(true, std::memory_order_relaxed);
+    owner_.sleepers().fetch_add(1, std::memory_order_relaxed);
+    // Whoever spawns only looks at `sleepers`, without a fence: the sleeper fences for both sides.
+    if (owner_.heavy_fences())
+      machine::heavy_fence();
+    else
+      lockfree::std_atomics::fence(std::memory_order_seq_cst);  // partner: the one in pool::wake_one()
+  }
+  if (anything_to_do(able)) {
+    bell_->cancel();
+  } else {
+    ++counts_.parks;
+    while (bell_->may_sleep()) {
+      const bool surplus = stacks_.idle() > k_kept_stacks || stacks_.may_shrink();
+      const auto result = machine::futex_wait(bell_->word(), lockfree::doorbell<>::k_announced,
+                                              surplus ? k_until_trim_ns : machine::k_no_timeout, bell_shared_);
+      // Nothing to do for so long: the memory of the stacks is worth more to others.
+      if (result == machine::futex_result::timeout) {
+        stacks_.trim(k_kept_stacks, stacks_.idle());
+        stacks_.shrink();
+      }
+    }
+  }
+  if (!able) return;
+  parked_.store(false, std::memory_order_relaxed);
+  owner_.sleepers().fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool worker::ring() noexcept {
+  if (!bell_->ring()) return false;
+  machine::futex_wake(bell_->word(), 1, bell_shared_);
+  return true;
+}
+
+void worker::make_ready(fiber::fiber& f) noexcept {
+  const fiber::unwatched quiet;
+  fiber::release_to(&f);
+  if (detail::t_worker == this) {
+    ready_.push(&f);
+  } else if (woken_.push(&f)) {
+    ring();
+  }
+}
+
+void worker::give_errand(errand& e) noexcept {
+  const fiber::unwatched quiet;
+  fiber::release_to(static_cast<task*>(&e));
+  if (errands_.push(&e)) ring();
+}
+
+}  // namespace shoal::sched
