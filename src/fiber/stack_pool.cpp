@@ -22,16 +22,29 @@ std::size_t stride(std::size_t stack_bytes, std::size_t guard_bytes) {
   return (pages | 1) * machine::page_size();
 }
 
+// As many of `stacks` as the address space has room for. Where that is limited half of what would fit is taken, because
+// the threads' own stacks and the heap need some too.
 machine::reserved_range reserve(std::size_t stride_bytes, std::size_t& stacks, std::size_t least) {
+  const auto take = [stride_bytes](std::size_t some) {
+    return machine::reserved_range(machine::round_up(some * (stride_bytes + sizeof(fiber)), machine::page_size()),
+                                   machine::k_huge_page_bytes, machine::page_kind::small);
+  };
+  try {
+    return take(stacks);
+  } catch (const error&) {
+    if (stacks / 2 < least) throw;
+  }
   for (;;) {
+    stacks /= 2;
     try {
-      return machine::reserved_range(machine::round_up(stacks * (stride_bytes + sizeof(fiber)), machine::page_size()),
-                                     machine::k_huge_page_bytes, machine::page_kind::small);
+      take(stacks);
+      break;
     } catch (const error&) {
       if (stacks / 2 < least) throw;
-      stacks /= 2;
     }
   }
+  stacks = std::max(stacks / 2, least);
+  return take(stacks);
 }
 
 }  // namespace
