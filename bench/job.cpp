@@ -32,6 +32,8 @@ void add_job_options(CLI::App& app, job_options& options) {
   app.add_option("--direct", options.direct, "on: nodes of a machine map each other's memory; off: messages only")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
+  app.add_option("--steal", options.steal, "whom workers steal from: a victim policy, for instance 'nearest(50,3,1)'")
+      ->type_name("POLICY");
 }
 
 bool job_options::node_zero() const {
@@ -45,6 +47,7 @@ int run_as_job(const job_options& options, const std::function<int()>& main_task
   const unsigned nodes = options.nodes == 0 ? 1 : options.nodes;
   if (options.workers != 0) s.set("workers", std::to_string(options.workers), base::setting_origin::command_line);
   s.set("direct", options.direct, base::setting_origin::command_line);
+  if (!options.steal.empty()) s.set("steal", options.steal, base::setting_origin::command_line);
   if (runtime::is_launched()) {
     if (options.nodes != 0 && std::getenv(k_own_variable) == nullptr)
       throw error(errc::invalid_argument, "-n is given, but the nodes come from the launcher; leave it out");
@@ -53,6 +56,7 @@ int run_as_job(const job_options& options, const std::function<int()>& main_task
   }
   if (nodes > 1 && options.transport != "inproc") {
     s.check();
+    static_cast<void>(runtime::read_config(s));  // what is wrong is said once, not by each process
     launch::local_job job;
     job.nodes = nodes;
     job.segment_bytes = s.get_size("segment");

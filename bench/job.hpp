@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a command runs as a job: -n, -w, --transport, --direct, and the processes that they ask for. The command starts
-// itself again as many times as there are nodes, as `shoal run` would; under a launcher the nodes come from it.
+// How a command runs as a job: -n, -w, --transport, --direct, --steal, and the processes that they ask for. The command
+// starts itself again as many times as there are nodes, as `shoal run` would; under a launcher the nodes come from it.
 // Who may call: the command's main thread. Shown by tests/cluster/launch_test.cpp.
 #pragma once
 
@@ -18,6 +18,7 @@ struct job_options {
   unsigned workers = 0;            // 0: chosen
   std::string transport = "auto";  // auto, inproc, shm
   std::string direct = "on";
+  std::string steal;       // empty: not given
   bool node_zero() const;  // whether this process prints and writes results
 };
 

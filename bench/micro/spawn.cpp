@@ -46,6 +46,7 @@ struct spawn_options {
   measuring_options measuring;
   unsigned workers = 0;
   unsigned n = 32;
+  std::string steal = "random";
 };
 
 int run_spawn(const spawn_options& options) {
@@ -53,17 +54,18 @@ int run_spawn(const spawn_options& options) {
   report result("shoal bench spawn: Fibonacci numbers by tasks, without a cut-off");
   result.parameter("workers", workers);
   result.parameter("n", options.n);
+  result.parameter("steal", options.steal);
   result.begin(options.measuring);
   progress line(2 * static_cast<std::size_t>(options.measuring.repeat));
   std::size_t done = 0;
   for (int round = 0; round < options.measuring.repeat; ++round) {
     line.show(done++, "parallel_invoke");
-    const auto invoke = measure_spawn(spawn_form::invoke, workers, options.n);
+    const auto invoke = measure_spawn(spawn_form::invoke, workers, options.n, options.steal);
     result.record("ns_per_spawn", "ns", invoke.ns_per_spawn);
     result.record("steals", "", static_cast<double>(invoke.steals));
     result.check("fibonacci", invoke.correct, "by parallel_invoke");
     line.show(done++, "task_group");
-    const auto group = measure_spawn(spawn_form::group, workers, options.n);
+    const auto group = measure_spawn(spawn_form::group, workers, options.n, options.steal);
     result.record("group_ns_per_spawn", "ns", group.ns_per_spawn);
     result.record("group_steals", "", static_cast<double>(group.steals));
     result.check("fibonacci", group.correct, "by task_group");
@@ -74,14 +76,17 @@ int run_spawn(const spawn_options& options) {
 
 }  // namespace
 
-spawn_result measure_spawn(spawn_form form, unsigned workers, unsigned n) {
+spawn_result measure_spawn(spawn_form form, unsigned workers, unsigned n, const std::string& steal) {
   std::uint64_t number = 0;
   std::uint64_t elapsed_ns = 0;
-  const worker_counts counts = run_on_workers(workers, [&] {
-    const std::uint64_t start_ns = base::now_ns();
-    number = form == spawn_form::invoke ? fib_by_invoke(n) : fib_by_group(n);
-    elapsed_ns = base::now_ns() - start_ns;
-  });
+  const worker_counts counts = run_on_workers(
+      workers,
+      [&] {
+        const std::uint64_t start_ns = base::now_ns();
+        number = form == spawn_form::invoke ? fib_by_invoke(n) : fib_by_group(n);
+        elapsed_ns = base::now_ns() - start_ns;
+      },
+      steal);
   // Each call with n >= 2 spawns once; there are fib(n + 1) - 1 of them.
   const std::uint64_t expected = fibonacci(n + 1) - 1;
   return {static_cast<double>(elapsed_ns) / static_cast<double>(expected == 0 ? 1 : expected), counts.spawned,
@@ -95,6 +100,9 @@ subcommand_body declare_spawn(CLI::App& app) {
       ->check(CLI::Range(1U, 1024U))
       ->type_name("W");
   app.add_option("--n", options->n, "which Fibonacci number")->check(CLI::Range(2U, 45U))->capture_default_str();
+  app.add_option("--steal", options->steal, "whom workers steal from: a victim policy")
+      ->type_name("POLICY")
+      ->capture_default_str();
   return [options] { return run_spawn(*options); };
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "bench/subcommand.hpp"
 
@@ -20,7 +21,7 @@ struct spawn_result {
   bool correct = false;
 };
 
-spawn_result measure_spawn(spawn_form form, unsigned workers, unsigned n);
+spawn_result measure_spawn(spawn_form form, unsigned workers, unsigned n, const std::string& steal = "random");
 
 subcommand_body declare_spawn(CLI::App& app);
 

@@ -11,11 +11,13 @@ namespace shoal::bench {
 
 unsigned default_workers() { return machine::topology::discover().usable_processors(); }
 
-worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task) {
+worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task, const std::string& steal) {
   sched::pool_options options;
   options.workers = workers;
   const machine::placement place = machine::topology::discover().choose(1, 0, workers);
   if (place.pin) options.processors.assign(place.pus.begin(), place.pus.end());
+  if (place.pin) options.where = place.where;
+  options.steal = sched::find_steal_policy(steal);
   sched::pool pool(options);
   // On a thread of its own: worker 0's thread stays pinned, and the caller's must not, or the next call would find one
   // processor only.

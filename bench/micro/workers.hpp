@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 namespace shoal::bench {
 
@@ -18,7 +19,8 @@ struct worker_counts {
 /// How many workers a node alone on this machine would have.
 unsigned default_workers();
 
-/// Runs `main_task` on `workers` workers; what they counted, together.
-worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task);
+/// Runs `main_task` on `workers` workers; what they counted, together. `steal` names a victim policy.
+worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task,
+                             const std::string& steal = "random");
 
 }  // namespace shoal::bench

@@ -24,11 +24,11 @@
 namespace shoal {
 
 /// The node that this task runs on, and how many there are.
-inline std::uint32_t node_id() noexcept { return detail::this_port().node; }
-inline std::uint32_t node_count() noexcept { return detail::this_port().nodes; }
+inline std::uint32_t node_id() noexcept { return detail::port_here().node; }
+inline std::uint32_t node_count() noexcept { return detail::port_here().nodes; }
 /// The worker of this node that this task runs on, and how many the node has.
-inline unsigned worker_id() noexcept { return detail::t_worker->index; }
-inline unsigned worker_count() noexcept { return detail::t_worker->siblings; }
+inline unsigned worker_id() noexcept { return detail::worker_here().index; }
+inline unsigned worker_count() noexcept { return detail::worker_here().siblings; }
 
 namespace detail {
 

@@ -52,9 +52,18 @@ private:
   suspended* waiter_ = nullptr;
 };
 
-/// The first exception of several tasks.
+/// Warns of an exception that nobody asked for.
+void report_dropped(const std::exception_ptr& e) noexcept;
+
+/// The first exception of several tasks; says so if nobody wants it.
 class first_exception {
 public:
+  first_exception() = default;
+  first_exception(const first_exception&) = delete;
+  first_exception& operator=(const first_exception&) = delete;
+  ~first_exception() {
+    if (exception_) report_dropped(exception_);
+  }
   void keep(std::exception_ptr e) noexcept {
     if (!taken_.exchange(true, std::memory_order_acq_rel)) exception_ = std::move(e);
   }

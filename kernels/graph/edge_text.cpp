@@ -162,7 +162,7 @@ private:
       const std::uint64_t worse = std::max(from, to);
       if (worse >= k_most_vertices) {
         lines_.refuse(
-            fmt::format("vertex {} is too large to be kept as it is; number the ids anew with compact-ids", worse));
+            fmt::format("vertex {} is too large to be kept as it is; number the ids anew with --compact-ids", worse));
       }
       header_.vertices = std::max(header_.vertices, worse + 1);
       block_.add({from, to});
@@ -189,7 +189,7 @@ private:
         header_.vertices / k_sparse_factor > 2 * edges) {
       refuse(file, fmt::format(
                        "the largest vertex is {}, for {} edges; such ids cannot be kept as they are: number them anew "
-                       "with compact-ids",
+                       "with --compact-ids",
                        header_.vertices - 1, edges));
     }
     if (announced_edges_ && edges < *announced_edges_ && !lines_.ended()) {

@@ -58,6 +58,7 @@ private:
 int watch(children& job, world& shared, machine::interruption& stop) {
   int status = 0;
   bool failing = false;
+  int follower_status = 0;  // of a node that left because another was lost
   std::uint64_t kill_at_ns = 0;
   while (job.any()) {
     std::vector<int> descriptors;
@@ -106,12 +107,17 @@ int watch(children& job, world& shared, machine::interruption& stop) {
         continue;
       }
     }
-    if (shared.announce_lost(n))
-      base::say("node {} (process {}) {}; the others are told to leave", n, pid, machine::describe(ended));
+    // Others may have seen it die before it was reaped here, announced it, and left already: theirs is not the cause.
+    shared.announce_lost(n);
+    if (shared.lost().load(std::memory_order_acquire) != n + 1) {
+      if (follower_status == 0) follower_status = ended.shell_code();
+      continue;
+    }
+    base::say("node {} (process {}) {}; the others are told to leave", n, pid, machine::describe(ended));
     if (status == 0) status = std::max(ended.shell_code(), 1);
     begin_to_fail();
   }
-  return status;
+  return status != 0 ? status : follower_status;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
 #include <shoal/detail/assert.hpp>
@@ -68,8 +69,8 @@ struct share {
 };
 
 // `wanted` of the candidates, evenly spaced, so that a few workers spread over caches and packages.
-void take_spread(std::span<const processor> candidates, std::size_t wanted, std::vector<unsigned>& pus) {
-  for (std::size_t i = 0; i < wanted; ++i) pus.push_back(candidates[i * candidates.size() / wanted].pu);
+void take_spread(std::span<const processor> candidates, std::size_t wanted, std::vector<processor>& taken) {
+  for (std::size_t i = 0; i < wanted; ++i) taken.push_back(candidates[i * candidates.size() / wanted]);
 }
 
 // The first hardware thread of every core, then the others; within each the order of the machine stays.
@@ -82,7 +83,29 @@ std::vector<processor> first_threads_first(std::span<const processor> some, std:
   return ordered;
 }
 
+// Before hwloc would fill the memory with them. Attributes in brackets and parentheses do not multiply.
+bool describes_too_many(const std::string& description) {
+  std::uint64_t all = 1;
+  for (std::size_t colon = description.find(':'); colon != std::string::npos;
+       colon = description.find(':', colon + 1)) {
+    const auto* const first = description.data() + colon + 1;
+    std::uint64_t number = 0;
+    const auto [end, failure] = std::from_chars(first, description.data() + description.size(), number);
+    if (failure == std::errc::result_out_of_range || number > topology::k_most_described) return true;
+    if (end != first && (all *= std::max(number, std::uint64_t{1})) > topology::k_most_described) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+sharing shared_by(const processor& a, const processor& b) noexcept {
+  if (a.package != b.package) return sharing::machine;
+  if (a.core == b.core) return sharing::core;
+  if (a.l2 == b.l2) return sharing::l2;
+  if (a.l3 == b.l3) return sharing::l3;
+  return a.numa == b.numa ? sharing::numa : sharing::package;
+}
 
 void topology::state::load() {
   if (hwloc_topology_load(tree) != 0) throw error(errc::system, "hwloc cannot read this machine's processors");
@@ -96,6 +119,7 @@ void topology::state::load() {
     processor one;
     one.pu = pu->os_index;
     one.core = ancestor(tree, pu, HWLOC_OBJ_CORE, pu->logical_index);
+    one.l2 = ancestor(tree, pu, HWLOC_OBJ_L2CACHE, one.core);
     one.l3 = ancestor(tree, pu, HWLOC_OBJ_L3CACHE, one.core);
     one.numa = numa_of(tree, pu);
     one.package = ancestor(tree, pu, HWLOC_OBJ_PACKAGE, 0);
@@ -104,8 +128,8 @@ void topology::state::load() {
   hwloc_bitmap_free(mask);
   if (processors.empty()) throw error(errc::system, "this process may use no processor; check taskset and cpuset");
   std::sort(processors.begin(), processors.end(), [](const processor& left, const processor& right) {
-    return std::tie(left.package, left.numa, left.l3, left.core, left.pu) <
-           std::tie(right.package, right.numa, right.l3, right.core, right.pu);
+    return std::tie(left.package, left.numa, left.l3, left.l2, left.core, left.pu) <
+           std::tie(right.package, right.numa, right.l3, right.l2, right.core, right.pu);
   });
   cores = count_distinct(processors, &processor::core);
   packages = count_distinct(processors, &processor::package);
@@ -126,10 +150,16 @@ topology topology::discover() {
 
 topology topology::synthetic(const std::string& description, double quota) {
   auto made = std::make_unique<state>();
-  if (hwloc_topology_set_synthetic(made->tree, description.c_str()) != 0) {
+  if (describes_too_many(description))
+    throw error(errc::invalid_argument,
+                fmt::format("'{}' describes more than {} processors; write for instance 'package:2 core:4 pu:2'",
+                            description, k_most_described));
+  const auto accepts = [&made](const std::string& text) {
+    return hwloc_topology_set_synthetic(made->tree, text.c_str()) == 0;
+  };
+  if (!accepts(description) && (description.empty() || !accepts(description + " pu:1")))
     throw error(errc::invalid_argument,
                 fmt::format("'{}' describes no machine; write for instance 'package:2 core:4 pu:2'", description));
-  }
   made->load();
   made->quota = quota;
   return topology(std::move(made));
@@ -185,14 +215,14 @@ placement topology::choose(unsigned nodes_on_machine, unsigned my_index, unsigne
   const std::vector<processor>& all = state_->processors;
   const std::size_t wanted = std::size_t{nodes_on_machine} * workers;
   placement result;
-  result.pus.reserve(workers);
+  result.where.reserve(workers);
   std::size_t first_threads = 0;
   if (wanted <= state_->cores) {
     // A core for each worker; each node has a block of neighbouring cores, so that its workers share caches and its
     // memory is near, and spreads over that block.
     const std::vector<processor> ordered = first_threads_first(all, first_threads);
     const share mine(first_threads, nodes_on_machine, my_index);
-    take_spread(std::span(ordered).subspan(mine.begin, mine.size), workers, result.pus);
+    take_spread(std::span(ordered).subspan(mine.begin, mine.size), workers, result.where);
   } else if (wanted <= all.size()) {
     // Hardware threads of one core work for one node, as far as the numbers allow.
     const share mine(all.size(), nodes_on_machine, my_index);
@@ -200,15 +230,16 @@ placement topology::choose(unsigned nodes_on_machine, unsigned my_index, unsigne
         first_threads_first(std::span(all).subspan(mine.begin, mine.size), first_threads);
     const std::span block(ordered);
     const std::size_t on_first = std::min<std::size_t>(workers, first_threads);
-    take_spread(block.first(first_threads), on_first, result.pus);
-    take_spread(block.subspan(first_threads), workers - on_first, result.pus);
+    take_spread(block.first(first_threads), on_first, result.where);
+    take_spread(block.subspan(first_threads), workers - on_first, result.where);
   } else {
     result.oversubscribed = true;
     const std::vector<processor> ordered = first_threads_first(all, first_threads);
     for (std::size_t i = 0; i < workers; ++i) {
-      result.pus.push_back(ordered[(std::size_t{my_index} * workers + i) % ordered.size()].pu);
+      result.where.push_back(ordered[(std::size_t{my_index} * workers + i) % ordered.size()]);
     }
   }
+  for (const processor& one : result.where) result.pus.push_back(one.pu);
   // Several workers on one processor: when one of them sleeps, the others cannot move to where it is idle; the kernel
   // balances better. A quota without a cpuset: other groups on this machine make the same choice as we do and take the
   // same processors, and a thread whose processor is taken waits although the quota would let it run elsewhere.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <span>
@@ -21,22 +22,30 @@ namespace shoal::machine {
 struct processor {
   unsigned pu = 0;  // the operating system's number
   unsigned core = 0;
-  unsigned l3 = 0;  // the core's own number where there is no such cache
+  unsigned l2 = 0;  // the core's own number where there is no such cache
+  unsigned l3 = 0;  // as l2
   unsigned numa = 0;
   unsigned package = 0;
 };
 
+/// The nearest thing that two processors have in common.
+enum class sharing : std::uint8_t { core, l2, l3, numa, package, machine };
+/// Processors of different packages share the machine, also where all its memory is one NUMA node.
+sharing shared_by(const processor& a, const processor& b) noexcept;
+
 struct placement {
-  std::vector<unsigned> pus;    // one for each worker
-  bool pin = false;             // whether workers should stay there
-  bool oversubscribed = false;  // more workers on this machine than processors
-  std::string note;             // why not pinned; empty if pinned
+  std::vector<unsigned> pus;     // one for each worker
+  std::vector<processor> where;  // the same, with what they share
+  bool pin = false;              // whether workers should stay there
+  bool oversubscribed = false;   // more workers on this machine than processors
+  std::string note;              // why not pinned; empty if pinned
 };
 
 class topology {
 public:
   static topology discover();
-  /// A machine as hwloc describes synthetic ones: "package:2 core:4 pu:2". All of it may be used.
+  /// A machine as hwloc describes synthetic ones: "package:2 core:4 pu:2"; "pu:1" may be left out. All of it may be used.
+  static constexpr unsigned k_most_described = 1U << 16;  // processors
   static topology synthetic(const std::string& description, double quota = std::numeric_limits<double>::infinity());
 
   topology(topology&&) noexcept;

@@ -7,6 +7,8 @@
 
 #include "base/log.hpp"
 #include "launch/local_launch.hpp"
+#include "machine/topology.hpp"
+#include "sched/steal_policies.hpp"
 #include "shoal/error.hpp"
 
 extern char** environ;  // POSIX
@@ -68,6 +70,15 @@ constexpr setting k_sched[] = {
      .help = "looks around of a worker with nothing to do before it sleeps",
      .min = "0",
      .max = "1000000"},
+    {.name = "steal",
+     .type = setting_type::text,
+     .default_value = sched::k_standard_steal_policy,
+     .help = "whom a worker without work tries to steal from: a victim policy by name, with arguments in parentheses"},
+    {.name = "topology",
+     .type = setting_type::text,
+     .default_value = "",
+     .help =
+         "the machine that victim policies see, in hwloc's synthetic form; empty: this one, where workers are pinned"},
 };
 constexpr setting k_net[] = {
     {.name = "buffer",
@@ -112,6 +123,23 @@ base::settings all_settings() {
   return s;
 }
 
+namespace {
+
+// Lets `use` judge a text, and says which setting it is if that throws.
+template <class Use>
+auto judged(const base::settings& s, std::string_view name, Use use) {
+  try {
+    return use(s.get_text(name));
+  } catch (const error& e) {
+    for (const base::setting_entry& one : s.list())
+      if (one.declaration->name == name)
+        throw error(e.code(), fmt::format("the setting {} (from {}): {}", name, one.origin_text, e.what()));
+    throw;
+  }
+}
+
+}  // namespace
+
 config read_config(const base::settings& s) {
   config c;
   c.nodes = static_cast<std::uint32_t>(s.get_int("nodes"));
@@ -124,6 +152,11 @@ config read_config(const base::settings& s) {
   c.most_stacks = s.get_size("stacks");
   c.waiting_bytes = s.get_size("waiting_memory");
   c.spin = static_cast<unsigned>(s.get_int("spin"));
+  c.steal = judged(s, "steal", sched::find_steal_policy);
+  c.topology = judged(s, "topology", [](std::string text) {
+    if (!text.empty()) static_cast<void>(machine::topology::synthetic(text));
+    return text;
+  });
   c.buffer_bytes = s.get_size("buffer") / 64 * 64;
   c.buffers = std::bit_ceil(static_cast<std::size_t>(s.get_int("buffers")));
   c.segment_bytes = s.get_size("segment");

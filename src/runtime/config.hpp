@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "sched/steal_policies.hpp"
 
 namespace shoal::runtime {
 
@@ -26,6 +27,8 @@ struct config {
   std::size_t buffer_bytes = 0;
   std::size_t buffers = 0;
   unsigned spin = 0;
+  sched::steal_policy_factory steal;  // empty: the standard policy
+  std::string topology;               // synthetic, for the distances between workers; empty: this machine's
   std::int64_t start_timeout_ns = 0;
 
   /// What nodes of a job must have in common, in words.
@@ -34,6 +37,7 @@ struct config {
 
 /// All settings there are, with what environment and files say; nothing is checked yet.
 base::settings all_settings();
+/// Throws for what settings::check() cannot judge, too.
 config read_config(const base::settings& s);
 
 }  // namespace shoal::runtime

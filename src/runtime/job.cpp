@@ -30,13 +30,17 @@ namespace {
 
 net::ring_shape shape_of(const config& c, unsigned nodes) { return {nodes, c.workers, c.buffer_bytes, c.buffers}; }
 
-// The processors of one node's workers, so that the nodes of a machine take different ones.
-std::vector<int> processors_of(config& c, const machine::topology& machine, unsigned nodes, unsigned index) {
-  if (c.workers == 0) c.workers = std::max(machine.usable_processors() / nodes, 1U);
-  std::vector<int> result(c.workers, -1);
-  const auto place = machine.choose(nodes, index, c.workers);
-  if (c.pin && place.pin) std::copy(place.pus.begin(), place.pus.end(), result.begin());
-  return result;
+// Chooses the processors of one node's workers, so that the nodes of a machine take different ones.
+void place_workers(node_parts& parts, config& c, const machine::topology& machine) {
+  if (c.workers == 0) c.workers = std::max(machine.usable_processors() / parts.nodes, 1U);
+  parts.processors.assign(c.workers, -1);
+  const auto place = machine.choose(parts.nodes, parts.node, c.workers);
+  const bool pin = c.pin && place.pin;
+  if (pin) std::copy(place.pus.begin(), place.pus.end(), parts.processors.begin());
+  if (!c.topology.empty())
+    parts.where = machine::topology::synthetic(c.topology).choose(1, 0, c.workers).where;
+  else if (pin)
+    parts.where = place.where;
 }
 
 // Some nodes of this process serve already, and nobody can tell them to stop: a job needs all its nodes.
@@ -59,8 +63,13 @@ int run_in_process(config c, const std::function<int()>& main_task) {
   base::set_log_context({.level = c.log, .node = c.nodes > 1 ? 0 : -1});
   sched::explain_stack_overflows();
   const auto machine = machine::topology::discover();
-  std::vector<std::vector<int>> processors;
-  for (unsigned n = 0; n < c.nodes; ++n) processors.push_back(processors_of(c, machine, c.nodes, n));
+  std::vector<node_parts> all_parts(c.nodes);
+  for (unsigned n = 0; n < c.nodes; ++n) {
+    all_parts[n].node = n;
+    all_parts[n].nodes = c.nodes;
+    all_parts[n].settings = &c;
+    place_workers(all_parts[n], c, machine);
+  }
   if (c.segment_bytes == 0) c.segment_bytes = launch::default_segment_bytes(c.nodes);
 
   std::vector<machine::segment> segments;
@@ -72,11 +81,7 @@ int run_in_process(config c, const std::function<int()>& main_task) {
   const net::inproc_world world(shape_of(c, c.nodes));
   std::vector<std::unique_ptr<node>> nodes;
   for (unsigned n = 0; n < c.nodes; ++n) {
-    node_parts parts;
-    parts.node = n;
-    parts.nodes = c.nodes;
-    parts.settings = &c;
-    parts.processors = processors[n];
+    node_parts& parts = all_parts[n];
     parts.transport = world.connect(n);
     parts.segment = &segments[n];
     parts.bases = mapped;
@@ -126,7 +131,11 @@ int run_launched(config c, const std::function<int()>& main_task) {
   base::set_log_context({.level = c.log, .node = static_cast<int>(me.node)});
   sched::explain_stack_overflows();
   const auto machine = machine::topology::discover();
-  const auto processors = processors_of(c, machine, me.nodes, me.node);
+  node_parts parts;
+  parts.node = me.node;
+  parts.nodes = me.nodes;
+  parts.settings = &c;
+  place_workers(parts, c, machine);
   auto world_memory = machine::segment::adopt(me.world_descriptor);
   const auto shape = shape_of(c, me.nodes);
   const std::size_t need = launch::k_world_header_bytes + net::ring_layout::bytes(shape);
@@ -140,11 +149,6 @@ int run_launched(config c, const std::function<int()>& main_task) {
   world.join({me.node, me.nodes, remote::code_fingerprint(), c.common()}, c.start_timeout_ns);
 
   std::vector<machine::segment> segments;
-  node_parts parts;
-  parts.node = me.node;
-  parts.nodes = me.nodes;
-  parts.settings = &c;
-  parts.processors = processors;
   parts.transport = net::connect_shm(world.transport_memory(), shape, me.node);
   for (std::uint32_t n = 0; n < me.nodes; ++n) {
     segments.push_back(machine::segment::adopt(me.segment_descriptors[n]));
@@ -181,10 +185,14 @@ void take_arguments(base::settings& s, int* argc, char** argv) {
   for (int i = 0; i < *argc; ++i) {
     const std::string text = argv[i];
     const auto equals = text.find('=');
-    if (i == 0 || text.rfind(k_prefix, 0) != 0 || equals == std::string::npos) {
+    if (i == 0 || text.rfind(k_prefix, 0) != 0) {
       argv[kept++] = argv[i];
       continue;
     }
+    if (equals == std::string::npos)
+      throw error(
+          errc::invalid_argument,
+          fmt::format("{} has no value; write for instance --shoal-workers=2 (`shoal info` lists the settings)", text));
     std::string name = text.substr(std::strlen(k_prefix), equals - std::strlen(k_prefix));
     std::replace(name.begin(), name.end(), '-', '_');
     s.set(name, text.substr(equals + 1), base::setting_origin::command_line);

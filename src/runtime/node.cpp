@@ -30,6 +30,8 @@ sched::pool_options pool_setup(const node_parts& parts) {
   o.most_stacks = c.most_stacks;
   o.most_waiting_bytes = c.waiting_bytes;
   o.processors = parts.processors;
+  o.where = parts.where;
+  o.steal = c.steal;
   o.spin_rounds = c.spin;
   return o;
 }

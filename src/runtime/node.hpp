@@ -25,7 +25,8 @@ struct node_parts {
   std::uint32_t node = 0;
   std::uint32_t nodes = 1;
   const config* settings = nullptr;
-  std::vector<int> processors;  // of the workers; -1: not pinned
+  std::vector<int> processors;            // of the workers; -1: not pinned
+  std::vector<machine::processor> where;  // the same for distances; empty: not known
   std::unique_ptr<net::transport> transport;
   machine::segment* segment = nullptr;  // mapped
   std::vector<std::byte*> bases;        // by node; null where only messages reach

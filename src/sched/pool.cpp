@@ -33,12 +33,14 @@ struct main_task final : detail::task {
 
 pool::pool(const pool_options& options, hooks* above)
     : options_(options),
+      map_(options.workers, options.where),
       hooks_(above != nullptr ? above : &none_),
       region_(options.stack_bytes, options.most_stacks,
               std::size_t{options.workers} * 2 * fiber::stack_region::k_stacks_per_lease, options.guards),
       heavy_fences_(options.heavy_fences && machine::can_fence_all()) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
   const std::size_t waiting = most_waiting(options);
+  if (!options_.steal) options_.steal = find_steal_policy(k_standard_steal_policy);
   for (unsigned i = 0; i < options.workers; ++i) workers_.push_back(std::make_unique<worker>(*this, i, waiting));
 }
 
@@ -93,8 +95,9 @@ void pool::wake_one(const worker* except) noexcept {
     if (sleepers_.load(std::memory_order_relaxed) == 0) return;
   }
   for (auto& w : workers_)
-    // One that has been rung already will take something else: on to the next.
-    if (w.get() != except && w->parked() && w->ring()) return;
+    // One that has been rung already will take something else, and one whose policy does not reach `except` would find
+    // nothing: on to the next.
+    if (w.get() != except && w->parked() && (except == nullptr || w->reaches(except->index)) && w->ring()) return;
 }
 
 }  // namespace shoal::sched

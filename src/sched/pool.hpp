@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "fiber/stack_pool.hpp"
+#include "sched/steal_policies.hpp"
 #include "sched/worker.hpp"
+#include "sched/worker_map.hpp"
 
 namespace shoal::sched {
 
@@ -42,6 +44,8 @@ struct pool_options {
   std::size_t most_stacks = std::size_t{1} << 21;  // address space, not memory
   std::size_t most_waiting_bytes = 0;              // 0: a quarter of the memory
   std::vector<int> processors;                     // by worker; empty or -1: not pinned
+  std::vector<machine::processor> where;           // by worker, for distances between them; empty: not known
+  steal_policy_factory steal;                      // whom a worker steals from; empty: the standard policy
   unsigned spin_rounds = 40;                       // polls before a worker with nothing to do parks
   bool heavy_fences = true;  // who falls asleep fences for those who spawn, where the system can; else they do
   fiber::guard_kind guards = fiber::guard_kind::marked;  // the best to try
@@ -61,6 +65,7 @@ public:
   worker& at(unsigned i) noexcept { return *workers_[i]; }
   hooks& above() noexcept { return *hooks_; }
   const pool_options& options() const noexcept { return options_; }
+  const worker_map& map() const noexcept { return map_; }
   fiber::stack_region& stacks() noexcept { return region_; }
 
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
@@ -77,6 +82,7 @@ public:
 
 private:
   pool_options options_;
+  worker_map map_;
   hooks none_;
   hooks* hooks_;
   fiber::stack_region region_;

@@ -8,9 +8,18 @@
 namespace shoal::sched {
 namespace {
 
+constexpr std::uintptr_t k_null_page_bytes = 4096;
+
 void explain(void* address, void* context) {
   worker* w = this_worker();
-  if (w == nullptr) return;
+  if (w == nullptr) {
+    if (reinterpret_cast<std::uintptr_t>(address) < k_null_page_bytes)
+      machine::write_line(
+          "shoal: a thread that runs no task has used a null pointer; calls of Shoal's are for tasks, not for threads "
+          "of "
+          "the program's own");
+    return;
+  }
   fiber::stack_region& stacks = w->owner().stacks();
   const std::byte* bottom = nullptr;
   if (!stacks.find(address, &bottom)) {
@@ -31,7 +40,7 @@ void explain(void* address, void* context) {
   line.decimal(static_cast<std::int64_t>(stacks.stack_bytes()))
       .text(" bytes (worker ")
       .decimal(w->index)
-      .text("); raise the setting stack, for instance SHOAL_STACK=256K, or keep large objects elsewhere");
+      .text("); raise the setting stack (SHOAL_STACK=1M, for instance), or keep large objects elsewhere");
   line.write();
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of shoal/detail/worker.hpp: what programs' code calls on the worker that it runs on.
+#include <exception>
 #include <new>
 #include <utility>
 
+#include "base/log.hpp"
 #include "fiber/sanitizer.hpp"
 #include "machine/membarrier.hpp"
 #include "sched/pool.hpp"
@@ -86,6 +88,18 @@ void leave() noexcept { self(*t_worker).leave(); }
 void wake(suspended* s) noexcept {
   fiber::fiber* f = fiber_of(s);
   static_cast<sched::worker*>(f->owner)->make_ready(*f);
+}
+
+void report_dropped(const std::exception_ptr& e) noexcept {
+  if (std::uncaught_exceptions() > 0) return;  // another one is on its way, and says more
+  constexpr const char* k_advice = "wait() of its task_group, or get() of its future, would have thrown it";
+  try {
+    std::rethrow_exception(e);
+  } catch (const std::exception& known) {
+    base::warn("an exception that a task threw was dropped: {} ({})", known.what(), k_advice);
+  } catch (...) {
+    base::warn("an exception that a task threw was dropped; {}", k_advice);
+  }
 }
 
 void join_counter::ended() noexcept {

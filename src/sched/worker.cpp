@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <utility>
 
 #include "base/log.hpp"
@@ -20,12 +21,19 @@ worker::worker(pool& owner, unsigned number, std::size_t most_waiting)
     : owner_(owner),
       stacks_(owner.stacks(), this, on_fresh_stack),
       most_waiting_(most_waiting),
-      random_(0x5e0a1 + number) {
+      view_(owner, number),
+      policy_(owner.options().steal(view_)) {
   index = number;
   siblings = owner.options().workers;
   sleepers = &owner.sleepers_to_see();
   native_.owner = this;
+  SHOAL_ASSERT(policy_ != nullptr, "the maker of a victim policy gives one for each worker");
+  round_ = policy_->round() != 0 ? policy_->round() : siblings - 1;
+  for (unsigned i = 0; i < siblings; ++i) reached_.push_back(i != index && policy_->reaches(i));
+  if (std::ranges::none_of(reached_, std::identity())) round_ = 0;
 }
+
+worker::~worker() = default;
 
 void worker::use_doorbell(lockfree::doorbell<>& bell, bool shared_by_processes) noexcept {
   bell_ = &bell;

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "fiber/fiber.hpp"
@@ -21,7 +22,7 @@
 #include "sched/ready_queue.hpp"
 #include "shoal/detail/loop.hpp"
 #include "shoal/detail/worker.hpp"
-#include "shoal/random.hpp"
+#include "shoal/steal_policy.hpp"
 
 namespace shoal::sched {
 
@@ -35,6 +36,7 @@ public:
   worker(pool& owner, unsigned number, std::size_t most_waiting);
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
+  ~worker();
 
   /// The thread's body: runs tasks until the pool stops.
   void run_thread() noexcept;
@@ -61,6 +63,8 @@ public:
   /// Wakes the worker if it is parked; call after publishing what it is to find. True if this call was it.
   bool ring() noexcept;
   bool parked() const noexcept { return parked_.load(std::memory_order_relaxed); }
+  /// Whether its policy ever steals from that worker.
+  bool reaches(unsigned victim) const noexcept { return reached_[victim]; }
 
   /// Puts an outermost range aside while too many iterations of such wait; true if it was.
   bool defer_if_full(detail::loop_state& loop, detail::task& t) noexcept;
@@ -87,6 +91,16 @@ public:
   std::atomic<std::uint64_t> polls{0};
 
 private:
+  // What this worker's policy sees of the others.
+  class deques_view final : public steal_view {
+  public:
+    deques_view(pool& owner, unsigned self);
+    std::size_t load(unsigned victim) const noexcept override;
+
+  private:
+    pool& owner_;
+  };
+
   static void on_fresh_stack() noexcept;
   void loop(fiber::fiber& self) noexcept;
   void run(detail::task& t) noexcept;
@@ -126,7 +140,10 @@ private:
   std::vector<detail::task*> mine_;      // errands taken from the inbox
   bool warned_ = false;                  // that there is no stack left
   std::vector<detail::task*> deferred_;  // outermost ranges that may not begin iterations now
-  xoshiro256ss random_;
+  deques_view view_;
+  std::unique_ptr<steal_policy> policy_;
+  unsigned round_ = 0;         // its attempts, before the worker looks elsewhere
+  std::vector<bool> reached_;  // whom it tries, constant
   statistics counts_;
   machine::handler_stack for_signals_;
 

@@ -10,20 +10,30 @@ namespace shoal::sched {
 
 using detail::task;
 
+worker::deques_view::deques_view(pool& owner, unsigned self)
+    : steal_view(self, owner.map(), 0x5e0a1 + self), owner_(owner) {}
+
+std::size_t worker::deques_view::load(unsigned victim) const noexcept {
+  return owner_.at(victim).tasks.size_estimate();
+}
+
 task* worker::steal() noexcept {
   if (siblings < 2) return nullptr;
-  const unsigned first = static_cast<unsigned>(random_.below(siblings));
-  for (unsigned i = 0; i < siblings; ++i) {
-    const unsigned victim = first + i < siblings ? first + i : first + i - siblings;
-    if (victim == index) continue;
-    for (;;) {
-      const auto result = owner_.at(victim).tasks.steal();
-      if (result.outcome == lockfree::steal_outcome::won) {
-        ++counts_.stolen;
-        return result.item;
-      }
-      if (result.outcome == lockfree::steal_outcome::empty) break;
+  for (unsigned left = round_; left > 0;) {
+    const unsigned victim = policy_->next();
+    SHOAL_ASSERT(victim < siblings && victim != index, "a victim policy gives another worker of its pool");
+    const auto result = owner_.at(victim).tasks.steal();
+    if (result.outcome == lockfree::steal_outcome::won) {
+      policy_->tried(victim, steal_result::won);
+      ++counts_.stolen;
+      return result.item;
+    }
+    if (result.outcome == lockfree::steal_outcome::lost) {
+      policy_->tried(victim, steal_result::lost);
       machine::pause();
+    } else {
+      policy_->tried(victim, steal_result::empty);
+      --left;
     }
   }
   return nullptr;
@@ -51,7 +61,7 @@ bool worker::anything_to_do(bool able) noexcept {
   if (owner_.stopping() || !woken_.empty() || !errands_.empty() || owner_.above().pending(*this)) return true;
   if (!able) return false;
   for (unsigned i = 0; i < siblings; ++i)
-    if (!owner_.at(i).tasks.seems_empty()) return true;
+    if (reached_[i] && !owner_.at(i).tasks.seems_empty()) return true;
   return false;
 }
 

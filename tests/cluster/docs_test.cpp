@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstdio>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>

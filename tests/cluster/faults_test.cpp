@@ -53,7 +53,8 @@ TEST_P(a_node_killed, is_named_and_the_others_leave) {
   const outcome got = job.wait(30);
   EXPECT_LT(seconds_since(begin), k_within_seconds) << got;
   EXPECT_TRUE(got.in_time) << got;
-  EXPECT_NE(got.status.shell_code(), 0) << got;
+  EXPECT_EQ(got.status.shell_code(), 128 + SIGKILL) << got;
+  EXPECT_TRUE(got.has("killed by signal 9")) << got;
   EXPECT_TRUE(got.has("node " + std::to_string(GetParam().node) + " (process " + std::to_string(victim) + ")")) << got;
   EXPECT_TRUE(all_gone_within(nodes, 1));
   EXPECT_EQ(files_in("/dev/shm"), before);

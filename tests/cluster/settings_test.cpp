@@ -57,11 +57,48 @@ TEST(settings_of_a_job, wrong_values_are_refused_with_range_and_origin) {
   }
 }
 
+TEST(settings_of_a_job, victim_policies_and_topologies_are_judged_at_start) {
+  for (const auto& [variable, words] :
+       {std::pair{"SHOAL_STEAL=rondom",
+                  "the setting steal (from SHOAL_STEAL in the environment): 'rondom' is no victim"},
+        std::pair{"SHOAL_STEAL=nearest(50,3,1,slaves)", "'slaves' should be all or masters"},
+        std::pair{"SHOAL_STEAL=rondom", "loaded, loaded_every(K), nearest("},
+        std::pair{"SHOAL_TOPOLOGY=four packages",
+                  "the setting topology (from SHOAL_TOPOLOGY in the environment): 'four"},
+        std::pair{"SHOAL_TOPOLOGY=package:0", "write for instance 'package:2 core:4 pu:2'"},
+        std::pair{"SHOAL_TOPOLOGY=package:1000000 core:1000000", "more than 65536 processors"}})
+    for (const auto& command : {k_works, launch({"-n", "2"}, k_works)}) {
+      const outcome got = run(command, {variable}, 20);
+      EXPECT_EQ(got.status.signal, 0) << variable << ": " << got;
+      EXPECT_TRUE(got.status.code == 1 || got.status.code == 2) << variable << ": " << got;
+      EXPECT_TRUE(got.has(words)) << variable << ": " << got;
+    }
+  const outcome bench = run({SHOAL_COMMAND, "bench", "barrier", "-n", "2", "--steal", "rondom"}, {}, 20);
+  EXPECT_NE(bench.status.code, 0) << bench;
+  const std::string once = "the setting steal (from the command line): 'rondom' is no victim policy";
+  EXPECT_TRUE(bench.has(once)) << bench;
+  EXPECT_EQ(bench.text.find(once), bench.text.rfind(once)) << bench;
+}
+
+TEST(settings_of_a_job, victim_policies_and_topologies_are_taken) {
+  for (const char* policy :
+       {"random", "sticky", "loaded", "loaded_every(3)", "nearest(5,2,1,masters)", "sorted(5,policy2,package)"})
+    for (const char* machine : {"SHOAL_TOPOLOGY=", "SHOAL_TOPOLOGY=package:2 l3:1 core:2"}) {
+      const outcome alone = run(k_works, {"SHOAL_WORKERS=4", std::string("SHOAL_STEAL=") + policy, machine});
+      EXPECT_TRUE(alone.status.clean()) << policy << ", " << machine << ": " << alone;
+      const outcome job = run(launch({"-n", "2", "-w", "3", "--steal", policy}, k_works), {machine});
+      EXPECT_TRUE(job.status.clean()) << policy << ", " << machine << ": " << job;
+    }
+}
+
 TEST(settings_of_a_job, the_command_line_wins_and_its_mistakes_are_errors) {
   EXPECT_TRUE(run({program("cluster_faults"), "works", "--shoal-nodes=3"}, {"SHOAL_NODES=2"}).has("works on 3"));
   const outcome unknown = run({program("cluster_faults"), "works", "--shoal-workres=3"});
   EXPECT_EQ(unknown.status.code, 1) << unknown;
   EXPECT_TRUE(unknown.has("did you mean workers?")) << unknown;
+  const outcome without = run({program("cluster_faults"), "works", "--shoal-workers", "2"});
+  EXPECT_FALSE(without.status.clean()) << without;
+  EXPECT_TRUE(without.has("--shoal-workers has no value; write for instance --shoal-workers=2")) << without;
   const outcome wrong = run({program("cluster_faults"), "works", "--shoal-workers=x"});
   EXPECT_EQ(wrong.status.code, 1) << wrong;
   EXPECT_TRUE(wrong.has("the command line")) << wrong;

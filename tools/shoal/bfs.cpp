@@ -27,7 +27,9 @@ void add_options(CLI::App& app, bfs_options& o) {
   app.add_option("--roots", o.roots, "search from this many vertices")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  app.add_option("--root", o.root, "search from this vertex: its name, or its number (#17 where vertices have names)");
+  app.add_option("--root", o.root,
+                 "search from this vertex: its name, or its number from 0, also in Matrix Market files (#17 where "
+                 "vertices have names)");
   app.add_option("--seed", o.seed, "for the generator and the choice of roots")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -40,7 +42,8 @@ void add_options(CLI::App& app, bfs_options& o) {
   app.add_option("--directed", o.directed,
                  "how to follow the edges of a directed file: forward, reverse or both (default: forward)")
       ->check(CLI::IsMember({"forward", "reverse", "both"}));
-  app.add_flag("--compact-ids", o.compact_ids, "edge lists: number the ids as they appear, and keep them as names");
+  app.add_flag("--compact-ids", o.compact_ids,
+               "edge lists: number the (numeric) ids as they appear, and keep them as names");
   app.add_option("--tree", o.tree, "write the first root's tree: lines of vertex, parent, level")->type_name("FILE");
   app.add_flag("--validate,!--no-validate", o.validate, "check every tree by Graph500's rules (default: yes)");
   app.add_option("--json", o.json, "write the result as one JSON object to FILE, or - for standard output")

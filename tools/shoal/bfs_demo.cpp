@@ -91,6 +91,7 @@ bool show_kronecker(const bfs_options& job) {
   }
   fmt::print("  harmonic mean: {:.1f} million traversed edges per second\n\n",
              static_cast<double>(roots.size()) / seconds_per_edge * 1e-6);
+  std::fflush(stdout);
   return right;
 }
 

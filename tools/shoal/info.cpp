@@ -14,6 +14,7 @@
 #include "machine/memory_info.hpp"
 #include "machine/topology.hpp"
 #include "runtime/config.hpp"
+#include "sched/steal_policies.hpp"
 #include "tools/shoal/subcommands.hpp"
 
 namespace shoal::tools {
@@ -60,6 +61,12 @@ void print_pages(const bench::machine_facts& facts) {
                           {"2 MiB pages reserved by root", std::to_string(facts.reserved_huge_pages)}});
 }
 
+void print_policies() {
+  rows lines;
+  for (auto& [form, help] : sched::known_steal_policies()) lines.emplace_back(form, help);
+  print_section("victim policies (setting steal)", lines);
+}
+
 void print_settings() {
   const base::settings all = runtime::all_settings();
   fmt::print("settings (set NAME by SHOAL_NAME in the environment, or in shoal.toml)\n");
@@ -73,7 +80,9 @@ void print_settings() {
     fmt::print("  {:<{}}  {:<{}}  from {}; {}; {}\n", one.declaration->name, name_width, one.value, value_width,
                one.origin_text, one.declaration->help, one.range);
   }
-  runtime::all_settings().check();  // after the list, so that what is wrong can be seen in it
+  base::settings judged = runtime::all_settings();  // after the list, so that what is wrong can be seen in it
+  judged.check();
+  static_cast<void>(runtime::read_config(judged));
 }
 
 }  // namespace
@@ -87,6 +96,7 @@ subcommand_body declare_info(CLI::App&) {
     print_pages(facts);
     print_section("transports", {{"shm", "processes of this machine, started by shoal run; memory without names"},
                                  {"inproc", "nodes in one process, for tests"}});
+    print_policies();
     print_settings();
     return 0;
   };

@@ -17,6 +17,7 @@ struct run_request {
   unsigned workers = 0;
   std::string transport = "shm";
   std::string direct = "on";
+  std::string steal;
   std::vector<std::string> program;
 };
 
@@ -32,6 +33,7 @@ int run(const run_request& request) {
   job.arguments = request.program;
   if (request.workers != 0) job.environment.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
   job.environment.push_back("SHOAL_DIRECT=" + request.direct);
+  if (!request.steal.empty()) job.environment.push_back("SHOAL_STEAL=" + request.steal);
   return launch::launch_local(job);
 }
 
@@ -45,6 +47,8 @@ subcommand_body declare_run(CLI::App& app) {
   app.add_option("--transport", request->transport, "how processes reach each other")->check(CLI::IsMember({"shm"}));
   app.add_option("--direct", request->direct, "on: nodes map each other's memory; off: messages only")
       ->check(CLI::IsMember({"on", "off"}));
+  app.add_option("--steal", request->steal, "whom workers steal from: a victim policy, also one that PROGRAM adds")
+      ->type_name("POLICY");
   app.add_option("program", request->program, "the program and its arguments, behind --")->required();
   app.positionals_at_end();
   return [request] { return run(*request); };

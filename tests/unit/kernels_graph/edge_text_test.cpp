@@ -34,12 +34,13 @@ TEST(EdgeText, IdsAreKeptOrCompacted) {
   EXPECT_EQ(graph.vertices, 4u);
   EXPECT_EQ(graph.names, (std::vector<std::string>{"900000000000", "7", "12", "18446744073709551615"}));
   EXPECT_EQ(find_vertex(graph, "12"), 2u);
-  EXPECT_EQ(refused(text, "a"),
-            "a:4: vertex 18446744073709551615 is too large to be kept as it is; number the ids anew with compact-ids");
+  EXPECT_EQ(
+      refused(text, "a"),
+      "a:4: vertex 18446744073709551615 is too large to be kept as it is; number the ids anew with --compact-ids");
   EXPECT_EQ(
       refused(text.substr(0, text.find("18446")), "a"),
       "a: the largest vertex is 900000000000, for 3 edges; such ids cannot be kept as they are: number them anew with "
-      "compact-ids");
+      "--compact-ids");
   EXPECT_EQ(read_text("0 1000\n", "a").vertices, 1001u);
 }
 

@@ -49,6 +49,35 @@ TEST(topology, a_synthetic_machine_is_as_described) {
   EXPECT_THROW(topology::synthetic("nonsense:"), error);
 }
 
+TEST(topology, the_last_level_may_be_left_out_and_too_many_are_refused) {
+  EXPECT_EQ(topology::synthetic("package:4 l3:1 core:6").processors().size(), 24U);
+  EXPECT_EQ(topology::synthetic("package:2 [numa(memory=64GB)] core:3 pu:2").processors().size(), 12U);
+  for (const char* text : {"", "package:0", "core", "package:2 cores:2", "package:65537", "package:1000 core:1000",
+                           "package:99999999999999999999"})
+    EXPECT_THROW(topology::synthetic(text), error) << text;
+}
+
+TEST(topology, processors_share_the_nearest_thing) {
+  const topology machine = topology::synthetic("package:2 numa:2 l3:2 l2:2 core:2 pu:2");
+  const auto all = machine.processors();
+  EXPECT_EQ(shared_by(all[0], all[1]), sharing::core);
+  EXPECT_EQ(shared_by(all[0], all[2]), sharing::l2);
+  EXPECT_EQ(shared_by(all[0], all[4]), sharing::l3);
+  EXPECT_EQ(shared_by(all[0], all[8]), sharing::numa);
+  EXPECT_EQ(shared_by(all[0], all[16]), sharing::package);
+  EXPECT_EQ(shared_by(all[0], all[32]), sharing::machine);
+  EXPECT_EQ(shared_by(all[63], all[32]), sharing::package);
+}
+
+TEST(topology, a_placement_says_where_each_worker_is) {
+  const topology machine = topology::synthetic("package:2 core:4 pu:2");
+  for (const unsigned workers : {1U, 3U, 8U, 16U, 40U}) {
+    const placement one = machine.choose(1, 0, workers);
+    ASSERT_EQ(one.where.size(), workers);
+    for (unsigned w = 0; w < workers; ++w) EXPECT_EQ(one.where[w].pu, one.pus[w]);
+  }
+}
+
 TEST(topology, nodes_of_one_machine_take_different_cores) {
   const topology machine = topology::synthetic("package:2 core:8 pu:2");
   for (const unsigned nodes : {1U, 2U, 3U, 4U, 5U, 8U, 16U}) {

@@ -238,6 +238,22 @@ TEST_P(tasks, bodies_and_results_are_aligned_as_they_ask) {
   });
 }
 
+TEST(task_group, says_so_when_an_exception_is_dropped) {
+  testing::internal::CaptureStderr();
+  with_pool(1, [] {
+    shoal::task_group dropped;
+    dropped.run([] { throw std::runtime_error("nobody asks"); });
+  });
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("nobody asks"), std::string::npos);
+  testing::internal::CaptureStderr();
+  with_pool(1, [] {
+    shoal::task_group asked;
+    asked.run([] { throw std::runtime_error("somebody asks"); });
+    EXPECT_THROW(asked.wait(), std::runtime_error);
+  });
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 struct refuses_copies {
   refuses_copies() = default;
   refuses_copies(const refuses_copies&) { throw std::domain_error("no copy"); }
