@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <concepts>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -19,6 +20,7 @@
 
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/worker.hpp"
+#include "shoal/priority.hpp"
 
 namespace shoal {
 
@@ -62,24 +64,38 @@ public:
   first_exception(const first_exception&) = delete;
   first_exception& operator=(const first_exception&) = delete;
   ~first_exception() {
-    if (exception_) report_dropped(exception_);
+    if (exception_) [[unlikely]]
+      report_dropped(exception_);
   }
   void keep(std::exception_ptr e) noexcept {
     if (!taken_.exchange(true, std::memory_order_acq_rel)) exception_ = std::move(e);
   }
   void rethrow() {
-    if (!exception_) return;
+    if (exception_) [[unlikely]]
+      rethrow_it();
+  }
+  bool any() const noexcept { return taken_.load(std::memory_order_relaxed); }
+
+private:
+  [[noreturn, gnu::noinline, gnu::cold]] void rethrow_it() {
     taken_.store(false, std::memory_order_relaxed);
     std::rethrow_exception(std::exchange(exception_, nullptr));
   }
 
-private:
   std::atomic<bool> taken_{false};
   std::exception_ptr exception_;
 };
 
-/// Waits until what this worker has begun asynchronously is complete, if that may include anything since `issued_before`.
-void settle(std::uint64_t issued_before) noexcept;
+/// Waits until what this worker has begun asynchronously is complete.
+void settle_now() noexcept;
+/// The same, if that may include anything since `issued_before`.
+inline void settle(std::uint64_t issued_before) noexcept {
+  if (issued_count() != issued_before) [[unlikely]]
+    settle_now();
+}
+
+/// Offers `t` as of other than normal priority.
+void spawn_apart(worker_face& w, task& t, priority p);
 
 }  // namespace detail
 
@@ -89,28 +105,26 @@ public:
   task_group() = default;
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
-  ~task_group() { wait_all(); }
+  ~task_group() {
+    if (!join_.nothing_begun()) wait_all();
+  }
 
   /// Offers `f` to this worker and to thieves. Its exception, if any, is thrown by wait().
   template <detail::task_body F>
   void run(F&& f) {
-    using child = child_of<std::decay_t<F>>;
-    detail::worker_face& w = detail::worker_here();
-    child* const c = make<child>(w, std::forward<F>(f));
-    try {
-      detail::spawn(w, *c);
-    } catch (...) {  // no memory for a longer deque
-      c->~child();
-      detail::deallocate_for<child>(*detail::t_worker, c);
-      throw;
-    }
-    join_.add();
+    begin(std::forward<F>(f), [](detail::worker_face& w, detail::task& t) { detail::spawn(w, t); });
+  }
+  /// The same, to begin before or after others (see priority).
+  template <detail::task_body F>
+  void run(priority p, F&& f) {
+    if (p == priority::normal) return run(std::forward<F>(f));
+    begin(std::forward<F>(f), [p](detail::worker_face& w, detail::task& t) { detail::spawn_apart(w, t, p); });
   }
 
   /// Returns when all tasks of the group have ended; rethrows the first exception among them. May switch. Runs those
   /// that nobody has taken as plain calls, so their errno stays.
   void wait() {
-    wait_all();
+    if (!join_.nothing_begun()) wait_all();
     exception_.rethrow();
   }
 
@@ -121,7 +135,8 @@ private:
     void (*run_inline)(child_base&) noexcept = nullptr;
   };
 
-  template <class F>
+  // AtHome: in the group itself, not in a block of a worker.
+  template <class F, bool AtHome>
   struct child_of final : child_base {
     template <class G>
     child_of(task_group& g, G&& f) noexcept(std::is_nothrow_constructible_v<F, G>)
@@ -137,19 +152,45 @@ private:
 
     // Runs the body and disposes of the child; the group is touched only for an exception.
     void call() noexcept {
-      const std::uint64_t issued = *detail::t_worker->async_issued;
+      const std::uint64_t issued = detail::issued_count();
       try {
         body();
       } catch (...) {
         this->owner->exception_.keep(std::current_exception());
       }
       detail::settle(issued);
+      this->dispose();
+    }
+
+    void dispose() noexcept {
       this->~child_of();
-      detail::deallocate_for<child_of>(*detail::t_worker, this);
+      if constexpr (!AtHome) detail::deallocate_for<child_of>(*detail::t_worker, this);
     }
 
     F body;
   };
+
+  template <class F, class Offer>
+  void begin(F&& f, Offer offer) {
+    using body = std::decay_t<F>;
+    using homely = child_of<body, true>;
+    detail::worker_face& w = detail::worker_here();
+    // The first child since the last wait lies in the group itself, if it fits: most groups have one.
+    if constexpr (sizeof(homely) <= k_home_bytes && alignof(homely) <= alignof(std::max_align_t))
+      if (join_.nothing_begun()) return begin_at(w, ::new (home_) homely(*this, std::forward<F>(f)), offer);
+    begin_at(w, make<child_of<body, false>>(w, std::forward<F>(f)), offer);
+  }
+
+  template <class Child, class Offer>
+  void begin_at(detail::worker_face& w, Child* c, Offer offer) {
+    try {
+      offer(w, *c);
+    } catch (...) {  // no memory for a longer deque
+      c->dispose();
+      throw;
+    }
+    join_.add();
+  }
 
   template <class Child, class F>
   Child* make(detail::worker_face& w, F&& f) {
@@ -168,8 +209,10 @@ private:
 
   void wait_all() noexcept;
 
+  static constexpr std::size_t k_home_bytes = 80;
   detail::join_counter join_;
   detail::first_exception exception_;
+  alignas(std::max_align_t) std::byte home_[k_home_bytes];
 };
 
 /// Runs `f` and `g`, possibly at the same time; returns when both have ended. May switch. If both throw, f's wins.
@@ -182,7 +225,7 @@ void parallel_invoke(F&& f, G&& g) {
     detail::join_counter join;
     std::exception_ptr thrown;
     void call() noexcept {
-      const std::uint64_t issued = *detail::t_worker->async_issued;
+      const std::uint64_t issued = detail::issued_count();
       try {
         (*body)();
       } catch (...) {

@@ -23,18 +23,8 @@
 
 namespace shoal::fiber {
 
-inline void release_to([[maybe_unused]] void* address) noexcept {
-#if SHOAL_TSAN
-  __tsan_release(address);
-#endif
-}
-
-inline void acquire_from([[maybe_unused]] void* address) noexcept {
-#if SHOAL_TSAN
-  __tsan_acquire(address);
-#endif
-}
-
+using shoal::detail::acquire_from;
+using shoal::detail::release_to;
 using shoal::detail::unwatched;
 
 /// The contrary, inside the scheduler: the program's own code runs while it lives.

@@ -132,6 +132,8 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
       if (!loop.failed.exchange(true, std::memory_order_acq_rel)) loop.exception = std::current_exception();
     }
     w.poll();
+    if (w.owner().urgent()) [[unlikely]]
+      w.yield();
   }
   bool issued = false;
   {

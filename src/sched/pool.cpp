@@ -37,29 +37,66 @@ pool::pool(const pool_options& options, hooks* above)
       hooks_(above != nullptr ? above : &none_),
       region_(options.stack_bytes, options.most_stacks,
               std::size_t{options.workers} * 2 * fiber::stack_region::k_stacks_per_lease, options.guards),
-      heavy_fences_(options.heavy_fences && machine::can_fence_all()) {
+      heavy_fences_(options.heavy_fences && machine::can_fence_all()),
+      lanes_(options.workers, signs_.urgent) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
+  if (!heavy_fences_) signs_.sleepers.store(1, std::memory_order_relaxed);
   const std::size_t waiting = most_waiting(options);
   if (!options_.steal) options_.steal = find_steal_policy(k_standard_steal_policy);
   for (unsigned i = 0; i < options.workers; ++i) workers_.push_back(std::make_unique<worker>(*this, i, waiting));
 }
 
-pool::~pool() {
-  stop();
+pool::~pool() { finish(); }
+
+void pool::pin(unsigned i) const noexcept {
+  if (i < options_.processors.size() && options_.processors[i] >= 0) machine::pin_this_thread(options_.processors[i]);
+}
+
+void pool::start_thread(unsigned i) {
+  threads_.emplace_back([this, i, log = base::current_log_context()] {
+    base::set_log_context(log);
+    pin(i);
+    at(i).run_thread();
+  });
+}
+
+void pool::start() {
+  for (unsigned i = 0; i < size(); ++i) start_thread(i);
+}
+
+void pool::join() noexcept {
   for (auto& t : threads_) t.join();
+  threads_.clear();
+}
+
+void pool::finish() noexcept {
+  stop();
+  join();
+}
+
+void pool::submit(errand& e) noexcept {
+  fiber::release_to(static_cast<detail::task*>(&e));
+  submitted_.push(&e);
+  // Partner: the fence in worker::park(), before it looks at what is submitted.
+  lockfree::std_atomics::fence(std::memory_order_seq_cst);
+  wake_one(nullptr);
+}
+
+bool pool::take_submitted(worker& w) {
+  // Whoever comes first takes them all: thieves find them in its deque.
+  auto* node = submitted_.take_all();
+  if (node == nullptr) return false;
+  while (node != nullptr) {
+    auto* const next = node->next.read();
+    detail::publish(w, static_cast<errand&>(*node));
+    node = next;
+  }
+  return true;
 }
 
 void pool::run(const std::function<void()>& body) {
   SHOAL_ASSERT(detail::t_worker == nullptr, "shoal::run is called from a task; begin tasks with a task_group instead");
-  const auto pin = [this](unsigned i) {
-    if (i < options_.processors.size() && options_.processors[i] >= 0) machine::pin_this_thread(options_.processors[i]);
-  };
-  for (unsigned i = 1; i < size(); ++i)
-    threads_.emplace_back([this, i, pin, log = base::current_log_context()] {
-      base::set_log_context(log);
-      pin(i);
-      at(i).run_thread();
-    });
+  for (unsigned i = 1; i < size(); ++i) start_thread(i);
   const machine::affinity_scope until_the_end;  // the calling thread belongs to the program
   pin(0);
   main_task first;
@@ -78,8 +115,7 @@ void pool::run(const std::function<void()>& body) {
   };
   at(0).begin_with(first);
   at(0).run_thread();
-  for (auto& t : threads_) t.join();
-  threads_.clear();
+  join();
   if (first.thrown) std::rethrow_exception(first.thrown);
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workers of one node: starts and stops them, and knows who sleeps. What lies above the scheduler (messages) comes in
 // through `hooks`.
-// Who may call: the thread that made it (start, run, stop); wake_one and stopping any thread.
-// Guarantees: run() runs the main task on the calling thread, which is worker 0, and returns when it has ended; stop()
-// ends the other workers. A program must have no task left when it stops. Not from inside a task.
+// Who may call: the thread that made it (run, start, finish); submit, wake_one and stopping any thread.
+// Guarantees: run() runs the main task on the calling thread, which is worker 0, and returns when it has ended. Or start()
+// gives each worker a thread of its own, submit() brings tasks, and finish() ends them. A program must have no task left
+// when a pool stops. Not from inside a task, but for submit().
 // Shown by tests/unit/sched/pool_test.cpp.
 #pragma once
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "fiber/stack_pool.hpp"
+#include "sched/lanes.hpp"
 #include "sched/steal_policies.hpp"
 #include "sched/worker.hpp"
 #include "sched/worker_map.hpp"
@@ -61,6 +63,15 @@ public:
   /// Starts workers 1 ... and becomes worker 0 for as long as `main_task` runs. Rethrows what it throws.
   void run(const std::function<void()>& main_task);
 
+  /// Starts all workers on threads of their own.
+  void start();
+  /// Ends what start() began.
+  void finish() noexcept;
+  /// Offers a task to whichever worker looks first; it may wait. Any thread, between start() and finish().
+  void submit(errand& e) noexcept;
+  /// Takes what was submitted into the deque of `w`, the calling worker; true if there was anything.
+  bool take_submitted(worker& w);
+
   unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }
   worker& at(unsigned i) noexcept { return *workers_[i]; }
   hooks& above() noexcept { return *hooks_; }
@@ -73,22 +84,36 @@ public:
   void stop() noexcept;
 
   /// Wakes a parked worker other than `except`, if there is one: after something was put into a deque, by whoever then
-  /// read other than nought from sleepers_to_see().
+  /// read other than nought from signs().sleepers.
   void wake_one(const worker* except) noexcept;
-  std::atomic<unsigned>& sleepers() noexcept { return sleepers_; }
-  /// How many workers are parked; never nought where those who spawn must fence for themselves, which wake_one() does.
-  std::atomic<unsigned>& sleepers_to_see() noexcept { return heavy_fences_ ? sleepers_ : always_; }
+  std::atomic<unsigned>& sleepers() noexcept { return heavy_fences_ ? signs_.sleepers : sleepers_; }
   bool heavy_fences() const noexcept { return heavy_fences_; }
+  const detail::pool_signs& signs() const noexcept { return signs_; }
+
+  /// Tasks of other than normal priority.
+  lanes& by_priority() noexcept { return lanes_; }
+  bool urgent() const noexcept { return signs_.urgent.load(std::memory_order_relaxed) != 0; }
+  /// Whether something waits that is in nobody's deque: submitted, or of another priority than normal.
+  bool anything_apart() const noexcept {
+    return !submitted_.empty() || urgent() || lanes_.any(priority::low) || lanes_.any(priority::background);
+  }
 
 private:
+  void start_thread(unsigned i);
+  void pin(unsigned i) const noexcept;
+  void join() noexcept;
+
   pool_options options_;
   worker_map map_;
   hooks none_;
   hooks* hooks_;
   fiber::stack_region region_;
   const bool heavy_fences_;
-  std::atomic<unsigned> sleepers_{0};  // partners: parking workers and whoever spawns
-  std::atomic<unsigned> always_{1};    // written by nobody
+  alignas(64) detail::pool_signs signs_;  // partners: parking workers and whoever spawns
+  alignas(64) std::atomic<unsigned> sleepers_{
+      0};  // where signs_.sleepers is always 1: those who spawn fence in wake_one()
+  lanes lanes_;
+  lockfree::inbox<> submitted_;  // partners: submit() and the workers that look
   std::atomic<bool> stopping_{false};
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::thread> threads_;

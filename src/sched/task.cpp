@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of shoal/detail/worker.hpp: what programs' code calls on the worker that it runs on.
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <utility>
 
 #include "base/log.hpp"
 #include "fiber/sanitizer.hpp"
-#include "machine/membarrier.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/assert.hpp"
@@ -22,61 +22,11 @@ namespace {
 sched::worker& self(worker_face& w) noexcept { return static_cast<sched::worker&>(w); }
 fiber::fiber* fiber_of(suspended* s) noexcept { return reinterpret_cast<fiber::fiber*>(s); }
 
-// The only way into a deque: a worker that fell asleep a moment ago must be told.
-[[gnu::always_inline]] inline void publish(worker_face& w, task& t) {
-  w.tasks.push(&t);
-  machine::light_fence();  // a worker about to park fences for us (worker::park)
-  if (w.sleepers->load(std::memory_order_relaxed) != 0) [[unlikely]]
-    self(w).owner().wake_one(&self(w));
-}
-
 }  // namespace
 
-void* allocate(worker_face& w, std::size_t bytes) {
-  if (bytes > worker_face::k_block_bytes) return ::operator new(bytes);
-  const fiber::unwatched quiet;
-  worker_face::block* b = w.blocks;
-  if (b == nullptr) return ::operator new(worker_face::k_block_bytes);
-  w.blocks = b->next;
-  --w.block_count;
-  fiber::acquire_from(b);  // what was in it before is over
-  return b;
-}
+void* allocate_anew(std::size_t bytes) { return ::operator new(std::max(bytes, worker_face::k_block_bytes)); }
 
-void deallocate(worker_face& w, void* at, std::size_t bytes) noexcept {
-  if (bytes > worker_face::k_block_bytes || w.block_count >= worker_face::k_most_blocks) {
-    ::operator delete(at);
-    return;
-  }
-  const fiber::unwatched quiet;
-  fiber::release_to(at);
-  auto* b = static_cast<worker_face::block*>(at);
-  b->next = w.blocks;
-  w.blocks = b;
-  ++w.block_count;
-}
-
-void spawn(worker_face& w, task& t) {
-  const fiber::unwatched quiet;
-  fiber::release_to(&t);
-  publish(w, t);
-  ++w.spawned;
-}
-
-bool unspawn(worker_face& w, task& t) noexcept {
-  const fiber::unwatched quiet;
-  return w.tasks.bottom_item() == &t && w.tasks.pop() == &t;
-}
-
-task* unspawn_of(worker_face& w, const void* group) noexcept {
-  const fiber::unwatched quiet;
-  task* t = w.tasks.pop();
-  if (t == nullptr) return nullptr;
-  fiber::acquire_from(t);
-  if (t->group == group) return t;
-  publish(w, *t);  // whoever looked meanwhile saw nothing
-  return nullptr;
-}
+void wake_a_sleeper(worker_face& w) noexcept { self(w).owner().wake_one(&self(w)); }
 
 suspended* this_task() noexcept {
   SHOAL_ASSERT(t_worker != nullptr, "only a task may wait here; start one with shoal::run");
@@ -116,9 +66,19 @@ void join_counter::wait() noexcept {
   fiber::acquire_from(this);
 }
 
-void settle(std::uint64_t issued_before) noexcept {
+void spawn_apart(worker_face& w, task& t, priority p) {
   const unwatched quiet;
-  if (*t_worker->async_issued == issued_before) return;
+  release_to(&t);
+  sched::pool& pool = self(w).owner();
+  pool.by_priority().put(w.index, p, t);
+  ++w.spawned;
+  // Partner: the fence in worker::park(), before it looks at the lanes.
+  lockfree::std_atomics::fence(std::memory_order_seq_cst);
+  pool.wake_one(&self(w));
+}
+
+void settle_now() noexcept {
+  const unwatched quiet;
   struct settled final : sched::fence_request {
     suspended* waiter = nullptr;
   } request;
@@ -144,6 +104,8 @@ void task_group::wait_all() noexcept {
   if (join_.nothing_begun()) return;
   detail::worker_face& w = *detail::t_worker;
   while (!join_.nothing_begun()) {
+    if (w.signs->urgent.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      yield();
     detail::task* t = detail::unspawn_of(w, this);
     if (t == nullptr) break;
     auto& child = static_cast<child_base&>(*t);

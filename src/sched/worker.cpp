@@ -25,7 +25,7 @@ worker::worker(pool& owner, unsigned number, std::size_t most_waiting)
       policy_(owner.options().steal(view_)) {
   index = number;
   siblings = owner.options().workers;
-  sleepers = &owner.sleepers_to_see();
+  signs = &owner.signs();
   native_.owner = this;
   SHOAL_ASSERT(policy_ != nullptr, "the maker of a victim policy gives one for each worker");
   round_ = policy_->round() != 0 ? policy_->round() : siblings - 1;
@@ -121,12 +121,13 @@ void worker::loop(fiber::fiber& self) noexcept {
       // However many are ready: messages are looked at, and something new begins, every so often.
       turns_ = k_turns;
       poll_once();
+      owner_.take_submitted(*this);
       if (task* t = next_own()) {
         run(*t);
         continue;
       }
     }
-    if (!ready_.empty()) {
+    if (!ready_.empty() && !owner_.urgent()) {
       --turns_;
       hand_over(self, ready_.pop());
       continue;
@@ -138,6 +139,10 @@ void worker::loop(fiber::fiber& self) noexcept {
     }
     if (poll_once()) continue;
     if (task* t = steal()) {
+      run(*t);
+      continue;
+    }
+    if (task* t = next_apart()) {
       run(*t);
       continue;
     }
@@ -163,16 +168,27 @@ bool worker::full() const noexcept {
   return stacks_.in_use() >= most_waiting_ && outermost_begun_ >= std::max(most_waiting_ / k_share, k_least_outermost);
 }
 
-// What may begin now: errands, at once; then the deque, and ranges put aside if few enough iterations wait.
+// What may begin now: errands, at once; then what is urgent, the deque, and ranges put aside if few enough iterations wait.
 task* worker::next_own() noexcept {
   if (!mine_.empty()) [[unlikely]]
     run_errands();
+  if (owner_.urgent()) [[unlikely]]
+    if (task* t = owner_.by_priority().take(index, priority::high)) return t;
   if (task* t = tasks.pop()) return t;
   if (!deferred_.empty() && !full()) {
     task* t = deferred_.back();
     deferred_.pop_back();
     return t;
   }
+  return nullptr;
+}
+
+// What begins only when no worker within reach has anything else.
+task* worker::next_apart() noexcept {
+  if (!owner_.anything_apart()) return nullptr;
+  if (owner_.take_submitted(*this)) return tasks.pop();
+  for (const priority p : {priority::low, priority::background})
+    if (task* t = owner_.by_priority().take(index, p)) return t;
   return nullptr;
 }
 
@@ -294,7 +310,8 @@ void worker::wait_without_stack() noexcept {
 
 void worker::yield() noexcept {
   const fiber::unwatched quiet;
-  if (ready_.empty()) turns_ = 0;  // nobody to take turns with but what has not begun: let the loop see to it
+  if (ready_.empty() || owner_.urgent())
+    turns_ = 0;  // nobody to take turns with but what has not begun: let the loop see to it
   fiber::release_to(current_);
   ready_.push(current_);
   leave();

@@ -111,6 +111,7 @@ private:
   bool take_inbox() noexcept;
   bool poll_once() noexcept;
   detail::task* next_own() noexcept;
+  detail::task* next_apart() noexcept;
   detail::task* steal() noexcept;
   bool idle() noexcept;
   void park(bool able) noexcept;

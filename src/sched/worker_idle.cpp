@@ -43,7 +43,7 @@ task* worker::steal() noexcept {
 bool worker::idle() noexcept {
   if (owner_.above().flush(*this)) return true;
   for (unsigned round = 0; round < owner_.options().spin_rounds; ++round) {
-    if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping()) return true;
+    if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart()) return true;
     if (task* t = steal()) {
       run(*t);
       return true;
@@ -60,6 +60,7 @@ bool worker::idle() noexcept {
 bool worker::anything_to_do(bool able) noexcept {
   if (owner_.stopping() || !woken_.empty() || !errands_.empty() || owner_.above().pending(*this)) return true;
   if (!able) return false;
+  if (owner_.anything_apart()) return true;
   for (unsigned i = 0; i < siblings; ++i)
     if (reached_[i] && !owner_.at(i).tasks.seems_empty()) return true;
   return false;

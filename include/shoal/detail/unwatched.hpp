@@ -10,6 +10,8 @@ void AnnotateIgnoreReadsBegin(const char* file, int line);
 void AnnotateIgnoreReadsEnd(const char* file, int line);
 void AnnotateIgnoreWritesBegin(const char* file, int line);
 void AnnotateIgnoreWritesEnd(const char* file, int line);
+void __tsan_release(void* address);
+void __tsan_acquire(void* address);
 }
 #endif
 
@@ -35,5 +37,18 @@ public:
   unwatched(const unwatched&) = delete;
   unwatched& operator=(const unwatched&) = delete;
 };
+
+/// Marks for a hand-over that TSan cannot see: release before a task is offered, woken or ends; acquire where it is taken,
+/// resumed or joined.
+inline void release_to([[maybe_unused]] void* address) noexcept {
+#if SHOAL_TSAN
+  __tsan_release(address);
+#endif
+}
+inline void acquire_from([[maybe_unused]] void* address) noexcept {
+#if SHOAL_TSAN
+  __tsan_acquire(address);
+#endif
+}
 
 }  // namespace shoal::detail

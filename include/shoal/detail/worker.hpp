@@ -13,6 +13,7 @@
 
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/deque.hpp"
+#include "shoal/detail/unwatched.hpp"
 
 namespace shoal::detail {
 
@@ -28,13 +29,19 @@ struct loop_frame;
 /// A started task that has left its worker, or is about to: what wake() needs.
 struct suspended;
 
+/// What the workers of a pool tell each other all the time: read at every spawn and join, hardly ever written.
+struct pool_signs {
+  std::atomic<unsigned> sleepers{0};  // parked workers, or always 1: see pool::wake_one
+  std::atomic<unsigned> urgent{0};    // tasks of high priority that have not begun
+};
+
 struct worker_face {
   lockfree::deque<task> tasks;
   loop_frame* frames = nullptr;  // the ranges that the current stack is in, innermost first
   std::uint64_t none_issued = 0;
   std::uint64_t* async_issued = &none_issued;  // asynchronous operations begun here: whether anything needs waiting for
   void* port = nullptr;                        // of `remote`
-  std::atomic<unsigned>* sleepers = nullptr;   // of the pool: how many workers are parked; see pool::wake_one
+  const pool_signs* signs = nullptr;
   unsigned index = 0;
   unsigned siblings = 1;  // workers of the pool, this one included
   std::uint64_t spawned = 0;
@@ -65,9 +72,39 @@ inline worker_face& worker_here() noexcept {
   return *t_worker;
 }
 
+/// How many asynchronous operations this worker has begun.
+inline std::uint64_t issued_count() noexcept {
+  const unwatched quiet;
+  return *t_worker->async_issued;
+}
+
+/// The rest of allocate(), deallocate() and spawn(), out of their way.
+void* allocate_anew(std::size_t bytes);
+void wake_a_sleeper(worker_face& w) noexcept;
+
 /// At least `bytes`, aligned for any object that does not ask for more than new gives. Recycled blocks up to k_block_bytes, else from the system.
-void* allocate(worker_face& w, std::size_t bytes);
-void deallocate(worker_face& w, void* at, std::size_t bytes) noexcept;
+inline void* allocate(worker_face& w, std::size_t bytes) {
+  const unwatched quiet;
+  worker_face::block* const b = w.blocks;
+  if (bytes > worker_face::k_block_bytes || b == nullptr) [[unlikely]]
+    return allocate_anew(bytes);
+  w.blocks = b->next;
+  --w.block_count;
+  acquire_from(b);  // what was in it before is over
+  return b;
+}
+inline void deallocate(worker_face& w, void* at, std::size_t bytes) noexcept {
+  if (bytes > worker_face::k_block_bytes || w.block_count >= worker_face::k_most_blocks) [[unlikely]] {
+    ::operator delete(at);
+    return;
+  }
+  const unwatched quiet;
+  release_to(at);
+  auto* b = static_cast<worker_face::block*>(at);
+  b->next = w.blocks;
+  w.blocks = b;
+  ++w.block_count;
+}
 
 /// The same for a T, whatever alignment it asks for.
 template <class T>
@@ -85,12 +122,36 @@ void deallocate_for(worker_face& w, void* at) noexcept {
     deallocate(w, at, sizeof(T));
 }
 
+/// The only way into a deque: a worker that fell asleep a moment ago must be told.
+inline void publish(worker_face& w, task& t) {
+  w.tasks.push(&t);
+  // A worker about to park fences for us (worker::park); where it cannot, `sleepers` is never nought.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (w.signs->sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    wake_a_sleeper(w);
+}
 /// Offers `t` to whoever comes first: this worker, last in first out, or a thief.
-void spawn(worker_face& w, task& t);
+inline void spawn(worker_face& w, task& t) {
+  const unwatched quiet;
+  release_to(&t);
+  publish(w, t);
+  ++w.spawned;
+}
 /// Takes `t` back if it is what the bottom of the deque holds and nobody was faster. `t` must still exist.
-bool unspawn(worker_face& w, task& t) noexcept;
+inline bool unspawn(worker_face& w, task& t) noexcept {
+  const unwatched quiet;
+  return w.tasks.bottom_item() == &t && w.tasks.pop() == &t;
+}
 /// Takes the newest task of this worker if it is of `group`; nullptr otherwise.
-task* unspawn_of(worker_face& w, const void* group) noexcept;
+inline task* unspawn_of(worker_face& w, const void* group) noexcept {
+  const unwatched quiet;
+  task* const t = w.tasks.pop();
+  if (t == nullptr) return nullptr;
+  acquire_from(t);
+  if (t->group == group) return t;
+  publish(w, *t);  // whoever looked meanwhile saw nothing
+  return nullptr;
+}
 
 suspended* this_task() noexcept;
 /// Gives the worker to others until wake(this_task()), which may already have happened on this worker's own account.
