@@ -23,6 +23,7 @@ enum class errc {
   exhausted,             // a bound that a setting chooses has been reached
   timeout,               // something did not happen in the time allowed
   remote,                // an exception thrown on another node, brought here with the reply
+  stopped,               // what was asked has begun to end
   internal,              // Shoal contradicts itself: a defect worth a report
 };
 

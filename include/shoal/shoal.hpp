@@ -7,6 +7,7 @@
 #include "shoal/on.hpp"
 #include "shoal/parallel_for.hpp"
 #include "shoal/random.hpp"
+#include "shoal/pool.hpp"
 #include "shoal/remote_error.hpp"
 #include "shoal/run.hpp"
 #include "shoal/spmd.hpp"

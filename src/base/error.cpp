@@ -16,6 +16,7 @@ std::string_view to_string(errc code) noexcept {
     case errc::exhausted: return "exhausted";
     case errc::timeout: return "timeout";
     case errc::remote: return "remote";
+    case errc::stopped: return "stopped";
     case errc::internal: return "internal";
   }
   return "unknown";

@@ -164,6 +164,17 @@ config read_config(const base::settings& s) {
   return c;
 }
 
+sched::pool_options scheduler_options(const config& c) {
+  sched::pool_options o;
+  o.workers = c.workers;
+  o.stack_bytes = c.stack_bytes;
+  o.most_stacks = c.most_stacks;
+  o.most_waiting_bytes = c.waiting_bytes;
+  o.steal = c.steal;
+  o.spin_rounds = c.spin;
+  return o;
+}
+
 std::string config::common() const {
   return fmt::format("workers {}, direct {}, buffer {}, buffers {}", workers, direct ? "on" : "off", buffer_bytes,
                      buffers);

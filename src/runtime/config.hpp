@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "sched/pool.hpp"
 #include "sched/steal_policies.hpp"
 
 namespace shoal::runtime {
@@ -39,5 +40,7 @@ struct config {
 base::settings all_settings();
 /// Throws for what settings::check() cannot judge, too.
 config read_config(const base::settings& s);
+/// What of it a pool of workers wants to know; where they are placed is not in it.
+sched::pool_options scheduler_options(const config& c);
 
 }  // namespace shoal::runtime

@@ -23,16 +23,9 @@ remote::node_ports::setup port_setup(const node_parts& parts, net::transport& tr
 }
 
 sched::pool_options pool_setup(const node_parts& parts) {
-  const config& c = *parts.settings;
-  sched::pool_options o;
-  o.workers = c.workers;
-  o.stack_bytes = c.stack_bytes;
-  o.most_stacks = c.most_stacks;
-  o.most_waiting_bytes = c.waiting_bytes;
+  sched::pool_options o = scheduler_options(*parts.settings);
   o.processors = parts.processors;
   o.where = parts.where;
-  o.steal = c.steal;
-  o.spin_rounds = c.spin;
   return o;
 }
 

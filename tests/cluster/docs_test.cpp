@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The snippets of docs/guide.md, as they stand there.
+// The snippets of docs/guide.md and docs/tasks.md, as they stand there.
 #undef NDEBUG  // the snippets assert, in optimised builds too
 #include <cassert>
 #include <cstdio>
@@ -21,6 +21,12 @@ SHOAL_CLUSTER_TESTS(guide);
 TEST_P(guide, snippets_do_what_they_say) {
   for (auto* snippet : k_task_snippets) run([snippet] { snippet(); });
   EXPECT_GE(std::size(k_task_snippets), 4U);
+}
+
+TEST(tasks_guide, snippets_do_what_they_say) {
+  shoal::pool pool(2);
+  for (auto* snippet : k_pool_snippets) pool.run([snippet] { snippet(); });
+  for (auto* snippet : k_thread_snippets) snippet();
 }
 
 TEST(guide_programs, run) {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shoal/pool.hpp"
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <system_error>
+
+#include "base/log.hpp"
+#include "machine/topology.hpp"
+#include "runtime/config.hpp"
+#include "runtime/job.hpp"
+#include "sched/pool.hpp"
+#include "sched/stack_overflow.hpp"
+#include "shoal/detail/assert.hpp"
+#include "shoal/detail/loop.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal {
+namespace {
+
+sched::pool_options read_options(const pool_options& options) {
+  auto s = runtime::all_settings();
+  for (const auto& [name, value] : options.settings) s.set(name, value);
+  if (options.workers != 0) s.set("workers", std::to_string(options.workers));
+  s.check();
+  runtime::config c = runtime::read_config(s);
+  if (s.origin("pin") == base::setting_origin::standard) c.pin = false;
+
+  sched::pool_options o = runtime::scheduler_options(c);
+  // Looking at the machine takes longer than all the rest, and most pools need nothing of it.
+  if (o.workers == 0 || c.pin) {
+    const auto machine = machine::topology::discover();
+    if (o.workers == 0) o.workers = machine.usable_processors();
+    const auto place = machine.choose(1, 0, o.workers);
+    if (c.pin && place.pin) {
+      o.processors.assign(place.pus.begin(), place.pus.end());
+      o.where = place.where;
+    }
+  }
+  if (!c.topology.empty()) o.where = machine::topology::synthetic(c.topology).choose(1, 0, o.workers).where;
+  return o;
+}
+
+}  // namespace
+
+struct pool::state {
+  explicit state(const sched::pool_options& options) : workers(options) {}
+
+  struct carried final : sched::errand {
+    std::unique_ptr<detail::submission> what;
+    state* owner = nullptr;
+  };
+
+  static void execute(detail::task& t) noexcept {
+    const std::unique_ptr<carried> mine(&static_cast<carried&>(static_cast<sched::errand&>(t)));
+    detail::set_outermost(true);
+    mine->what->run();
+    detail::set_outermost(false);
+    mine->what.reset();
+    mine->owner->end_one();
+  }
+
+  void end_one() noexcept {
+    const std::lock_guard hold(guard);
+    if (--unfinished == 0 && closed) all_ended.notify_all();
+  }
+
+  sched::pool workers;
+  std::mutex guard;  // held for a few instructions, never over a wait of a task
+  std::condition_variable all_ended;
+  std::uint64_t unfinished = 0;
+  bool closed = false;
+};
+
+pool::pool(const pool_options& options) {
+  try {
+    sched::explain_stack_overflows();
+    state_ = std::make_unique<state>(read_options(options));
+    state_->workers.start();
+  } catch (const std::system_error& e) {
+    throw error(errc::system, runtime::describe_failure(e));
+  }
+}
+
+pool::~pool() {
+  shutdown();
+  state_->workers.finish();
+}
+
+unsigned pool::workers() const noexcept { return state_->workers.size(); }
+
+void pool::check_outside() noexcept {
+  SHOAL_ASSERT(detail::t_worker == nullptr,
+               "pool::run and shutdown block their thread, and this one is a worker: from a task use a task_group");
+}
+
+void pool::begin(std::unique_ptr<detail::submission> s) {
+  auto c = std::make_unique<state::carried>();
+  c->what = std::move(s);
+  c->owner = state_.get();
+  c->run = state::execute;
+  {
+    const std::lock_guard hold(state_->guard);
+    if (state_->closed)
+      throw error(errc::stopped,
+                  "the pool is shutting down and takes no more tasks; submit before shutdown() or the "
+                  "destructor, or let the tasks that run begin others with a task_group");
+    ++state_->unfinished;
+  }
+  state_->workers.submit(*c.release());
+}
+
+void pool::shutdown() {
+  check_outside();
+  std::unique_lock hold(state_->guard);
+  state_->closed = true;
+  state_->all_ended.wait(hold, [this] { return state_->unfinished == 0; });
+}
+
+}  // namespace shoal
