@@ -130,35 +130,40 @@ public:
 
 private:
   struct child_base : detail::task {
-    explicit child_base(task_group& g) noexcept : owner(&g) { group = &g; }
-    task_group* owner;
-    void (*run_inline)(child_base&) noexcept = nullptr;
+    child_base(const task_group& g, function f, function f_inline) noexcept : task{f, &g}, run_inline(f_inline) {}
+    task_group& owner() noexcept { return *static_cast<task_group*>(const_cast<void*>(group)); }
+    function run_inline;  // by the waiter, as a plain call
   };
 
   // AtHome: in the group itself, not in a block of a worker.
   template <class F, bool AtHome>
   struct child_of final : child_base {
+    // The waiter completes what such children have begun asynchronously once for all of them: they lie there until it has.
+    static constexpr bool k_settled_by_waiter = AtHome && std::is_trivially_destructible_v<F>;
+
     template <class G>
-    child_of(task_group& g, G&& f) noexcept(std::is_nothrow_constructible_v<F, G>)
-        : child_base(g), body(std::forward<G>(f)) {
-      this->run = [](detail::task& t) noexcept {
-        auto& self = static_cast<child_of&>(t);
-        task_group& waited = *self.owner;
-        self.call();
-        waited.join_.ended();
-      };
-      this->run_inline = [](child_base& t) noexcept { static_cast<child_of&>(t).call(); };
-    }
+    child_of(const task_group& g, G&& f) noexcept(std::is_nothrow_constructible_v<F, G>)
+        : child_base(
+              g,
+              [](detail::task& t) noexcept {
+                auto& self = static_cast<child_of&>(t);
+                task_group& waited = self.owner();
+                self.template call<true>();
+                waited.join_.ended();
+              },
+              [](detail::task& t) noexcept { static_cast<child_of&>(t).template call<!k_settled_by_waiter>(); }),
+          body(std::forward<G>(f)) {}
 
     // Runs the body and disposes of the child; the group is touched only for an exception.
+    template <bool Settle>
     void call() noexcept {
-      const std::uint64_t issued = detail::issued_count();
+      const std::uint64_t issued = Settle ? detail::issued_count() : 0;
       try {
         body();
       } catch (...) {
-        this->owner->exception_.keep(std::current_exception());
+        this->owner().exception_.keep(std::current_exception());
       }
-      detail::settle(issued);
+      if constexpr (Settle) detail::settle(issued);
       this->dispose();
     }
 
@@ -175,9 +180,16 @@ private:
     using body = std::decay_t<F>;
     using homely = child_of<body, true>;
     detail::worker_face& w = detail::worker_here();
-    // The first child since the last wait lies in the group itself, if it fits: most groups have one.
-    if constexpr (sizeof(homely) <= k_home_bytes && alignof(homely) <= alignof(std::max_align_t))
-      if (join_.nothing_begun()) return begin_at(w, ::new (home_) homely(*this, std::forward<F>(f)), offer);
+    // The first children since the last wait lie in the group itself, if they fit: most groups have few.
+    if constexpr (sizeof(homely) <= k_home_bytes && alignof(homely) <= alignof(std::max_align_t)) {
+      constexpr std::size_t k_bytes =
+          (sizeof(homely) + alignof(std::max_align_t) - 1) & ~(alignof(std::max_align_t) - 1);
+      std::size_t place = join_.nothing_begun() ? 0 : home_used_;
+      if (place <= k_home_bytes - k_bytes) {
+        home_used_ = static_cast<std::uint32_t>(place + k_bytes);
+        return begin_at(w, ::new (home_ + place) homely(*this, std::forward<F>(f)), offer);
+      }
+    }
     begin_at(w, make<child_of<body, false>>(w, std::forward<F>(f)), offer);
   }
 
@@ -209,9 +221,10 @@ private:
 
   void wait_all() noexcept;
 
-  static constexpr std::size_t k_home_bytes = 80;
+  static constexpr std::size_t k_home_bytes = 256;
   detail::join_counter join_;
   detail::first_exception exception_;
+  std::uint32_t home_used_;  // bytes; of no meaning while nothing has begun
   alignas(std::max_align_t) std::byte home_[k_home_bytes];
 };
 

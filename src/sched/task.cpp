@@ -103,6 +103,7 @@ void poll() noexcept {
 void task_group::wait_all() noexcept {
   if (join_.nothing_begun()) return;
   detail::worker_face& w = *detail::t_worker;
+  const std::uint64_t issued = detail::issued_count();
   while (!join_.nothing_begun()) {
     if (w.signs->urgent.load(std::memory_order_relaxed) != 0) [[unlikely]]
       yield();
@@ -112,6 +113,7 @@ void task_group::wait_all() noexcept {
     child.run_inline(child);
     join_.ran_here();
   }
+  detail::settle(issued);
   join_.wait();
 }
 

@@ -263,18 +263,21 @@ struct refuses_copies {
 TEST(task_group, a_body_that_cannot_be_copied_costs_nothing_and_is_thrown) {
   with_pool(1, [] {
     shoal::task_group group;
-    group.run([] {});
-    group.run([] {});  // the first child of a group needs no block
-    group.wait();      // leaves a block to be used again
+    const auto fill = [&group](int children) {
+      for (int i = 0; i < children; ++i) group.run([] {});  // the first children of a group need no block
+    };
+    fill(20);
+    group.wait();  // leaves blocks to be used again
     const auto& w = *shoal::detail::t_worker;
     const unsigned before = w.block_count;
     ASSERT_GE(before, 1U);
     const refuses_copies body;
     EXPECT_THROW(group.run(body), std::domain_error);  // in the group itself
     EXPECT_EQ(w.block_count, before);
-    group.run([] {});
+    fill(12);
+    const unsigned then = w.block_count;
     EXPECT_THROW(group.run(body), std::domain_error);  // in a block
-    EXPECT_EQ(w.block_count, before);
+    EXPECT_EQ(w.block_count, then);
     group.wait();
   });
 }
