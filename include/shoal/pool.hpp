@@ -11,12 +11,15 @@
 #pragma once
 
 #include <concepts>
+#include <exception>
 #include <future>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "shoal/detail/unwatched.hpp"
 
 namespace shoal {
 
@@ -38,11 +41,28 @@ struct submission {
   virtual void run() = 0;  // does not throw
 };
 
-template <class R>
-struct packaged final : submission {
-  explicit packaged(std::packaged_task<R()> t) noexcept : task(std::move(t)) {}
-  void run() override { task(); }
-  std::packaged_task<R()> task;
+template <class F, class R>
+struct promised final : submission {
+  template <class G>
+  explicit promised(G&& f) : body(std::forward<G>(f)) {}
+  void run() override {
+    try {
+      if constexpr (std::is_void_v<R>) {
+        body();
+        const unwatched quiet;  // the standard library keeps thread-local notes, which TSan takes for the stack's
+        result.set_value();
+      } else {
+        R&& value = body();
+        const unwatched quiet;
+        result.set_value(std::forward<R>(value));
+      }
+    } catch (...) {
+      const unwatched quiet;
+      result.set_exception(std::current_exception());
+    }
+  }
+  F body;
+  std::promise<R> result;
 };
 
 }  // namespace detail
@@ -74,9 +94,9 @@ public:
   requires std::invocable < std::decay_t<F>
   & > auto submit(F&& f) -> std::future<std::invoke_result_t<std::decay_t<F>&>> {
     using result = std::invoke_result_t<std::decay_t<F>&>;
-    std::packaged_task<result()> task(std::forward<F>(f));
-    auto made = task.get_future();
-    begin(std::make_unique<detail::packaged<result>>(std::move(task)));
+    auto job = std::make_unique<detail::promised<std::decay_t<F>, result>>(std::forward<F>(f));
+    auto made = job->result.get_future();
+    begin(std::move(job));
     return made;
   }
 
