@@ -55,6 +55,7 @@ void worker::run_thread() noexcept {
   if (first_ != nullptr) run(*first_);
   loop(native_);
   fiber::acquire_from(this);
+  drop_placed();
   for (block* b = blocks; b != nullptr;) {
     block* next = b->next;
     ::operator delete(b);
@@ -168,13 +169,18 @@ bool worker::full() const noexcept {
   return stacks_.in_use() >= most_waiting_ && outermost_begun_ >= std::max(most_waiting_ / k_share, k_least_outermost);
 }
 
-// What may begin now: errands, at once; then what is urgent, the deque, and ranges put aside if few enough iterations wait.
+// What may begin now: errands, at once; what is urgent; what was placed here; the deque; what this worker keeps; and ranges
+// put aside if few enough iterations wait.
 task* worker::next_own() noexcept {
   if (!mine_.empty()) [[unlikely]]
     run_errands();
   if (owner_.urgent()) [[unlikely]]
     if (task* t = owner_.by_priority().take(index, priority::high)) return t;
+  if (placed_first_ != nullptr) [[unlikely]]
+    return next_placed();
   if (task* t = tasks.pop()) return t;
+  if (kept_ != nullptr) [[unlikely]]
+    return std::exchange(kept_, static_cast<placed_task*>(kept_->next.read()));
   if (!deferred_.empty() && !full()) {
     task* t = deferred_.back();
     deferred_.pop_back();
@@ -190,6 +196,24 @@ task* worker::next_apart() noexcept {
   for (const priority p : {priority::low, priority::background})
     if (task* t = owner_.by_priority().take(index, p)) return t;
   return nullptr;
+}
+
+task* worker::next_placed() noexcept {
+  placed_task* t = placed_first_;
+  placed_first_ = static_cast<placed_task*>(t->next.read());
+  return t;
+}
+
+void worker::keep(placed_task& t) noexcept {
+  const fiber::unwatched quiet;
+  fiber::release_to(static_cast<task*>(&t));
+  t.next.write(std::exchange(kept_, &t));
+}
+
+// Of those who wait for what was placed here none is left, since the pool stops.
+void worker::drop_placed() noexcept {
+  take_inbox();
+  while (placed_first_ != nullptr) run(*next_placed());
 }
 
 bool worker::defer_if_full(detail::loop_state& loop, task& t) noexcept {
@@ -211,6 +235,15 @@ bool worker::take_inbox() noexcept {
     auto* next = node->next.read();
     mine_.push_back(static_cast<errand*>(node));  // not into the deque, where a thief might take them
     node = next;
+    any = true;
+  }
+  if (auto* node = static_cast<placed_task*>(placed_.take_all()); node != nullptr) [[unlikely]] {
+    if (placed_first_ == nullptr)
+      placed_first_ = node;
+    else
+      placed_last_->next.write(node);
+    while (node->next.read() != nullptr) node = static_cast<placed_task*>(node->next.read());
+    placed_last_ = node;
     any = true;
   }
   return any;

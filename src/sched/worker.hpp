@@ -3,7 +3,7 @@
 // A task that waits leaves that stack behind, as it is: the worker goes on on the stack of a task that is ready, or with
 // a fresh loop on a stack of the pool. When the task is woken a loop hands over to it and gives its own, empty, stack
 // back. So what never waits costs no stack and no switch.
-// Who may call: its own thread, but for make_ready(), ring() and give_errand(), and the statistics after pool::run().
+// Who may call: its own thread, but for make_ready(), ring(), give_errand(), place(), and the statistics after pool::run().
 // Guarantees: a started task never moves to another thread; nobody re-checks blocked tasks; tasks that yield in turn do
 // not keep unstarted ones from running; errno holds over a wait. The wait of a worker with nothing to do is a futex.
 // Shown by tests/unit/sched/worker_test.cpp, tests/stress/sched_test.cpp, model: tests/model/parking_test.cpp.
@@ -30,6 +30,10 @@ class pool;
 
 /// A task for one particular worker. May not wait: it may run on top of a task that does.
 struct errand : lockfree::inbox_node<>, detail::task {};
+
+/// A task for one particular worker which nobody steals. It begins from the worker's loop, so it may wait. What is left
+/// of them when the pool stops is run then, and must have nothing to do but to dispose of itself.
+struct placed_task : lockfree::inbox_node<>, detail::task {};
 
 class worker final : public detail::worker_face {
 public:
@@ -60,12 +64,15 @@ public:
   // --- for any thread ---
   void make_ready(fiber::fiber& f) noexcept;
   void give_errand(errand& e) noexcept;
+  void place(placed_task& t) noexcept;
   /// Wakes the worker if it is parked; call after publishing what it is to find. True if this call was it.
   bool ring() noexcept;
   bool parked() const noexcept { return parked_.load(std::memory_order_relaxed); }
   /// Whether its policy ever steals from that worker.
   bool reaches(unsigned victim) const noexcept { return reached_[victim]; }
 
+  /// Puts back what this worker itself must go on with, once it has nothing else to begin; the last one first.
+  void keep(placed_task& t) noexcept;
   /// Puts an outermost range aside while too many iterations of such wait; true if it was.
   bool defer_if_full(detail::loop_state& loop, detail::task& t) noexcept;
   void begin_outermost() noexcept { ++outermost_begun_; }
@@ -112,6 +119,8 @@ private:
   bool poll_once() noexcept;
   detail::task* next_own() noexcept;
   detail::task* next_apart() noexcept;
+  detail::task* next_placed() noexcept;
+  void drop_placed() noexcept;
   detail::task* steal() noexcept;
   bool idle() noexcept;
   void park(bool able) noexcept;
@@ -139,6 +148,9 @@ private:
   std::size_t most_waiting_;
   std::size_t outermost_begun_ = 0;      // pieces of outermost loops that run or wait here
   std::vector<detail::task*> mine_;      // errands taken from the inbox
+  placed_task* placed_first_ = nullptr;  // taken from the inbox, oldest first
+  placed_task* placed_last_ = nullptr;
+  placed_task* kept_ = nullptr;          // newest first
   bool warned_ = false;                  // that there is no stack left
   std::vector<detail::task*> deferred_;  // outermost ranges that may not begin iterations now
   deques_view view_;
@@ -154,6 +166,7 @@ private:
   std::atomic<bool> parked_{false};  // partner: pool::wake_one
   lockfree::inbox<> woken_;          // partners: make_ready of other threads
   lockfree::inbox<> errands_;        // partners: give_errand
+  lockfree::inbox<> placed_;         // partners: place
 };
 
 inline worker* this_worker() noexcept { return static_cast<worker*>(detail::t_worker); }

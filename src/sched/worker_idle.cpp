@@ -60,7 +60,7 @@ bool worker::idle() noexcept {
 bool worker::anything_to_do(bool able) noexcept {
   if (owner_.stopping() || !woken_.empty() || !errands_.empty() || owner_.above().pending(*this)) return true;
   if (!able) return false;
-  if (owner_.anything_apart()) return true;
+  if (!placed_.empty() || owner_.anything_apart()) return true;
   for (unsigned i = 0; i < siblings; ++i)
     if (reached_[i] && !owner_.at(i).tasks.seems_empty()) return true;
   return false;
@@ -119,6 +119,12 @@ void worker::give_errand(errand& e) noexcept {
   const fiber::unwatched quiet;
   fiber::release_to(static_cast<task*>(&e));
   if (errands_.push(&e)) ring();
+}
+
+void worker::place(placed_task& t) noexcept {
+  const fiber::unwatched quiet;
+  fiber::release_to(static_cast<task*>(&t));
+  if (placed_.push(&t)) ring();
 }
 
 }  // namespace shoal::sched

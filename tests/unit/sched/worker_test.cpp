@@ -47,6 +47,88 @@ TEST(worker, errands_run_on_the_worker_they_were_given_to) {
   });
 }
 
+struct told_place final : placed_task {
+  latch* met = nullptr;
+  latch* done = nullptr;
+  unsigned wanted = 0;
+  std::atomic<int>* elsewhere = nullptr;
+};
+
+// What is placed is for one worker as well, though it waits.
+TEST(worker, placed_tasks_run_on_their_worker_and_may_wait) {
+  run_pool(3, [] {
+    constexpr int k_rounds = 1000;
+    constexpr unsigned k_each = 3;
+    std::atomic<int> elsewhere{0};
+    for (int round = 0; round < k_rounds; ++round) {
+      latch met(3 * k_each);
+      latch done(3 * k_each);
+      std::vector<told_place> tasks(3 * k_each);
+      for (unsigned i = 0; i < tasks.size(); ++i) {
+        told_place& t = tasks[i];
+        t.met = &met;
+        t.done = &done;
+        t.wanted = i % 3;
+        t.elsewhere = &elsewhere;
+        t.run = [](detail::task& raw) noexcept {
+          auto& self = static_cast<told_place&>(static_cast<placed_task&>(raw));
+          if (detail::t_worker->index != self.wanted) self.elsewhere->fetch_add(1);
+          yield();
+          if (detail::t_worker->index != self.wanted) self.elsewhere->fetch_add(1);
+          self.met->arrive_and_wait();  // all of them wait at once
+          self.done->count_down();
+        };
+        this_worker()->owner().at(t.wanted).place(t);
+      }
+      done.wait();
+    }
+    EXPECT_EQ(elsewhere.load(), 0);
+  });
+}
+
+TEST(worker, begins_what_is_placed_first_and_what_is_kept_last) {
+  run_pool(1, [] {
+    struct named final : placed_task {
+      std::vector<int>* order = nullptr;
+      int name = 0;
+    };
+    std::vector<int> order;
+    named tasks[4];
+    for (int i = 0; i < 4; ++i) {
+      tasks[i].order = &order;
+      tasks[i].name = i;
+      tasks[i].run = [](detail::task& raw) noexcept {
+        auto& self = static_cast<named&>(static_cast<placed_task&>(raw));
+        self.order->push_back(self.name);
+      };
+    }
+    task_group group;
+    group.run([&order] { order.push_back(10); });
+    for (int i : {0, 1}) this_worker()->keep(tasks[i]);
+    for (int i : {2, 3}) this_worker()->place(tasks[i]);
+    while (order.size() < 5) yield();
+    group.wait();
+    EXPECT_EQ(order, (std::vector<int>{2, 3, 10, 1, 0}));
+  });
+}
+
+TEST(worker, what_is_placed_wakes_its_worker) {
+  run_pool(2, [] {
+    for (int round = 0; round < 50; ++round) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(round % 3));  // time to fall asleep
+      struct waking final : placed_task {
+        detail::suspended* waiter = nullptr;
+      } t;
+      t.waiter = detail::this_task();
+      t.run = [](detail::task& raw) noexcept {
+        detail::wake(static_cast<waking&>(static_cast<placed_task&>(raw)).waiter);
+      };
+      this_worker()->owner().at(1).place(t);
+      detail::leave();
+    }
+  });
+}
+
 TEST(worker, a_wake_before_the_task_has_left_is_not_lost) {
   run_pool(1, [] {
     for (int i = 0; i < 100; ++i) {
