@@ -12,17 +12,17 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "shoal/array.hpp"
-#include "shoal/detail/loop.hpp"
+#include "shoal/detail/loop_run.hpp"
+#include "shoal/loop.hpp"
 #include "shoal/on.hpp"
-#include "shoal/sync.hpp"
 
 namespace shoal {
 
@@ -42,6 +42,14 @@ struct owners_of {
 
 namespace detail {
 
+template <class T>
+inline constexpr bool is_owners_of = false;
+template <class T>
+inline constexpr bool is_owners_of<owners_of<T>> = true;
+template <class T>
+concept loop_place =
+    std::same_as<T, everywhere_t> || std::same_as<T, here_t> || std::same_as<T, elsewhere_t> || is_owners_of<T>;
+
 /// What one node does of a loop: `count` iterations, with the indices first, first + stride ...
 struct loop_share {
   std::uint64_t first = 0;
@@ -56,16 +64,19 @@ struct strided_body {
   Body body;
   std::uint64_t first;
   std::uint64_t stride;
-  void operator()(std::uint64_t k) const { body(first + k * stride); }
+  decltype(auto) operator()(std::uint64_t k) const { return body(first + k * stride); }
 };
 
-template <class Chunk>
-void run_share_here(const loop_share& share, const void* body, Chunk chunk) {
-  loop_state loop;
-  loop.body = body;
-  loop.chunk = chunk;
-  loop.grain = share.grain != 0 ? share.grain : default_grain(share.count, t_worker->siblings);
-  run_loop_here(loop, 0, share.count);
+inline loop_plan plan_of_share(const loop_share& share) noexcept {
+  loop_plan plan;
+  if (share.grain != 0) plan.take(simple_partitioner{share.grain});
+  return plan;
+}
+
+template <class Body>
+void run_share_here(const loop_share& share, const Body& body) {
+  const strided_body<const Body&> strided{body, share.first, share.stride};
+  run_for<false>(number_range<std::uint64_t>(0, share.count), strided, plan_of_share(share));
 }
 
 /// A share that arrived from another node: the whole loop is one task there, which waits for the iterations.
@@ -78,39 +89,10 @@ public:
 template <class Body>
 std::size_t run_for_share(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
   const auto share = packed<loop_share>::read(arguments.data());
-  const strided_body<Body> body{packed<Body>::read(arguments.data() + packed<loop_share>::k_words), share.first,
-                                share.stride};
+  const Body body = packed<Body>::read(arguments.data() + packed<loop_share>::k_words);
   const outermost_scope scope(share.outermost);
-  run_share_here(share, &body, run_chunk<strided_body<Body>>);
+  run_share_here(share, body);
   return 0;
-}
-
-template <class T, class Body, class Combine>
-struct reduce_body {
-  Body body;
-  Combine combine;
-  std::uint64_t first;
-  std::uint64_t stride;
-  mutable mutex guard;
-  mutable std::optional<T> total;
-
-  void merge(T value) const {
-    const std::lock_guard hold(guard);
-    total = total ? combine(std::move(*total), std::move(value)) : std::move(value);
-  }
-};
-
-template <class T, class Body, class Combine>
-void run_reduce_chunk(const void* raw, loop_frame& frame) {
-  const auto& r = *static_cast<const reduce_body<T, Body, Combine>*>(raw);
-  if (frame.next == frame.limit) return;
-  const auto value = [&r](std::uint64_t k) -> T { return r.body(r.first + k * r.stride); };
-  T sum = value(frame.next++);
-  while (frame.next < frame.limit) {
-    T next = value(frame.next++);
-    sum = r.combine(std::move(sum), std::move(next));
-  }
-  r.merge(std::move(sum));
 }
 
 template <class T, class Body, class Combine>
@@ -121,9 +103,9 @@ struct reduce_pair {
 
 template <class T, class Body, class Combine>
 T reduce_share_here(const loop_share& share, const Body& body, const Combine& combine, T identity) {
-  const reduce_body<T, Body, Combine> r{body, combine, share.first, share.stride, {}, {}};
-  run_share_here(share, &r, run_reduce_chunk<T, Body, Combine>);
-  return r.total ? combine(std::move(identity), std::move(*r.total)) : identity;
+  const strided_body<const Body&> strided{body, share.first, share.stride};
+  return run_reduce<false>(number_range<std::uint64_t>(0, share.count), identity, strided, combine,
+                           plan_of_share(share));
 }
 
 template <class T, class Body, class Combine>
@@ -186,16 +168,14 @@ private:
 }  // namespace detail
 
 /// Runs body(i) for all i in [begin, end) at `where`. `grain`: iterations per chunk; 0: chosen.
-template <class Where, class Body>
+template <detail::loop_place Where, class Body>
 void parallel_for(const Where& where, std::uint64_t begin, std::uint64_t end, const Body& body,
                   std::uint64_t grain = 0) {
   static_assert(!std::is_function_v<Body>, "the body is a function object: wrap the function in a lambda");
   static_assert(std::is_invocable_v<const Body&, std::uint64_t>, "the body is called with the index of the iteration");
   if (begin >= end) return;
   if constexpr (std::is_same_v<Where, here_t>) {
-    const detail::strided_body<const Body&> strided{body, begin, 1};
-    detail::run_share_here({begin, end - begin, 1, grain, false}, &strided,
-                           detail::run_chunk<detail::strided_body<const Body&>>);
+    detail::run_share_here({begin, end - begin, 1, grain, false}, body);
   } else {
     detail::check_capture(body);
     detail::shares all(where, begin, end);
@@ -217,9 +197,8 @@ void parallel_for(const Where& where, std::uint64_t begin, std::uint64_t end, co
     }
     if (all.size() > (mine != nullptr ? 1U : 0U)) flush();  // the others can begin while we do our share
     if (mine != nullptr) {
-      const detail::strided_body<const Body&> strided{body, mine->first, mine->stride};
       try {
-        detail::run_share_here(*mine, &strided, detail::run_chunk<detail::strided_body<const Body&>>);
+        detail::run_share_here(*mine, body);
       } catch (...) {
         detail::rethrow_as_remote();
       }
@@ -228,14 +207,14 @@ void parallel_for(const Where& where, std::uint64_t begin, std::uint64_t end, co
   }
 }
 
-template <class Where, class Body>
+template <detail::loop_place Where, class Body>
 void parallel_for(const Where& where, std::uint64_t n, const Body& body) {
   parallel_for(where, 0, n, body);
 }
 
 /// Combines body(i) for all i in [begin, end), beginning with `identity` on each node, and once more here where the nodes'
 /// values are combined: it must change nothing. Order unspecified within a node, nodes in ascending order.
-template <class Where, class T, class Body, class Combine>
+template <detail::loop_place Where, class T, class Body, class Combine>
 T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T identity, const Body& body,
                   const Combine& combine, std::uint64_t grain = 0) {
   static_assert(!std::is_function_v<Body> && !std::is_function_v<Combine>,
@@ -286,7 +265,7 @@ T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T 
   }
 }
 
-template <class Where, class T, class Body, class Combine>
+template <detail::loop_place Where, class T, class Body, class Combine>
 T parallel_reduce(const Where& where, std::uint64_t n, T identity, const Body& body, const Combine& combine) {
   return parallel_reduce(where, 0, n, std::move(identity), body, combine);
 }

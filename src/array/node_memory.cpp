@@ -129,9 +129,9 @@ std::size_t commit_part(std::uint32_t, std::span<const std::uint64_t> arguments,
 // What flies to this array from this node has landed when this has run. It may lie in the window or the buffers of any
 // worker, for a task that goes on: a loop of one iteration that claims to have begun operations on all of them.
 std::size_t settle_part(std::uint32_t, std::span<const std::uint64_t>, std::uint64_t*) {
-  loop_state loop;
-  loop.chunk = [](const void*, loop_frame& frame) {
-    frame.next = frame.limit;
+  local_loop loop;
+  loop.piece = [](const void*, loop_frame& frame) {
+    frame.next = frame.end;
     frame.loop->async_workers.store(~std::uint64_t{0}, std::memory_order_relaxed);
   };
   run_loop_here(loop, 0, 1);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fiber/sanitizer.hpp"
+#include "sched/affinity_map.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
 
@@ -76,36 +77,34 @@ void piece_done(loop_state& loop) noexcept {
     loop.finished(loop);
 }
 
-struct loop_here final : loop_state {
-  suspended* caller = nullptr;
-  // Whether one of the two, the caller at its end and `finished`, has been here; partner of each: the other. The loop is
-  // gone once the second has.
-  std::atomic<bool> met{false};
+// A share of a static loop, or what is left of one whose iteration waits.
+struct placed_piece final : sched::placed_task {
+  loop_state* loop = nullptr;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
 };
 
-}  // namespace
-
-bool is_outermost() noexcept { return t_worker != nullptr && sched::this_worker()->current()->outermost; }
-void set_outermost(bool outermost) noexcept { sched::this_worker()->current()->outermost = outermost; }
-
-std::uint64_t default_grain(std::uint64_t iterations, unsigned workers) noexcept {
-  constexpr std::uint64_t k_pieces_per_worker = 32;
-  constexpr std::uint64_t k_most = 1024;  // between two looks at the messages
-  return std::clamp<std::uint64_t>(iterations / (k_pieces_per_worker * workers), 1, k_most);
+void run_placed_piece(task& t) noexcept {
+  auto& piece = static_cast<placed_piece&>(static_cast<sched::placed_task&>(t));
+  if (sched::this_worker()->defer_if_full(*piece.loop, t)) return;
+  loop_state& loop = *piece.loop;
+  const std::uint64_t begin = piece.begin;
+  const std::uint64_t end = piece.end;
+  deallocate(*t_worker, &piece, sizeof piece);
+  run_piece(loop, begin, end);
 }
 
-void spawn_piece(worker_face& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) {
-  auto* piece = new (allocate(w, sizeof(piece_task))) piece_task;
-  piece->run = run_piece_task;
+placed_piece& make_placed_piece(worker_face& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
+  auto* piece = new (allocate(w, sizeof(placed_piece))) placed_piece;
+  piece->run = run_placed_piece;
   piece->loop = &loop;
   piece->begin = begin;
   piece->end = end;
-  spawn(w, *piece);
+  return *piece;
 }
 
-void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
-  auto& w = *sched::this_worker();
-  loop_frame frame{begin, begin, end, nullptr, &loop};
+void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
+  loop_frame frame{position{begin}, position{begin}, position{end}, nullptr, &loop};
   fiber::fiber& stack = *w.current();
   bool outermost = false;
   std::uint64_t async_before = 0;
@@ -116,24 +115,10 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
     async_before = *w.async_issued;
     if (loop.outermost) w.begin_outermost();
   }
-  while (frame.next < frame.end) {
-    if (loop.failed.load(std::memory_order_relaxed)) break;
-    const std::uint64_t left = frame.end - frame.next;
-    if (w.siblings > 1 && left > loop.grain && w.tasks.seems_empty()) {
-      const std::uint64_t middle = frame.next + left / 2;
-      loop.pieces.fetch_add(1, std::memory_order_relaxed);
-      spawn_piece(w, loop, middle, frame.end);
-      frame.end = middle;
-    }
-    frame.limit = frame.next + std::min(loop.grain, frame.end - frame.next);
-    try {
-      loop.chunk(loop.body, frame);
-    } catch (...) {
-      if (!loop.failed.exchange(true, std::memory_order_acq_rel)) loop.exception = std::current_exception();
-    }
-    w.poll();
-    if (w.owner().urgent()) [[unlikely]]
-      w.yield();
+  try {
+    loop.piece(loop.body, frame);
+  } catch (...) {
+    if (!loop.failed.exchange(true, std::memory_order_acq_rel)) loop.exception = std::current_exception();
   }
   bool issued = false;
   {
@@ -144,25 +129,142 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
     if (loop.outermost) w.end_outermost();
   }
   if (issued) loop.async_workers.fetch_or(std::uint64_t{1} << (w.index % 64), std::memory_order_relaxed);
-  piece_done(loop);
 }
 
-void run_loop_here(loop_state& shared, std::uint64_t begin, std::uint64_t end) {
-  if (begin >= end) return;
-  loop_here loop;
-  loop.body = shared.body;
-  loop.chunk = shared.chunk;
-  loop.grain = shared.grain;
-  loop.outermost = is_outermost();
-  loop.caller = this_task();
+void begin_loop(sched::worker& w, local_loop& loop) noexcept {
+  loop.outermost = w.current()->outermost;
+  loop.caller = reinterpret_cast<suspended*>(w.current());
   loop.finished = [](loop_state& l) noexcept {
-    auto& self = static_cast<loop_here&>(l);
+    auto& self = static_cast<local_loop&>(l);
     suspended* const waiting = self.caller;
     if (self.met.exchange(true, std::memory_order_acq_rel)) wake(waiting);
   };
-  run_piece(loop, begin, end);
-  if (!loop.met.exchange(true, std::memory_order_acq_rel)) leave();
+}
+
+// The caller's part is done: it takes back what nobody has taken meanwhile, and waits for the rest.
+void join_loop(sched::worker& w, local_loop& loop) {
+  for (;;) {
+    // Partner: piece_done() elsewhere. Whoever has a piece may add some; if the caller's is the only one it is the last.
+    if (loop.pieces.load(std::memory_order_acquire) == 1 && loop.async_workers.load(std::memory_order_relaxed) == 0) {
+      fiber::acquire_from(&loop);
+      break;
+    }
+    if (task* t = unspawn_of(w, &loop)) {
+      run_piece_task(*t);  // or puts it aside
+      continue;
+    }
+    piece_done(loop);
+    if (!loop.met.exchange(true, std::memory_order_acq_rel)) leave();
+    break;
+  }
   if (loop.exception) std::rethrow_exception(loop.exception);
+}
+
+}  // namespace
+
+bool is_outermost() noexcept { return t_worker != nullptr && sched::this_worker()->current()->outermost; }
+void set_outermost(bool outermost) noexcept { sched::this_worker()->current()->outermost = outermost; }
+
+std::uint64_t default_grain(std::uint64_t iterations, unsigned workers) noexcept {
+  constexpr std::uint64_t k_pieces_per_worker = 32;
+  constexpr std::uint64_t k_most = 1024;  // between two looks at the messages
+  if (iterations < 2 * k_pieces_per_worker * workers) return 1;
+  return std::clamp<std::uint64_t>(iterations / (k_pieces_per_worker * workers), 1, k_most);
+}
+
+void spawn_piece(worker_face& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) {
+  auto* piece = new (allocate(w, sizeof(piece_task))) piece_task;
+  piece->run = run_piece_task;
+  piece->group = &loop;
+  piece->loop = &loop;
+  piece->begin = begin;
+  piece->end = end;
+  spawn(w, *piece);
+}
+
+void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
+  run_range(*sched::this_worker(), loop, begin, end);
+  piece_done(loop);
+}
+
+bool next_chunk(loop_frame& frame) noexcept {
+  auto& w = *sched::this_worker();
+  if (std::exchange(frame.begun, true)) {
+    w.poll();
+    if (w.owner().urgent()) [[unlikely]]
+      w.yield();
+  }
+  const loop_state& loop = *frame.loop;
+  const std::uint64_t next = number(frame.next);
+  std::uint64_t end = number(frame.end);
+  if (next >= end || loop.over()) return false;
+  if (loop.divisible && w.siblings > 1 && end - next > std::max(loop.grain, loop.unit) && w.tasks.seems_empty()) {
+    std::uint64_t middle = next + (end - next) / 2;
+    if (loop.tiled) middle -= middle % loop.unit;
+    if (middle > next) {
+      frame.loop->pieces.fetch_add(1, std::memory_order_relaxed);
+      spawn_piece(w, *frame.loop, middle, end);
+      frame.end = position{end = middle};
+    }
+  }
+  std::uint64_t limit = next + std::min(loop.grain, end - next);
+  if (loop.tiled) limit = std::min(limit, next - next % loop.unit + loop.unit);
+  frame.limit = position{limit};
+  return true;
+}
+
+void run_loop_here(local_loop& loop, std::uint64_t begin, std::uint64_t end) {
+  if (begin >= end) return;
+  auto& w = *sched::this_worker();
+  begin_loop(w, loop);
+  run_range(w, loop, begin, end);
+  join_loop(w, loop);
+}
+
+void run_loop_static(local_loop& loop, std::uint64_t size) {
+  auto& w = *sched::this_worker();
+  begin_loop(w, loop);
+  sched::pool& pool = w.owner();
+  const loop_parts shares{size, pool.size(), loop.tiled, loop.unit};
+  loop.divisible = false;
+  loop.cut = [](worker_face& here, loop_frame& frame) noexcept {
+    const std::uint64_t from = number(frame.next);
+    const std::uint64_t to = number(frame.end);
+    frame.limit = frame.end = frame.next;
+    if (from >= to) return;
+    frame.loop->pieces.fetch_add(1, std::memory_order_relaxed);
+    static_cast<sched::worker&>(here).keep(make_placed_piece(here, *frame.loop, from, to));
+  };
+  for (unsigned i = 0; i < pool.size(); ++i) {
+    if (i == w.index || shares.begin(i) == shares.end(i)) continue;
+    loop.pieces.fetch_add(1, std::memory_order_relaxed);
+    pool.at(i).place(make_placed_piece(w, loop, shares.begin(i), shares.end(i)));
+  }
+  run_range(w, loop, shares.begin(w.index), shares.end(w.index));
+  join_loop(w, loop);
+}
+
+void run_loop_affinity(local_loop& loop, affinity_map*& map, std::uint64_t size, std::uint64_t parts) {
+  auto& w = *sched::this_worker();
+  begin_loop(w, loop);
+  affinity_map& placement = affinity_map::ready(map, w.owner(), parts);
+  loop.divisible = false;
+  loop.cut = [](worker_face& here, loop_frame& frame) noexcept {
+    const std::uint64_t from = number(frame.next);
+    const std::uint64_t to = number(frame.end);
+    frame.limit = frame.end = frame.next;
+    if (from < to) {
+      frame.loop->pieces.fetch_add(1, std::memory_order_relaxed);
+      spawn_piece(here, *frame.loop, from, to);
+    }
+    static_cast<local_loop&>(*frame.loop).map->summon(here.index);  // for the other blocks of this worker
+  };
+  const affinity_map::use in_use(placement);
+  loop.map = &placement;
+  loop.pieces.store(static_cast<std::int64_t>(parts) + 1, std::memory_order_relaxed);
+  placement.begin(loop, {size, parts, loop.tiled, loop.unit}, w);
+  placement.serve(w.index);
+  join_loop(w, loop);
 }
 
 }  // namespace shoal::detail

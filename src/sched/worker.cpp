@@ -263,12 +263,13 @@ void worker::cut_frames() noexcept {
   for (detail::loop_frame* f = inner; f != nullptr;) {
     detail::loop_frame* next = f->outer;
     f->outer = nullptr;
-    if (f->next < f->end) {
-      const std::uint64_t begin = f->next;
-      const std::uint64_t end = f->end;
-      f->limit = f->end = begin;
+    if (f->loop->cut != nullptr) {
+      f->loop->cut(*this, *f);
+    } else if (f->next < f->end) {
+      const detail::position end = std::exchange(f->end, f->next);
+      f->limit = f->next;
       f->loop->pieces.fetch_add(1, std::memory_order_relaxed);
-      detail::spawn_piece(*this, *f->loop, begin, end);
+      detail::spawn_piece(*this, *f->loop, detail::number(f->next), detail::number(end));
     }
     f = next;
   }

@@ -14,7 +14,7 @@
 #include <stdexcept>
 
 #include "sched/pool.hpp"
-#include "shoal/detail/loop.hpp"
+#include "shoal/detail/loop_space.hpp"
 #include "shoal/random.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
@@ -32,10 +32,15 @@ struct shared_state {
 };
 
 template <class F>
+void run_chunks(const void* body, detail::loop_frame& frame) {
+  while (detail::next_chunk(frame)) detail::each_position<false>(frame, *static_cast<const F*>(body));
+}
+
+template <class F>
 void loop_here(std::uint64_t n, std::uint64_t grain, const F& body) {
-  detail::loop_state loop;
+  detail::local_loop loop;
   loop.body = &body;
-  loop.chunk = detail::run_chunk<F>;
+  loop.piece = run_chunks<F>;
   loop.grain = grain;
   detail::run_loop_here(loop, 0, n);
 }

@@ -4,12 +4,14 @@
 // How: a worker goes through its range in chunks from the front. When its deque is empty it puts the far half there
 // (lazy binary splitting: Tzannes et al., PPoPP 2010), so that ranges are split only as often as somebody may want half.
 // When an iteration waits, what is left of the range goes to the deque and the waiting stack keeps one iteration.
+// Positions count from 0; what iteration or tile lies at one is the business of the piece function (loop_space.hpp).
 // Shown by tests/unit/sched/loop_test.cpp.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <stop_token>
 
 #include "shoal/detail/worker.hpp"
 
@@ -17,37 +19,60 @@ namespace shoal::detail {
 
 struct loop_state;
 
+/// A type of its own, which no data of the program has: the compiler knows that stores of a loop's body do not change a
+/// frame, and keeps `next` in a register unless the body calls something that might wait.
+enum class position : std::uint64_t {};
+constexpr std::uint64_t number(position p) noexcept { return static_cast<std::uint64_t>(p); }
+
 struct loop_frame {
-  std::uint64_t next;   // the iteration to begin next
-  std::uint64_t limit;  // of the chunk
-  std::uint64_t end;
+  position next;   // to begin next
+  position limit;  // of the chunk
+  position end;
   loop_frame* outer;
   loop_state* loop;
+  bool begun = false;
 };
 
-using chunk_function = void (*)(const void* body, loop_frame& frame);
+/// Runs all chunks that next_chunk() gives. Whatever begins an iteration has moved `next` behind it before: if the
+/// iteration waits, the frame is cut there (next == limit == end), and the piece ends when the iteration does.
+using piece_function = void (*)(const void* body, loop_frame& frame);
 
-/// Runs the chunk. If an iteration waits, the frame is cut behind it and the loop ends when the iteration does.
-template <class F>
-void run_chunk(const void* body, loop_frame& frame) {
-  const F& f = *static_cast<const F*>(body);
-  while (frame.next < frame.limit) {
-    const std::uint64_t i = frame.next++;
-    f(i);
-  }
-}
+/// Gives the frame its next chunk and offers half of the rest to others; false if there is none or the loop is over.
+/// Between chunks it serves messages, and gives way to urgent tasks: then it switches.
+bool next_chunk(loop_frame& frame) noexcept;
 
 struct loop_state {
   const void* body = nullptr;
-  chunk_function chunk = nullptr;
-  std::uint64_t grain = 1;
+  piece_function piece = nullptr;
+  std::uint64_t grain = 1;                           // positions per chunk, at most
+  std::uint64_t unit = 1;                            // of tiled loops: positions per tile
+  bool tiled = false;                                // chunks do not cross tiles; only whole tiles are given away
+  bool divisible = true;                             // may be offered to thieves
   bool outermost = false;                            // its new iterations wait when too many tasks do
+  const std::stop_token* stop = nullptr;             // begins nothing more once asked
   void (*finished)(loop_state&) noexcept = nullptr;  // on whichever worker ends last; may not switch
+  /// Takes care of [next, end) of a frame whose iteration waits; nullptr: it is offered as a piece.
+  void (*cut)(worker_face&, loop_frame&) noexcept = nullptr;
 
   std::atomic<std::int64_t> pieces{1};          // partners: every worker that holds a piece
   std::atomic<std::uint64_t> async_workers{0};  // bit i: worker i mod 64 has begun asynchronous operations
   std::atomic<bool> failed{false};
   std::exception_ptr exception;  // of the first iteration that threw; valid once `finished`
+
+  bool over() const noexcept {
+    return failed.load(std::memory_order_relaxed) || (stop != nullptr && stop->stop_requested());
+  }
+};
+
+class affinity_map;
+
+/// A loop whose caller waits on this node.
+struct local_loop final : loop_state {
+  suspended* caller = nullptr;
+  affinity_map* map = nullptr;  // of a loop with affinity
+  // Whether one of the two, the caller at its end and `finished`, has been here; partner of each: the other. The loop is
+  // gone once the second has.
+  std::atomic<bool> met{false};
 };
 
 /// Whether the running task is no part of any loop: the main task, and what is begun as one (spmd). Only the iterations
@@ -58,12 +83,31 @@ void set_outermost(bool outermost) noexcept;
 /// A chunk that makes some thirty per worker, so that the last ones even out.
 std::uint64_t default_grain(std::uint64_t iterations, unsigned workers) noexcept;
 
-/// Runs [begin, end) on this worker, offering halves to others, as one piece of `loop`. Switches if the body does.
+/// Runs [begin, end) on this worker, offering halves to others, as one (already counted) piece of `loop`. Switches if the
+/// body does.
 void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept;
 /// Offers [begin, end) as one (already counted) piece of `loop` to this worker's loop and to thieves.
 void spawn_piece(worker_face& w, loop_state& loop, std::uint64_t begin, std::uint64_t end);
 
-/// A loop whose caller waits on this node. Switches only if something of it is not done when the caller has no more.
-void run_loop_here(loop_state& loop, std::uint64_t begin, std::uint64_t end);
+/// What a loop's positions are cut into at its beginning: part k of `parts`, nearly equal, or tile k of a tiled loop.
+struct loop_parts {
+  std::uint64_t size;
+  std::uint64_t parts;
+  bool tiled;
+  std::uint64_t unit;
+  constexpr std::uint64_t begin(std::uint64_t k) const noexcept {
+    return tiled ? k * unit : size / parts * k + size % parts * k / parts;
+  }
+  constexpr std::uint64_t end(std::uint64_t k) const noexcept { return begin(k + 1); }
+};
+
+// Each runs the loop and returns when all of it is done; rethrows the first exception. Switches only if something of it is
+// not done when the caller has no more.
+/// Split on demand.
+void run_loop_here(local_loop& loop, std::uint64_t begin, std::uint64_t end);
+/// Part k on worker k and nowhere else.
+void run_loop_static(local_loop& loop, std::uint64_t size);
+/// Parts where `map` says, which learns where they really ran.
+void run_loop_affinity(local_loop& loop, affinity_map*& map, std::uint64_t size, std::uint64_t parts);
 
 }  // namespace shoal::detail

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fiber/sanitizer.hpp"
+#include "shoal/detail/loop_space.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
 #include "unit/sched/pool_run.hpp"
@@ -18,10 +19,15 @@ namespace shoal::sched {
 namespace {
 
 template <class F>
+void run_chunks(const void* body, detail::loop_frame& frame) {
+  while (detail::next_chunk(frame)) detail::each_position<false>(frame, *static_cast<const F*>(body));
+}
+
+template <class F>
 void loop_here(std::uint64_t begin, std::uint64_t end, const F& body, std::uint64_t grain = 4) {
-  detail::loop_state loop;
+  detail::local_loop loop;
   loop.body = &body;
-  loop.chunk = detail::run_chunk<F>;
+  loop.piece = run_chunks<F>;
   loop.grain = grain;
   detail::run_loop_here(loop, begin, end);
 }

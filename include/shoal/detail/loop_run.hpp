@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a range, a body and a partitioner to a loop of the engine: what bodies are called with, how long chunks are, where
+// partial results meet.
+// Who may call: tasks, through shoal/loop.hpp and shoal/parallel_for.hpp. It switches as loops do.
+// Guarantees: those of shoal/loop.hpp. Shown by tests/unit/sched/parallel_for_test.cpp, parallel_reduce_test.cpp.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include "shoal/detail/loop_space.hpp"
+#include "shoal/partition.hpp"
+#include "shoal/sync.hpp"
+
+namespace shoal::detail {
+
+/// [begin, end).
+template <std::integral Index>
+struct number_range {
+  Index begin;
+  Index end;
+  std::uint64_t grain = 1;
+
+  template <std::integral First, std::integral Last>
+  number_range(First first, Last last) noexcept : begin(static_cast<Index>(first)), end(static_cast<Index>(last)) {}
+  explicit number_range(const range1d& r) noexcept : begin(r.begin()), end(r.end()), grain(r.grain()) {}
+
+  bool empty() const noexcept { return !(begin < end); }
+  std::uint64_t size() const noexcept {
+    using wide = std::make_unsigned_t<Index>;
+    return static_cast<wide>(static_cast<wide>(end) - static_cast<wide>(begin));
+  }
+};
+
+template <class Range>
+struct part_of {
+  using type = Range;
+};
+template <class Index>
+struct part_of<number_range<Index>> {
+  using type = range1d;
+};
+
+// --- how bodies may be called ---
+
+template <class Body, class Range>
+struct calls_with_index;
+template <class Body, class Index>
+struct calls_with_index<Body, number_range<Index>> : std::is_invocable<const Body&, Index> {};
+template <class Body>
+struct calls_with_index<Body, range2d> : std::is_invocable<const Body&, std::uint64_t, std::uint64_t> {};
+template <class Body>
+struct calls_with_index<Body, range3d> : std::is_invocable<const Body&, std::uint64_t, std::uint64_t, std::uint64_t> {};
+
+template <class Body, class Range>
+concept index_body = calls_with_index<Body, Range>::value;
+template <class Body, class Range>
+concept part_body = std::invocable<const Body&, const typename part_of<Range>::type&>;
+template <class Body, class Range, class T>
+concept fold_body = std::is_invocable_r_v<T, const Body&, const typename part_of<Range>::type&, T>;
+
+template <class Range>
+using engine_range = std::conditional_t<std::same_as<Range, range1d>, number_range<std::uint64_t>, Range>;
+
+template <class Body, class Range>
+concept for_body =
+    !std::is_function_v<Body> && (index_body<Body, engine_range<Range>> || part_body<Body, engine_range<Range>>);
+template <class Body, class Range, class T>
+concept value_body =
+    !std::is_function_v<Body> && (index_body<Body, engine_range<Range>> || part_body<Body, engine_range<Range>> ||
+                                  fold_body<Body, engine_range<Range>, T>);
+
+// --- options ---
+
+template <class T>
+concept loop_option = partitioner<std::remove_cvref_t<T>> || std::same_as<std::remove_cvref_t<T>, std::stop_token>;
+
+struct loop_plan {
+  enum class kind : std::uint8_t { automatic, simple, shares, affinity };
+  kind how = kind::automatic;
+  std::uint64_t grain = 0;
+  affinity_partitioner* affinity = nullptr;
+  const std::stop_token* stop = nullptr;
+
+  void take(const auto_partitioner&) noexcept { how = kind::automatic; }
+  void take(const simple_partitioner& p) noexcept {
+    how = kind::simple;
+    grain = std::max<std::uint64_t>(p.grain, 1);
+  }
+  void take(const static_partitioner&) noexcept { how = kind::shares; }
+  void take(affinity_partitioner& p) noexcept {
+    how = kind::affinity;
+    affinity = &p;
+  }
+  void take(const std::stop_token& t) noexcept { stop = &t; }
+};
+
+template <class... Options>
+inline constexpr bool has_token = (std::same_as<std::remove_cvref_t<Options>, std::stop_token> || ...);
+
+template <class... Options>
+loop_plan plan_of(Options&... options) noexcept {
+  loop_plan plan;
+  (plan.take(options), ...);
+  return plan;
+}
+
+// --- loops ---
+
+inline void run_parts(local_loop& loop, const loop_plan& plan, std::uint64_t size, std::uint64_t parts) {
+  switch (plan.how) {
+    case loop_plan::kind::shares: return run_loop_static(loop, size);
+    case loop_plan::kind::affinity: return run_loop_affinity(loop, partition_access::map(*plan.affinity), size, parts);
+    default: return run_loop_here(loop, 0, size);
+  }
+}
+
+/// Runs a loop whose pieces are Loop::piece(loop): numbers.
+template <class Loop, class Index, class... Rest>
+void run_over(const number_range<Index>& range, const loop_plan& plan, Rest&... rest) {
+  const Loop pieces{numbers<Index>{range.begin}, rest...};
+  local_loop loop;
+  loop.body = &pieces;
+  loop.piece = Loop::piece;
+  loop.stop = plan.stop;
+  const std::uint64_t size = range.size();
+  const unsigned workers = worker_here().siblings;
+  std::uint64_t parts = 1;
+  if (plan.how == loop_plan::kind::affinity)
+    parts = std::clamp<std::uint64_t>(size / range.grain, 1,
+                                      std::uint64_t{partition_access::blocks_per_worker(*plan.affinity)} * workers);
+  if (plan.how == loop_plan::kind::simple)
+    loop.grain = std::max(plan.grain, range.grain);
+  else if (Loop::k_takes_parts && plan.how != loop_plan::kind::automatic)
+    loop.grain = size;  // a share or block is one part
+  else
+    loop.grain = std::max(default_grain(size, workers), range.grain);
+  run_parts(loop, plan, size, parts);
+}
+
+/// The same: boxes.
+template <class Loop, class Box, class... Rest>
+requires loop_range<Box>
+void run_over(const Box& box, const loop_plan& plan, Rest&... rest) {
+  const unsigned workers = worker_here().siblings;
+  const std::uint64_t chosen = default_grain(box.size(), workers);
+  const auto cut = [&] {
+    switch (plan.how) {
+      case loop_plan::kind::shares: return tiling<Box>::of_shares(box, workers);
+      case loop_plan::kind::affinity:
+        return tiling<Box>::of_count(box, std::uint64_t{partition_access::blocks_per_worker(*plan.affinity)} * workers);
+      case loop_plan::kind::simple: return tiling<Box>::of_size(box, plan.grain);
+      default: return tiling<Box>::of_size(box, chosen);
+    }
+  };
+  const Loop pieces{tiles<Box>{cut()}, rest...};
+  local_loop loop;
+  loop.body = &pieces;
+  loop.piece = Loop::piece;
+  loop.stop = plan.stop;
+  loop.tiled = true;
+  loop.unit = pieces.space.cut.unit();
+  // Tiles of the first two kinds are chunks; of the others only for bodies that take parts.
+  loop.grain = Loop::k_takes_parts ? loop.unit : std::min(loop.unit, std::max(chosen, plan.grain));
+  run_parts(loop, plan, pieces.space.size(), pieces.space.cut.tiles());
+}
+
+/// How a piece holds a body while it runs: a small plain one as its own copy, which the compiler sees that no store changes.
+template <class Body>
+using held = std::conditional_t<std::is_trivially_copyable_v<Body> && sizeof(Body) <= 64, const Body, const Body&>;
+
+template <class Space, class Range, class Body, bool Stoppable>
+struct for_pieces {
+  static constexpr bool k_takes_parts = !index_body<Body, Range>;
+  Space space;
+  const Body& body;
+
+  static void piece(const void* raw, loop_frame& frame) {
+    const auto& self = *static_cast<const for_pieces*>(raw);
+    const held<Body> body = self.body;
+    while (next_chunk(frame)) {
+      if constexpr (k_takes_parts)
+        self.space.tile(frame, body);
+      else
+        self.space.template each<Stoppable>(frame, body);
+    }
+  }
+};
+
+template <class Range>
+struct space_of {
+  using type = tiles<Range>;
+};
+template <class Index>
+struct space_of<number_range<Index>> {
+  using type = numbers<Index>;
+};
+
+template <bool Stoppable, class Range, class Body>
+void run_for(const Range& range, const Body& body, const loop_plan& plan) {
+  run_over<for_pieces<typename space_of<Range>::type, Range, Body, Stoppable>>(range, plan, body);
+}
+
+// --- reductions ---
+
+/// Where pieces leave what they have combined.
+template <class T, class Combine>
+class meeting_place {
+public:
+  // Two at a time, outside the lock: values may be large.
+  void merge(T value, const Combine& combine) {
+    for (;;) {
+      std::optional<T> other;
+      {
+        const std::lock_guard hold(guard_);
+        if (!value_) {
+          value_.emplace(std::move(value));
+          return;
+        }
+        other.swap(value_);
+      }
+      value = combine(std::move(*other), std::move(value));
+    }
+  }
+  std::optional<T>& value() noexcept { return value_; }
+
+private:
+  mutex guard_;
+  std::optional<T> value_;
+};
+
+/// sum = sum + what the body gives for an index or a part.
+template <class T, class Body, class Combine>
+struct adder {
+  const Body& body;
+  const Combine& combine;
+  T& sum;
+  template <class... Where>
+  void operator()(const Where&... where) const {
+    if constexpr (std::is_invocable_v<const Body&, const Where&...>)
+      sum = combine(std::move(sum), static_cast<T>(body(where...)));
+    else
+      sum = body(where..., std::move(sum));
+  }
+};
+
+template <class T, class Space, class Range, class Body, class Combine, bool Stoppable>
+struct reduce_pieces {
+  static constexpr bool k_takes_parts = !index_body<Body, Range>;
+  Space space;
+  const Body& body;
+  const Combine& combine;
+  const T& identity;
+  meeting_place<T, Combine>& total;
+
+  static void piece(const void* raw, loop_frame& frame) {
+    const auto& self = *static_cast<const reduce_pieces*>(raw);
+    const held<Body> body = self.body;
+    const held<Combine> combine = self.combine;
+    T sum = self.identity;
+    while (next_chunk(frame)) {
+      const adder<T, Body, Combine> add{body, combine, sum};
+      if constexpr (k_takes_parts)
+        self.space.tile(frame, add);
+      else
+        self.space.template each<Stoppable>(frame, add);
+    }
+    self.total.merge(std::move(sum), combine);
+  }
+};
+
+template <bool Stoppable, class T, class Range, class Body, class Combine>
+T run_reduce(const Range& range, const T& identity, const Body& body, const Combine& combine, const loop_plan& plan) {
+  using pieces = reduce_pieces<T, typename space_of<Range>::type, Range, Body, Combine, Stoppable>;
+  meeting_place<T, Combine> total;
+  run_over<pieces>(range, plan, body, combine, identity, total);
+  return total.value() ? std::move(*total.value()) : identity;
+}
+
+}  // namespace shoal::detail

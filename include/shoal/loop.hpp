@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parallel loops and reductions of one process: parallel_for(first, last, body), parallel_for(range, body),
+// parallel_reduce(..., identity, body, combine); then, in any order, a partitioner, a std::stop_token, `deterministic`.
+// A body is called with the index (one number per side of the range), or, if it takes that, with a part of the range.
+// Who may call: tasks; loops nest: all run on the workers that there are. It switches if an iteration does, and at the end.
+// Guarantees: returns when all iterations have ended and all that they began asynchronously is complete. Iterations run at
+// once, in any order, on const body: what they share they guard. An iteration that waits holds up no other one, but those
+// of its own part where the body takes parts. After an exception no chunk begins; the first one is thrown here. After a
+// request to stop no iteration begins, and the call returns as always: ask the token.
+// Source: oneTBB's algorithms and partitioners. Shown by tests/unit/sched/parallel_for_test.cpp, parallel_reduce_test.cpp.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <stop_token>
+#include <type_traits>
+
+#include "shoal/detail/loop_ordered.hpp"
+#include "shoal/detail/loop_run.hpp"
+#include "shoal/partition.hpp"
+#include "shoal/range.hpp"
+
+namespace shoal {
+
+/// For parallel_reduce: the same bits whatever the number of workers and whoever was faster. The range is cut into chunks
+/// that depend on nothing but the range (and `grain`, the iterations per chunk at most; 0: such that there are at most
+/// 1024 chunks). Within a chunk values are combined in order, beginning with the identity; then the results of
+/// the chunks, in order, beginning with the identity. So combine need not be commutative, nor exactly associative. In a
+/// box the chunks are tiles, each gone through row by row, in the order of the halvings that made them.
+struct deterministic_t {
+  std::uint64_t grain = 0;
+};
+inline constexpr deterministic_t deterministic;
+
+namespace detail {
+
+template <class T>
+concept reduce_option = loop_option<T> || std::same_as<std::remove_cvref_t<T>, deterministic_t>;
+
+template <std::integral First, std::integral Last>
+using numbers_between = number_range<std::common_type_t<First, Last>>;
+
+struct reduce_plan : loop_plan {
+  const deterministic_t* fixed = nullptr;
+  using loop_plan::take;
+  void take(const deterministic_t& d) noexcept { fixed = &d; }
+};
+
+template <class T, class Range, class Body, class Combine, class... Options>
+T reduce_with(const Range& range, const T& identity, const Body& body, const Combine& combine, Options&... options) {
+  static_assert(std::is_invocable_r_v<T, const Combine&, T, T>, "the combiner makes one value of two");
+  constexpr bool k_stoppable = has_token<Options...>;
+  reduce_plan plan;
+  (plan.take(options), ...);
+  if constexpr ((std::same_as<std::remove_cvref_t<Options>, deterministic_t> || ...))
+    return run_ordered_reduce<k_stoppable>(range, identity, body, combine, plan.fixed->grain, plan);
+  else
+    return run_reduce<k_stoppable>(range, identity, body, combine, plan);
+}
+
+}  // namespace detail
+
+/// Runs body(i) for all i of [first, last), which have the common type of both.
+template <std::integral First, std::integral Last, class Body, detail::loop_option... Options>
+requires detail::for_body<Body, detail::numbers_between<First, Last>>
+void parallel_for(First first, Last last, const Body& body, Options&&... options) {
+  const detail::numbers_between<First, Last> range(first, last);
+  if (!range.empty()) detail::run_for<detail::has_token<Options...>>(range, body, detail::plan_of(options...));
+}
+
+/// Runs body(i), body(i, j) or body(i, j, k) for all points of the range, or body(part) for parts of it.
+template <loop_range Range, class Body, detail::loop_option... Options>
+requires detail::for_body<Body, Range>
+void parallel_for(const Range& range, const Body& body, Options&&... options) {
+  if (!range.empty())
+    detail::run_for<detail::has_token<Options...>>(detail::engine_range<Range>(range), body,
+                                                   detail::plan_of(options...));
+}
+
+/// Combines body(i) for all i of [first, last), in any order and grouping unless `deterministic`; `identity` must change
+/// nothing, and begins every partial result. A body that takes parts is called body(part), or body(part, value so far).
+template <std::integral First, std::integral Last, class T, class Body, class Combine, detail::reduce_option... Options>
+requires detail::value_body<Body, detail::numbers_between<First, Last>, T> T
+parallel_reduce(First first, Last last, T identity, const Body& body, const Combine& combine, Options&&... options) {
+  const detail::numbers_between<First, Last> range(first, last);
+  if (range.empty()) return identity;
+  return detail::reduce_with(range, identity, body, combine, options...);
+}
+
+/// The same over a range, with body(i, j) and so on.
+template <loop_range Range, class T, class Body, class Combine, detail::reduce_option... Options>
+requires detail::value_body<Body, Range, T> T parallel_reduce(const Range& range, T identity, const Body& body,
+                                                              const Combine& combine, Options&&... options) {
+  if (range.empty()) return identity;
+  return detail::reduce_with(detail::engine_range<Range>(range), identity, body, combine, options...);
+}
+
+}  // namespace shoal
