@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a loop is divided among workers. The terms are those of oneTBB; see "Work stealing that knows the machine" in the
-// documentation of the measurements.
+// How a loop is divided among workers; in the terms of oneTBB.
 //   auto_partitioner      split on demand: half of what is left is given away whenever somebody may want it
 //   simple_partitioner    the same, with chunks of a given size
 //   static_partitioner    equal contiguous shares, share i on worker i; not stolen, so a busy worker is waited for
 //   affinity_partitioner  an object kept over loops: each block goes where it ran the last time
 // Who may call: anybody makes them; an affinity_partitioner serves one loop at a time.
-// Guarantees: with each of them every iteration runs once. Shown by tests/unit/sched/partition_test.cpp.
+// Guarantees: with each of them every iteration runs once.
+// Source: oneTBB's partitioners; lazy splitting after Tzannes et al., PPoPP 2010; affinity after Acar, Blelloch & Blumofe,
+// "The data locality of work stealing" (2000). Shown by tests/unit/sched/partition_test.cpp.
 #pragma once
 
 #include <algorithm>

@@ -131,6 +131,19 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
   if (issued) loop.async_workers.fetch_or(std::uint64_t{1} << (w.index % 64), std::memory_order_relaxed);
 }
 
+// Somebody may want it: nothing else of this worker's can be stolen.
+[[gnu::noinline]] void offer_half(worker_face& w, loop_frame& frame) noexcept {
+  loop_state& loop = *frame.loop;
+  const std::uint64_t next = number(frame.next);
+  const std::uint64_t end = number(frame.end);
+  std::uint64_t middle = next + (end - next) / 2;
+  if (loop.tiled) middle -= middle % loop.unit;
+  if (middle <= next) return;
+  loop.pieces.fetch_add(1, std::memory_order_relaxed);
+  spawn_piece(w, loop, middle, end);
+  frame.end = position{middle};
+}
+
 void begin_loop(sched::worker& w, local_loop& loop) noexcept {
   loop.outermost = w.current()->outermost;
   loop.caller = reinterpret_cast<suspended*>(w.current());
@@ -196,18 +209,11 @@ bool next_chunk(loop_frame& frame) noexcept {
   }
   const loop_state& loop = *frame.loop;
   const std::uint64_t next = number(frame.next);
-  std::uint64_t end = number(frame.end);
-  if (next >= end || loop.over()) return false;
-  if (loop.divisible && w.siblings > 1 && end - next > std::max(loop.grain, loop.unit) && w.tasks.seems_empty()) {
-    std::uint64_t middle = next + (end - next) / 2;
-    if (loop.tiled) middle -= middle % loop.unit;
-    if (middle > next) {
-      frame.loop->pieces.fetch_add(1, std::memory_order_relaxed);
-      spawn_piece(w, *frame.loop, middle, end);
-      frame.end = position{end = middle};
-    }
-  }
-  std::uint64_t limit = next + std::min(loop.grain, end - next);
+  if (next >= number(frame.end) || loop.over()) return false;
+  if (loop.divisible && w.siblings > 1 && number(frame.end) - next > std::max(loop.grain, loop.unit) &&
+      w.tasks.seems_empty()) [[unlikely]]
+    offer_half(w, frame);
+  std::uint64_t limit = next + std::min(loop.grain, number(frame.end) - next);
   if (loop.tiled) limit = std::min(limit, next - next % loop.unit + loop.unit);
   frame.limit = position{limit};
   return true;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The snippets of docs/guide.md and docs/tasks.md, as they stand there.
 #undef NDEBUG  // the snippets assert, in optimised builds too
+#include <atomic>
 #include <cassert>
 #include <cstdio>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "tests/cluster/cluster.hpp"

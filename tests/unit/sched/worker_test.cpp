@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -88,27 +89,35 @@ TEST(worker, placed_tasks_run_on_their_worker_and_may_wait) {
 
 TEST(worker, begins_what_is_placed_first_and_what_is_kept_last) {
   run_pool(1, [] {
+    struct record {
+      void note(int name) {
+        const std::size_t at = count.load(std::memory_order_acquire);
+        order.at(at) = name;
+        count.store(at + 1, std::memory_order_release);
+      }
+      std::array<int, 5> order{};
+      std::atomic<std::size_t> count{0};
+    } record;
     struct named final : placed_task {
-      std::vector<int>* order = nullptr;
+      struct record* record = nullptr;
       int name = 0;
     };
-    std::vector<int> order;
     named tasks[4];
     for (int i = 0; i < 4; ++i) {
-      tasks[i].order = &order;
+      tasks[i].record = &record;
       tasks[i].name = i;
       tasks[i].run = [](detail::task& raw) noexcept {
         auto& self = static_cast<named&>(static_cast<placed_task&>(raw));
-        self.order->push_back(self.name);
+        self.record->note(self.name);
       };
     }
     task_group group;
-    group.run([&order] { order.push_back(10); });
+    group.run([&record] { record.note(10); });
     for (int i : {0, 1}) this_worker()->keep(tasks[i]);
     for (int i : {2, 3}) this_worker()->place(tasks[i]);
-    while (order.size() < 5) yield();
+    while (record.count.load() < 5) yield();
     group.wait();
-    EXPECT_EQ(order, (std::vector<int>{2, 3, 10, 1, 0}));
+    EXPECT_EQ(record.order, (std::array<int, 5>{2, 3, 10, 1, 0}));
   });
 }
 
