@@ -22,7 +22,8 @@ struct partition_access;
 }  // namespace detail
 
 /// A worker goes through what it has in chunks from the front, and offers half of the rest whenever nothing else of its
-/// work can be taken; what was taken is split in the same way. Chunks are some thirty per worker, at most 1024 iterations.
+/// work can be taken; what was taken is split in the same way. Chunks are some thirty per worker, of at most 1024
+/// iterations; parts for bodies that take such, of at most 16384.
 struct auto_partitioner {};
 
 /// As auto_partitioner, but a chunk has at most `grain` iterations (or what the range's own grains do not let divide).
@@ -34,9 +35,10 @@ struct simple_partitioner {
 /// follows an iteration that waits. A body that takes ranges gets its share in one.
 struct static_partitioner {};
 
-/// Cuts the range into blocks, about `blocks_per_worker` for each, and remembers which worker ran which. The next loop over a
-/// range that is cut into as many hands every worker the same blocks, in ascending order. A worker that has no more takes
-/// the last block of whoever has most left, and keeps it from then on. Nobody waits for a worker that is busy elsewhere.
+/// Cuts the range into blocks, about `blocks_per_worker` for each, and remembers which worker ran which. The next loop over
+/// a range that is cut into as many hands every worker the same blocks, in ascending order. A worker that has no more
+/// takes the last block of whoever has most left, and keeps it from then on. Nobody waits for a worker that is busy
+/// elsewhere.
 class affinity_partitioner {
 public:
   explicit affinity_partitioner(unsigned blocks_per_worker = 8) noexcept

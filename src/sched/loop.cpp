@@ -178,11 +178,10 @@ void join_loop(sched::worker& w, local_loop& loop) {
 bool is_outermost() noexcept { return t_worker != nullptr && sched::this_worker()->current()->outermost; }
 void set_outermost(bool outermost) noexcept { sched::this_worker()->current()->outermost = outermost; }
 
-std::uint64_t default_grain(std::uint64_t iterations, unsigned workers) noexcept {
+std::uint64_t default_grain(std::uint64_t iterations, unsigned workers, std::uint64_t most) noexcept {
   constexpr std::uint64_t k_pieces_per_worker = 32;
-  constexpr std::uint64_t k_most = 1024;  // between two looks at the messages
   if (iterations < 2 * k_pieces_per_worker * workers) return 1;
-  return std::clamp<std::uint64_t>(iterations / (k_pieces_per_worker * workers), 1, k_most);
+  return std::clamp<std::uint64_t>(iterations / (k_pieces_per_worker * workers), 1, most);
 }
 
 void spawn_piece(worker_face& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) {

@@ -80,8 +80,11 @@ struct local_loop final : loop_state {
 bool is_outermost() noexcept;
 void set_outermost(bool outermost) noexcept;
 
-/// A chunk that makes some thirty per worker, so that the last ones even out.
-std::uint64_t default_grain(std::uint64_t iterations, unsigned workers) noexcept;
+/// A chunk that makes some thirty per worker, so that the last ones even out; no more than `most`, since between two chunks
+/// the worker looks at its messages.
+inline constexpr std::uint64_t k_longest_chunk = 1024;
+inline constexpr std::uint64_t k_longest_part = 16384;  // for bodies with loops of their own
+std::uint64_t default_grain(std::uint64_t iterations, unsigned workers, std::uint64_t most = k_longest_chunk) noexcept;
 
 /// Runs [begin, end) on this worker, offering halves to others, as one (already counted) piece of `loop`. Switches if the
 /// body does.

@@ -140,7 +140,8 @@ void run_over(const number_range<Index>& range, const loop_plan& plan, Rest&... 
   else if (Loop::k_takes_parts && plan.how != loop_plan::kind::automatic)
     loop.grain = size;  // a share or block is one part
   else
-    loop.grain = std::max(default_grain(size, workers), range.grain);
+    loop.grain =
+        std::max(default_grain(size, workers, Loop::k_takes_parts ? k_longest_part : k_longest_chunk), range.grain);
   run_parts(loop, plan, size, parts);
 }
 
@@ -149,7 +150,8 @@ template <class Loop, class Box, class... Rest>
 requires loop_range<Box>
 void run_over(const Box& box, const loop_plan& plan, Rest&... rest) {
   const unsigned workers = worker_here().siblings;
-  const std::uint64_t chosen = default_grain(box.size(), workers);
+  const std::uint64_t chosen =
+      default_grain(box.size(), workers, Loop::k_takes_parts ? k_longest_part : k_longest_chunk);
   const auto cut = [&] {
     switch (plan.how) {
       case loop_plan::kind::shares: return tiling<Box>::of_shares(box, workers);
