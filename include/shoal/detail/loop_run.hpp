@@ -69,12 +69,10 @@ template <class Range>
 using engine_range = std::conditional_t<std::same_as<Range, range1d>, number_range<std::uint64_t>, Range>;
 
 template <class Body, class Range>
-concept for_body =
-    !std::is_function_v<Body> && (index_body<Body, engine_range<Range>> || part_body<Body, engine_range<Range>>);
+concept for_body = index_body<Body, engine_range<Range>> || part_body<Body, engine_range<Range>>;
 template <class Body, class Range, class T>
-concept value_body =
-    !std::is_function_v<Body> && (index_body<Body, engine_range<Range>> || part_body<Body, engine_range<Range>> ||
-                                  fold_body<Body, engine_range<Range>, T>);
+concept value_body = index_body<Body, engine_range<Range>> || part_body<Body, engine_range<Range>> ||
+    fold_body<Body, engine_range<Range>, T>;
 
 // --- options ---
 
@@ -175,7 +173,9 @@ void run_over(const Box& box, const loop_plan& plan, Rest&... rest) {
 
 /// How a piece holds a body while it runs: a small plain one as its own copy, which the compiler sees that no store changes.
 template <class Body>
-using held = std::conditional_t<std::is_trivially_copyable_v<Body> && sizeof(Body) <= 64, const Body, const Body&>;
+concept small_and_plain = std::is_trivially_copyable_v<Body> && sizeof(Body) <= 64;
+template <class Body>
+using held = std::conditional_t<small_and_plain<Body>, const Body, const Body&>;
 
 template <class Space, class Range, class Body, bool Stoppable>
 struct for_pieces {

@@ -254,6 +254,20 @@ TEST_P(parallel_for_of, what_was_stopped_begins_no_more_and_returns) {
   });
 }
 
+std::atomic<int> counted{0};
+void count_one(int) { counted.fetch_add(1); }
+int twice(int i) { return 2 * i; }
+int plus(int a, int b) { return a + b; }
+
+TEST(parallel_for, takes_plain_functions) {
+  run_pool(2, [] {
+    parallel_for(0, 500, count_one);
+    parallel_for(0, 500, &count_one, static_partitioner{});
+    EXPECT_EQ(counted.load(), 1000);
+    EXPECT_EQ(parallel_reduce(0, 100, 0, twice, plus), 9900);
+  });
+}
+
 TEST(parallel_for, simple_chunks_are_at_most_the_grain) {
   run_pool(2, [] {
     for (const std::uint64_t grain : {1U, 10U, 333U}) {
