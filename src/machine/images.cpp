@@ -27,9 +27,11 @@ constexpr std::uintptr_t k_highest = std::uintptr_t{1} << 47;
 // Larger ones are reservations (a sanitizer's shadow, a symmetric heap), not what malloc returns.
 constexpr std::uintptr_t k_largest_heap_bytes = std::uintptr_t{1} << 40;
 #ifdef SHOAL_ASAN
-constexpr std::uintptr_t k_lowest_heap = 0x10007fff8000;  // the sanitizer's own tables end here
+constexpr std::uintptr_t k_tables_begin = 0x7fff8000;  // of the sanitizer itself: what lies in between is not a program's
+constexpr std::uintptr_t k_tables_end = 0x10007fff8000;
 #else
-constexpr std::uintptr_t k_lowest_heap = 0;
+constexpr std::uintptr_t k_tables_begin = 0;
+constexpr std::uintptr_t k_tables_end = 0;
 #endif
 
 using header = ElfW(Phdr);
@@ -158,8 +160,7 @@ bool read_area(std::string_view line, area& result) {
 }
 
 bool may_be_heap(const area& where) {
-  return where.is_private_writable && where.is_anonymous && where.end - where.begin < k_largest_heap_bytes &&
-         where.begin >= k_lowest_heap;
+  return where.is_private_writable && where.is_anonymous && where.end - where.begin < k_largest_heap_bytes;
 }
 
 bool in_image(std::uintptr_t address) {
@@ -224,6 +225,7 @@ std::uint64_t image_changes() {
 address_kind classify(const void* address) {
   const auto value = reinterpret_cast<std::uintptr_t>(address);
   if (value < k_lowest || value >= k_highest || !is_mapped(value)) return address_kind::none;
+  if (value - k_tables_begin < k_tables_end - k_tables_begin) return address_kind::mapping;
   if (is_own_stack(value)) return address_kind::stack;
   std::ifstream in("/proc/self/maps");
   for (std::string line; std::getline(in, line);) {
