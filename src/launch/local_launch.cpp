@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -58,7 +59,8 @@ private:
 int watch(children& job, world& shared, machine::interruption& stop) {
   int status = 0;
   bool failing = false;
-  int follower_status = 0;  // of a node that left because another was lost
+  int follower_status = 0;      // of a node that left because another was lost
+  bool awaiting_cause = false;  // and the process of that one has not ended yet
   std::uint64_t kill_at_ns = 0;
   while (job.any()) {
     std::vector<int> descriptors;
@@ -72,12 +74,13 @@ int watch(children& job, world& shared, machine::interruption& stop) {
     const int ready = machine::wait_any(descriptors, wait_ns);
     if (ready < 0) {
       job.signal_all(SIGKILL);
+      awaiting_cause = false;  // what ends now ends by our hand
       kill_at_ns = base::now_ns() + static_cast<std::uint64_t>(k_grace_ns);
       continue;
     }
     const auto index = static_cast<std::size_t>(ready);
     const auto begin_to_fail = [&] {
-      failing = true;
+      if (std::exchange(failing, true)) return;
       kill_at_ns = base::now_ns() + static_cast<std::uint64_t>(k_grace_ns);
     };
     if (index == job.all().size()) {
@@ -91,7 +94,7 @@ int watch(children& job, world& shared, machine::interruption& stop) {
     const machine::exit_status ended = job.all()[index].reap();
     const auto n = static_cast<std::uint32_t>(index);
     const bool left = shared.at(n).state.load(std::memory_order_acquire) == node_state::left;
-    if (failing || (ended.clean() && left)) continue;
+    if ((failing && !awaiting_cause) || (ended.clean() && left)) continue;
     if (stop.signal() != 0 && ended.signal == stop.signal()) {  // Ctrl-C reaches the whole group of processes
       status = 128 + ended.signal;
       begin_to_fail();
@@ -111,10 +114,13 @@ int watch(children& job, world& shared, machine::interruption& stop) {
     shared.announce_lost(n);
     if (shared.lost().load(std::memory_order_acquire) != n + 1) {
       if (follower_status == 0) follower_status = ended.shell_code();
+      awaiting_cause = true;
+      begin_to_fail();  // the process may be a script that has outlived the node
       continue;
     }
     base::say("node {} (process {}) {}; the others are told to leave", n, pid, machine::describe(ended));
     if (status == 0) status = std::max(ended.shell_code(), 1);
+    awaiting_cause = false;
     begin_to_fail();
   }
   return status != 0 ? status : follower_status;
