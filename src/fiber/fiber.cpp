@@ -3,6 +3,8 @@
 
 #include <cxxabi.h>
 
+#include <new>
+
 namespace shoal::fiber {
 
 exception_state* exception_state_of_this_thread() noexcept {
@@ -10,6 +12,8 @@ exception_state* exception_state_of_this_thread() noexcept {
 }
 
 void prepare(fiber& f, std::byte* bottom, std::byte* top, entry_function entry) noexcept {
+  top -= sizeof(stack_notes);
+  f.notes = new (top) stack_notes{.bottom = bottom};
   const auto bytes = static_cast<std::size_t>(top - bottom);
   f.context = make_context(top, bytes, entry);
   f.exceptions = {};
@@ -22,7 +26,8 @@ void prepare(fiber& f, std::byte* bottom, std::byte* top, entry_function entry) 
 #endif
 }
 
-void adopt_thread([[maybe_unused]] fiber& f) noexcept {
+void adopt_thread(fiber& f, stack_notes& notes) noexcept {
+  f.notes = &notes;
 #if SHOAL_TSAN
   f.sanitizer.tsan = __tsan_get_current_fiber();
 #endif
@@ -43,7 +48,7 @@ SHOAL_NO_TSAN void forget([[maybe_unused]] fiber& f) noexcept {
     __tsan_switch_to_fiber(me, __tsan_switch_to_fiber_no_sync);
     f.sanitizer.unwatched_for_ever = false;
   }
-  if (f.sanitizer.tsan != nullptr && f.stack_bottom != nullptr) __tsan_destroy_fiber(f.sanitizer.tsan);
+  if (f.sanitizer.tsan != nullptr && f.notes->bottom != nullptr) __tsan_destroy_fiber(f.sanitizer.tsan);
   f.sanitizer.tsan = nullptr;
 #endif
 }

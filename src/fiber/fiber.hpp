@@ -26,27 +26,34 @@ struct exception_state {
 /// Where this thread keeps its exception state. Ask once per thread; the address never changes.
 exception_state* exception_state_of_this_thread() noexcept;
 
+/// What is known of a stack but not needed to switch to it; lies at its top, where it stays readable however the fiber is
+/// used. For a stack that the pool did not make, wherever its worker has it.
+struct alignas(64) stack_notes {
+  std::byte* bottom = nullptr;    // lowest byte that may be used; nullptr: a stack that the pool did not make
+  const void* running = nullptr;  // the scheduler's account of what its loop on this stack has begun last
+};
+
 /// One cache line.
 struct alignas(64) fiber : lockfree::inbox_node<> {
   fiber_context context = nullptr;  // where it goes on; valid while it is not running
   exception_state exceptions;
-  void* owner = nullptr;              // the worker, for whoever wakes it
-  fiber* next_free = nullptr;         // in the pool
-  std::byte* stack_bottom = nullptr;  // lowest byte that may be used; nullptr: a stack that the pool did not make
-  std::uint32_t stack = 0;            // its number in the region
-  bool outermost = false;             // what runs here is no part of a loop: a loop that it begins may be held back
+  void* owner = nullptr;       // the worker, for whoever wakes it
+  fiber* next_free = nullptr;  // in the pool
+  stack_notes* notes = nullptr;
+  std::uint32_t stack = 0;  // its number in the region
+  bool outermost = false;   // what runs here is no part of a loop: a loop that it begins may be held back
   [[no_unique_address]] shadow sanitizer;
 };
 #if !SHOAL_TSAN && !SHOAL_ASAN
 static_assert(sizeof(fiber) == 64);
 #endif
 
-/// Makes `f` ready to run `entry` on the stack [bottom, top). `entry` must call arrived() first, and never returns. It
-/// begins with the rounding modes that programs begin with.
+/// Makes `f` ready to run `entry` on the stack [bottom, top), its notes at the top. `entry` must call arrived() first, and
+/// never returns. It begins with the rounding modes that programs begin with. `top` is aligned as the notes are.
 void prepare(fiber& f, std::byte* bottom, std::byte* top, entry_function entry) noexcept;
 
 /// Takes the calling thread's own stack as a fiber.
-void adopt_thread(fiber& f) noexcept;
+void adopt_thread(fiber& f, stack_notes& notes) noexcept;
 /// Forgets what the sanitizers know about a fiber; before its stack goes.
 void forget(fiber& f) noexcept;
 

@@ -25,26 +25,17 @@ std::size_t stride(std::size_t stack_bytes, std::size_t guard_bytes) {
 // As many of `stacks` as the address space has room for. Where that is limited half of what would fit is taken, because
 // the threads' own stacks and the heap need some too.
 machine::reserved_range reserve(std::size_t stride_bytes, std::size_t& stacks, std::size_t least) {
-  const auto take = [stride_bytes](std::size_t some) {
-    return machine::reserved_range(machine::round_up(some * (stride_bytes + sizeof(fiber)), machine::page_size()),
-                                   machine::k_huge_page_bytes, machine::page_kind::small);
-  };
-  try {
-    return take(stacks);
-  } catch (const error&) {
-    if (stacks / 2 < least) throw;
-  }
-  for (;;) {
-    stacks /= 2;
+  for (bool limited = false;;) {
     try {
-      take(stacks);
-      break;
+      machine::reserved_range taken(machine::round_up(stacks * (stride_bytes + sizeof(fiber)), machine::page_size()),
+                                    machine::k_huge_page_bytes, machine::page_kind::small);
+      if (!std::exchange(limited, false)) return taken;
     } catch (const error&) {
       if (stacks / 2 < least) throw;
+      limited = true;
     }
+    stacks = std::max(stacks / 2, least);
   }
-  stacks = std::max(stacks / 2, least);
-  return take(stacks);
 }
 
 }  // namespace
@@ -87,15 +78,14 @@ void stack_region::guard(std::size_t stack) noexcept {
   if (guards_.exchange(guard_kind::none, std::memory_order_relaxed) != guard_kind::none)
     base::warn(
         "from the {}th on, stacks have no guard (Linux 6.13 has them for all): a task that overflows its stack is "
-        "noticed "
-        "only when it waits there; raise the setting stack, for instance SHOAL_STACK=256K, if frames are large",
-        stack + 1);
+        "noticed only when it waits there; if frames are large {}",
+        stack + 1, k_stack_advice);
 }
 
-bool stack_region::find(const void* address, const std::byte** bottom_of) const noexcept {
+bool stack_region::find(const void* address, std::size_t* stack) const noexcept {
   const auto* at = static_cast<const std::byte*>(address);
   if (at < range_.data() || at >= range_.data() + capacity_ * stride_bytes_) return false;
-  *bottom_of = bottom(static_cast<std::size_t>(at - range_.data()) / stride_bytes_);
+  *stack = static_cast<std::size_t>(at - range_.data()) / stride_bytes_;
   return true;
 }
 
@@ -114,9 +104,8 @@ fiber* stack_pool::place(std::size_t stack) noexcept {
   std::byte* const top = region_.top(stack) - (stack % k_stagger_lines) * k_line_bytes;
   auto* f = new (region_.fiber_place(stack)) fiber;
   f->owner = owner_;
-  f->stack_bottom = region_.bottom(stack);
   f->stack = static_cast<std::uint32_t>(stack);
-  prepare(*f, f->stack_bottom, top, entry_);
+  prepare(*f, region_.bottom(stack), top, entry_);
   return f;
 }
 
@@ -147,7 +136,7 @@ void stack_pool::trim(std::size_t keep, std::size_t most) noexcept {
     free_ = f->next_free;
     --idle_;
     forget(*f);
-    machine::discard(f->stack_bottom, region_.stack_bytes());
+    machine::discard(region_.bottom(f->stack), region_.stack_bytes());
     bare_.push_back(f->stack);
   }
 }
@@ -159,11 +148,12 @@ void stack_pool::shrink() noexcept {
 
 // Down to the page below the one that the stack is used to: by us, standing on it, or by the loop that goes on on it.
 [[gnu::noinline, gnu::cold]] void stack_pool::give_back_depth(const fiber& f) noexcept {
+  std::byte* const bottom = region_.bottom(f.stack);
   const auto* used = static_cast<const std::byte*>(__builtin_frame_address(0));
-  if (used < f.stack_bottom || used >= region_.top(f.stack)) used = static_cast<const std::byte*>(f.context);
+  if (used < bottom || used >= region_.top(f.stack)) used = static_cast<const std::byte*>(f.context);
   const std::size_t page = machine::page_size();
-  const auto spare = static_cast<std::size_t>(used - f.stack_bottom) / page * page;
-  if (spare > page) machine::discard(f.stack_bottom, spare - page);
+  const auto spare = static_cast<std::size_t>(used - bottom) / page * page;
+  if (spare > page) machine::discard(bottom, spare - page);
 }
 
 }  // namespace shoal::fiber

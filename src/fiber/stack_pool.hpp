@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "fiber/fiber.hpp"
@@ -27,13 +28,18 @@ enum class guard_kind : std::uint8_t {
   none     // as much memory, which the overflow may use before it reaches another stack
 };
 
+/// How every message about a stack that was too small ends.
+inline constexpr std::string_view k_stack_advice =
+    "raise the setting stack, for instance SHOAL_STACK=1M, or keep large objects elsewhere";
+
 class stack_region {
 public:
   static constexpr std::size_t k_stacks_per_lease = 32;
   // Some 65000 mappings are what a process may have in all, and several nodes may live in it.
   static constexpr std::size_t k_most_mapped_guards = 2048;
 
-  /// `most_stacks` is halved, down to `k_stacks_per_lease` per worker, while the system refuses the address space.
+  /// `most_stacks` is halved while the system refuses the address space, and once more when it does not, so that as much
+  /// is left for threads and the heap; no less than `least_stacks`.
   stack_region(std::size_t stack_bytes, std::size_t most_stacks, std::size_t least_stacks,
                guard_kind best = guard_kind::marked);
 
@@ -58,8 +64,8 @@ public:
   /// Whether every stack that was committed so far has a guard.
   bool has_guards() const noexcept { return guards_.load(std::memory_order_relaxed) != guard_kind::none; }
 
-  /// Whether `address` lies in the region; `bottom` then gets that of its stack, above `address` if that is in a guard.
-  bool find(const void* address, const std::byte** bottom) const noexcept;
+  /// Whether `address` lies in the region; `stack` then gets the number of its stack, or of that whose guard it is in.
+  bool find(const void* address, std::size_t* stack) const noexcept;
 
 private:
   std::size_t fibers_offset() const noexcept { return capacity_ * stride_bytes_; }

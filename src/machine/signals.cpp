@@ -163,6 +163,18 @@ signal_line& signal_line::decimal(std::int64_t value) noexcept {
   return text({digits.data() + first, digits.size() - first});
 }
 
+signal_line& signal_line::hexadecimal(std::uint64_t value) noexcept {
+  std::array<char, 18> digits;
+  std::size_t first = digits.size();
+  do {
+    digits[--first] = "0123456789abcdef"[value % 16];
+    value /= 16;
+  } while (value != 0);
+  digits[--first] = 'x';
+  digits[--first] = '0';
+  return text({digits.data() + first, digits.size() - first});
+}
+
 void signal_line::write(int descriptor) noexcept {
   const int saved_errno = errno;
   text_[length_++] = '\n';

@@ -64,6 +64,7 @@ class signal_line {
 public:
   signal_line& text(std::string_view part) noexcept;
   signal_line& decimal(std::int64_t value) noexcept;
+  signal_line& hexadecimal(std::uint64_t value) noexcept;
   /// Adds a line feed and writes; the object is empty afterwards.
   void write(int descriptor = 2) noexcept;
 

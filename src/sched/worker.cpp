@@ -11,6 +11,7 @@
 #include "machine/futex.hpp"
 #include "machine/memory_info.hpp"
 #include "sched/pool.hpp"
+#include "sched/stack_overflow.hpp"
 #include "shoal/detail/assert.hpp"
 
 namespace shoal::sched {
@@ -49,10 +50,14 @@ void worker::run_thread() noexcept {
   detail::t_port = port;
   exceptions_ = fiber::exception_state_of_this_thread();
   error_number_ = &errno;
-  fiber::adopt_thread(native_);
+  fiber::adopt_thread(native_, native_notes_);
   current_ = &native_;
   native_idle_ = false;
-  if (first_ != nullptr) run(*first_);
+  if (first_ != nullptr) {
+    started begun;
+    native_notes_.running = &begun;
+    run(*first_, begun);
+  }
   loop(native_);
   fiber::acquire_from(this);
   drop_placed();
@@ -102,14 +107,18 @@ fiber::fiber* worker::take_loop() noexcept {
   return stacks_.take();
 }
 
-void worker::run(task& t) noexcept {
+void worker::run(task& t, started& begun) noexcept {
   ++counts_.run;
+  begun.function = t.run;
+  begun.group = t.group;
   fiber::acquire_from(&t);
   const fiber::watched program;
   t.run(t);
 }
 
 void worker::loop(fiber::fiber& self) noexcept {
+  started begun;
+  self.notes->running = &begun;
   for (;;) {
     if (owner_.stopping()) {
       if (&self == &native_) return;
@@ -124,7 +133,7 @@ void worker::loop(fiber::fiber& self) noexcept {
       poll_once();
       owner_.take_submitted(*this);
       if (task* t = next_own()) {
-        run(*t);
+        run(*t, begun);
         continue;
       }
     }
@@ -135,19 +144,19 @@ void worker::loop(fiber::fiber& self) noexcept {
     }
     if (task* t = next_own()) {
       --turns_;
-      run(*t);
+      run(*t, begun);
       continue;
     }
     if (poll_once()) continue;
     if (task* t = steal()) {
-      run(*t);
+      run(*t, begun);
       continue;
     }
     if (task* t = next_apart()) {
-      run(*t);
+      run(*t, begun);
       continue;
     }
-    if (!idle()) park(true);
+    if (!idle(begun)) park(true);
   }
 }
 
@@ -156,7 +165,8 @@ void worker::run_errands() noexcept {
     task* t = mine_.back();
     mine_.pop_back();
     ++no_wait_scopes;
-    run(*t);
+    started own;  // the stack may be a waiting task's, which is what it is known by
+    run(*t, own);
     --no_wait_scopes;
   }
 }
@@ -277,10 +287,9 @@ void worker::cut_frames() noexcept {
 
 // For stacks without a guard, and in checked builds.
 [[gnu::noinline, gnu::cold]] void worker::check_stack() noexcept {
-  const fiber::fiber& me = *current_;
-  SHOAL_ASSERT(me.stack_bottom == nullptr ||
-                   static_cast<std::byte*>(__builtin_frame_address(0)) > me.stack_bottom + machine::page_size(),
-               "a task has used up its stack; raise the setting stack, for instance SHOAL_STACK=256K");
+  const std::byte* const bottom = current_->notes->bottom;
+  if (bottom != nullptr && static_cast<std::byte*>(__builtin_frame_address(0)) <= bottom + machine::page_size())
+    end_for_used_up_stack(*this);
 }
 
 std::uint64_t worker::leave() noexcept {

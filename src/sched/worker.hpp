@@ -35,6 +35,12 @@ struct errand : lockfree::inbox_node<>, detail::task {};
 /// of them when the pool stops is run then, and must have nothing to do but to dispose of itself.
 struct placed_task : lockfree::inbox_node<>, detail::task {};
 
+/// What a loop has begun last; lies in the loop's frame, found by the notes of its stack.
+struct started {
+  detail::task::function function = nullptr;
+  const void* group = nullptr;
+};
+
 class worker final : public detail::worker_face {
 public:
   worker(pool& owner, unsigned number, std::size_t most_waiting);
@@ -54,6 +60,8 @@ public:
   /// Serves messages; called by loops between chunks and by programs that compute for long.
   bool poll() noexcept;
   fiber::fiber* current() noexcept { return current_; }
+  /// What the current stack's loop has begun last.
+  const started& begun() const noexcept { return *static_cast<const started*>(current_->notes->running); }
 
   /// For a task of this worker, on this worker's thread, which gets `word` from leave(); does not look at its stack.
   void make_ready_here(fiber::fiber& f, std::uint64_t word) noexcept {
@@ -110,7 +118,7 @@ private:
 
   static void on_fresh_stack() noexcept;
   void loop(fiber::fiber& self) noexcept;
-  void run(detail::task& t) noexcept;
+  void run(detail::task& t, started& begun) noexcept;
   void cut_frames() noexcept;
   fiber::fiber* take_loop() noexcept;
   void resume(fiber::fiber& self, fiber::fiber& next) noexcept;
@@ -122,7 +130,7 @@ private:
   detail::task* next_placed() noexcept;
   void drop_placed() noexcept;
   detail::task* steal() noexcept;
-  bool idle() noexcept;
+  bool idle(started& begun) noexcept;
   void park(bool able) noexcept;
   bool anything_to_do(bool able) noexcept;
   bool full() const noexcept;
@@ -138,8 +146,9 @@ private:
   fiber::exception_state* exceptions_ = nullptr;
   int* error_number_ = nullptr;  // where this thread has its errno, to be found without a call
   fiber::fiber* current_ = nullptr;
-  std::uint64_t word_ = 0;    // for the task that is about to go on
-  fiber::fiber native_;       // the thread's own stack
+  std::uint64_t word_ = 0;  // for the task that is about to go on
+  fiber::fiber native_;     // the thread's own stack
+  fiber::stack_notes native_notes_;
   bool native_idle_ = false;  // it stands in its loop
   unsigned turns_ = k_turns;
   detail::task* first_ = nullptr;

@@ -40,12 +40,12 @@ task* worker::steal() noexcept {
 }
 
 // Looks around for a while before parking; true if there is something to do.
-bool worker::idle() noexcept {
+bool worker::idle(started& begun) noexcept {
   if (owner_.above().flush(*this)) return true;
   for (unsigned round = 0; round < owner_.options().spin_rounds; ++round) {
     if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart()) return true;
     if (task* t = steal()) {
-      run(*t);
+      run(*t, begun);
       return true;
     }
     // Somebody else may need the processor to produce what we wait for.

@@ -60,6 +60,17 @@ TEST_P(a_node_killed, is_named_and_the_others_leave) {
   EXPECT_EQ(files_in("/dev/shm"), before);
 }
 
+// The launcher's own process of that node is a script that goes on for long: the others' leaving is what it goes by.
+TEST(faults, a_node_whose_script_outlives_it_does_not_hold_up_the_job) {
+  const std::string choose = "case \"$SHOAL_LAUNCH\" in *node=1\\ *) '" + program("cluster_faults") +
+                             "' exit_there; exec sleep 60;; esac; exec '" + program("cluster_faults") + "' exit_there";
+  const outcome got = run(launch({"-n", "2", "-w", "1"}, {"/bin/bash", "-c", choose}), {}, 40);
+  EXPECT_TRUE(got.in_time) << got;
+  EXPECT_LT(got.seconds, 2 * k_within_seconds) << got;  // the grace included
+  EXPECT_NE(got.status.shell_code(), 0) << got;
+  EXPECT_TRUE(got.has("node 1 ")) << got;
+}
+
 TEST(faults, a_node_that_leaves_by_exit_or_abort_is_named_too) {
   for (const auto& [what, node] :
        {std::pair{"exit_there", "node 1 "}, std::pair{"abort_there", "node 1 "}, std::pair{"exit_here", "node 0 "}}) {
@@ -157,6 +168,8 @@ TEST(faults, an_overflow_of_a_task_s_stack_names_the_setting_and_ends_the_job) {
       EXPECT_NE(got.status.shell_code(), 0) << what << ": " << got;
       EXPECT_TRUE(got.has("has overflowed its stack")) << what << ": " << got;
       EXPECT_TRUE(got.has("SHOAL_STACK")) << what << ": " << got;
+      EXPECT_TRUE(got.has("/cluster_faults+0x")) << what << ": " << got;  // the task
+      EXPECT_TRUE(got.has("worker 0, stack ")) << what << ": " << got;
     }
 }
 

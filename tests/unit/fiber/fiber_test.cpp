@@ -21,7 +21,7 @@ protected:
 
   fibers() : exceptions_(*exception_state_of_this_thread()) {
     t_self = this;
-    adopt_thread(main_);
+    adopt_thread(main_, main_notes_);
   }
   ~fibers() override { t_self = nullptr; }
 
@@ -59,6 +59,7 @@ protected:
   stack_region region_{k_stack_bytes, 64, 32};
   stack_pool pool_{region_, this, entry};
   fiber main_;
+  stack_notes main_notes_;
   fiber* current_ = nullptr;
   void (*body_)(fibers&) = nullptr;
 

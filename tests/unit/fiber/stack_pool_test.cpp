@@ -37,18 +37,19 @@ TEST(stack_pool, fibers_have_stacks_of_their_own_in_the_region) {
   stack_region region(k_stack_bytes, 128, 32);
   int owner = 0;
   stack_pool pool(region, &owner, never);
-  std::set<const std::byte*> stacks;
+  std::set<std::size_t> stacks;
   for (int i = 0; i < 100; ++i) {
     fiber* f = pool.take();
     ASSERT_NE(f, nullptr);
     EXPECT_EQ(f->owner, &owner);
-    const std::byte* stack = nullptr;
+    std::size_t stack = 0;
     ASSERT_TRUE(region.find(f->context, &stack));
-    EXPECT_EQ(stack, f->stack_bottom);
+    EXPECT_EQ(stack, f->stack);
+    EXPECT_EQ(region.bottom(stack), f->notes->bottom);
     EXPECT_TRUE(stacks.insert(stack).second);
   }
   EXPECT_EQ(pool.in_use(), 100U);
-  const std::byte* stack = nullptr;
+  std::size_t stack = 0;
   EXPECT_FALSE(region.find(&owner, &stack));
 }
 
@@ -108,7 +109,7 @@ TEST(stack_pool, an_unused_stack_takes_no_memory_and_a_placed_one_a_page) {
   stack_region other(k_stack_bytes, 32, 32);
   stack_pool pool(other, nullptr, never);
   fiber* f = pool.take();
-  EXPECT_EQ(resident_pages(f->stack_bottom, k_stack_bytes), 1U);
+  EXPECT_EQ(resident_pages(f->notes->bottom, k_stack_bytes), 1U);
 }
 
 TEST(stack_pool, trim_gives_memory_back_and_the_stacks_stay_usable) {
@@ -116,12 +117,12 @@ TEST(stack_pool, trim_gives_memory_back_and_the_stacks_stay_usable) {
   stack_pool pool(region, nullptr, never);
   std::vector<fiber*> all;
   for (int i = 0; i < 20; ++i) all.push_back(pool.take());
-  std::byte* lowest = all[0]->stack_bottom;
+  std::byte* lowest = all[0]->notes->bottom;
   std::byte* highest = lowest;
   for (fiber* f : all) {
-    std::memset(f->stack_bottom + machine::page_size(), 1, 8 * machine::page_size());
-    lowest = std::min(lowest, f->stack_bottom);
-    highest = std::max(highest, f->stack_bottom);
+    std::memset(f->notes->bottom + machine::page_size(), 1, 8 * machine::page_size());
+    lowest = std::min(lowest, f->notes->bottom);
+    highest = std::max(highest, f->notes->bottom);
   }
   const auto bytes = static_cast<std::size_t>(highest - lowest) + k_stack_bytes;
   const std::size_t before = resident_pages(lowest, bytes);
@@ -149,14 +150,14 @@ TEST(stack_pool, a_deep_stack_in_use_again_and_again_gives_its_pages_back) {
   stack_region region(k_stack_bytes, 32, 32);
   stack_pool pool(region, nullptr, never);
   fiber* const deep = pool.take();
-  std::memset(deep->stack_bottom, 1, k_stack_bytes / 2);
-  EXPECT_GE(resident_pages(deep->stack_bottom, k_stack_bytes), 8U);
+  std::memset(deep->notes->bottom, 1, k_stack_bytes / 2);
+  EXPECT_GE(resident_pages(deep->notes->bottom, k_stack_bytes), 8U);
   pool.put(deep);
   for (int i = 0; i < 300; ++i) {
     ASSERT_EQ(pool.take(), deep);
     pool.put(deep);
   }
-  EXPECT_LE(resident_pages(deep->stack_bottom, k_stack_bytes), 2U);
+  EXPECT_LE(resident_pages(deep->notes->bottom, k_stack_bytes), 2U);
 }
 
 class guards : public testing::TestWithParam<guard_kind> {};
@@ -169,7 +170,7 @@ TEST_P(guards, overflow_dies_by_a_fault) {
     stack_pool pool(region, nullptr, never);
     fiber* f = pool.take();
     if (!region.has_guards() || pool.unguarded()) return 42;
-    auto* floor = reinterpret_cast<volatile char*>(f->stack_bottom);
+    auto* floor = reinterpret_cast<volatile char*>(f->notes->bottom);
     *floor = 1;  // the lowest byte that may be used
     *(floor - 1) = 1;
     return 0;

@@ -65,7 +65,8 @@ TEST(signals, a_line_is_put_together_without_the_library) {
   ASSERT_EQ(::pipe(ends.data()), 0);
   errno = 1234;
   signal_line line;
-  line.text("a ").decimal(0).text(" ").decimal(-42).text(" ").decimal(INT64_MIN);
+  line.text("a ").decimal(0).text(" ").decimal(-42).text(" ").decimal(INT64_MIN).text(" ").hexadecimal(0).hexadecimal(
+      UINT64_MAX);
   line.write(ends[1]);
   EXPECT_EQ(errno, 1234);
   line.text(std::string(5000, 'x')).write(ends[1]);
@@ -76,7 +77,7 @@ TEST(signals, a_line_is_put_together_without_the_library) {
     all.append(text.data(), static_cast<std::size_t>(got));
   }
   ::close(ends[0]);
-  const std::string first = "a 0 -42 -9223372036854775808\n";
+  const std::string first = "a 0 -42 -9223372036854775808 0x00xffffffffffffffff\n";
   EXPECT_EQ(all.substr(0, first.size()), first);
   EXPECT_EQ(all.size(), first.size() + 1024);
   EXPECT_EQ(all.back(), '\n');
