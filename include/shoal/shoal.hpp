@@ -4,6 +4,7 @@
 
 #include "shoal/array.hpp"
 #include "shoal/error.hpp"
+#include "shoal/future.hpp"
 #include "shoal/loop.hpp"
 #include "shoal/on.hpp"
 #include "shoal/parallel_for.hpp"

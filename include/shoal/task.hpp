@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks within one node: a group whose tasks are waited for together, a task with a result, two calls in parallel.
-// Who may call: tasks (what shoal::run started, and whatever that started). wait(), get(), yield() and the end of
-// parallel_invoke may switch tasks; run() and async() do not.
+// Tasks within one node: a group whose tasks are waited for together, two calls in parallel.
+// Who may call: tasks (what shoal::run started, and whatever that started). wait(), yield() and the end of
+// parallel_invoke may switch tasks; run() does not.
 // Guarantees: a task that waits gives its worker to others and goes on on the same worker; waiting never runs foreign
 // tasks on the waiter's stack, only its own children that nobody has taken. The first exception of a group is thrown
 // where it is waited for. Costs: a spawn and a join are a few stores and a fence; closures up to about 100 bytes do not allocate.
@@ -14,7 +14,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -268,50 +267,6 @@ void parallel_invoke(F&& f, G&& g) {
   }
   if (thrown) std::rethrow_exception(thrown);
   if (child.thrown) std::rethrow_exception(child.thrown);
-}
-
-/// The result of a task begun with async(). Move-only; its destructor waits for the task.
-template <class T>
-class future {
-public:
-  future() = default;
-  future(future&&) noexcept = default;
-  future& operator=(future&&) noexcept = default;
-
-  bool valid() const noexcept { return state_ != nullptr; }
-  /// Waits and gives the result, or throws what the task threw. Once. May switch.
-  T get() {
-    SHOAL_ASSERT(valid(), "this future has no task: it was moved from, or get() was called twice");
-    const auto mine = std::move(state_);
-    mine->group.wait();
-    if constexpr (!std::is_void_v<T>) return std::move(*mine->value);
-  }
-
-private:
-  template <class F>
-  friend auto async(F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>>;
-
-  struct shared {
-    using stored = std::conditional_t<std::is_void_v<T>, char, T>;
-    std::optional<stored> value;
-    task_group group;  // last: its destructor waits before the value goes
-  };
-  std::unique_ptr<shared> state_;
-};
-
-/// Begins `f` as a task of this node and gives its future.
-template <class F>
-auto async(F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
-  using result = std::invoke_result_t<std::decay_t<F>&>;
-  future<result> made;
-  made.state_ = std::make_unique<typename future<result>::shared>();
-  made.state_->group.run([state = made.state_.get(), body = std::forward<F>(f)]() mutable {
-    if constexpr (std::is_void_v<result>)
-      body();
-    else
-      state->value.emplace(body());
-  });
-  return made;
 }
 
 }  // namespace shoal

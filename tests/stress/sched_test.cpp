@@ -15,6 +15,7 @@
 
 #include "sched/pool.hpp"
 #include "shoal/detail/loop_space.hpp"
+#include "shoal/future.hpp"
 #include "shoal/random.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shoal/task.hpp"
+#include "shoal/future.hpp"
 
 #include <gtest/gtest.h>
 
