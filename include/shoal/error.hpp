@@ -24,6 +24,8 @@ enum class errc {
   timeout,               // something did not happen in the time allowed
   remote,                // an exception thrown on another node, brought here with the reply
   stopped,               // what was asked has begun to end
+  deadlock,              // tasks wait for each other in a circle
+  abandoned,             // a promise was destroyed before it was set
   internal,              // Shoal contradicts itself: a defect worth a report
 };
 

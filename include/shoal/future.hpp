@@ -1,62 +1,171 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of a task that is begun now and asked for later.
-// Who may call: tasks. get() and the destructor of a future may switch tasks; async() does not.
-// Guarantees: as a task_group of one task.
-// Shown by tests/unit/sched/task_test.cpp.
+// Results that are not there yet: of a task begun with async(), of a continuation, of several together, of a promise.
+// Who may call: tasks; a future and a promise by one task at a time each. get() and wait() may switch tasks, and so may
+// the destructor, since a future that a task fills waits for it (one that a promise fills does not); the others do not.
+// Guarantees: get() takes the value, once, or throws what the task threw. A continuation runs on the worker that made
+// the value, right after the task that did; an exception passes by continuations; one that nobody asks for is said.
+// Futures that wait for each other give every task that would close the cycle a shoal::error with the tasks' names; not
+// noticed are cycles through a promise, a group, a lock or the continuation of when_all. One block per task, recycled
+// up to 128 bytes with the closure and the value. Shown by tests/unit/sched/future_test.cpp, future_cycle_test.cpp.
 #pragma once
 
+#include <concepts>
+#include <exception>
 #include <memory>
-#include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "shoal/detail/assert.hpp"
-#include "shoal/task.hpp"
+#include "shoal/detail/future_state.hpp"
 
 namespace shoal {
 
-/// The result of a task begun with async(). Move-only; its destructor waits for the task.
 template <class T>
 class future {
 public:
+  static_assert(std::is_void_v<T> || (std::is_object_v<T> && !std::is_const_v<T>),
+                "a future holds a value or nothing; give a pointer instead of a reference");
+
   future() = default;
   future(future&&) noexcept = default;
   future& operator=(future&&) noexcept = default;
 
   bool valid() const noexcept { return state_ != nullptr; }
-  /// Waits and gives the result, or throws what the task threw. Once. May switch.
+  /// Whether get() would give its result at once.
+  bool ready() const noexcept { return state().is_ready(); }
+  /// Returns when the result is there. Throws only if it would never return (see above).
+  void wait() { detail::await(state()); }
+  /// Waits and gives the result, or throws what the task threw. Once.
   T get() {
-    SHOAL_ASSERT(valid(), "this future has no task: it was moved from, or get() was called twice");
+    wait();
     const auto mine = std::move(state_);
-    mine->group.wait();
+    if (mine->thrown) std::rethrow_exception(std::exchange(mine->thrown, nullptr));
     if constexpr (!std::is_void_v<T>) return std::move(*mine->value);
   }
 
-private:
+  /// Begins `f` with the value (f() for future<void>) as a task when it is there, and gives the future of its result.
   template <class F>
-  friend auto async(F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>>;
+  requires detail::continuation_of<F, T>
+  auto then(F&& f) -> future<detail::continuation_result<F, T>> {
+    using next = detail::then_state<detail::continuation_result<F, T>, T, std::decay_t<F>>;
+    detail::future_state& source = state();
+    next* const made = detail::make_state<next>(std::forward<F>(f));
+    future<detail::continuation_result<F, T>> result(made);
+    made->take_source(*state_.release());
+    if (!detail::attach(source, *made)) detail::spawn(detail::worker_here(), *made);
+    return result;
+  }
 
-  struct shared {
-    using stored = std::conditional_t<std::is_void_v<T>, char, T>;
-    std::optional<stored> value;
-    task_group group;  // last: its destructor waits before the value goes
-  };
-  std::unique_ptr<shared> state_;
+private:
+  template <class>
+  friend class future;
+  template <class>
+  friend class promise;
+  friend struct detail::future_access;
+  using value_state = detail::future_value<T>;
+
+  explicit future(value_state* s) noexcept : state_(s) {}
+  value_state& state() const noexcept {
+    SHOAL_ASSERT(valid(), "this future has no task: it was moved from, or get() or then() was called before");
+    return *state_;
+  }
+
+  std::unique_ptr<value_state, detail::state_dropper> state_;
 };
 
-/// Begins `f` as a task of this node and gives its future.
-template <class F>
-auto async(F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
+/// Begins `f` as a task of this node and gives its future. Messages call the task by `name`, a literal, or by number.
+template <detail::task_body F>
+auto async(const char* name, F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
   using result = std::invoke_result_t<std::decay_t<F>&>;
-  future<result> made;
-  made.state_ = std::make_unique<typename future<result>::shared>();
-  made.state_->group.run([state = made.state_.get(), body = std::forward<F>(f)]() mutable {
-    if constexpr (std::is_void_v<result>)
-      body();
+  detail::worker_face& w = detail::worker_here();
+  auto* const made = detail::make_state<detail::async_state<result, std::decay_t<F>>>(std::forward<F>(f));
+  made->name = name;
+  try {
+    detail::spawn(w, *made);
+  } catch (...) {  // no memory for a longer deque
+    made->body_is_gone();
+    made->of->dispose(*made);
+    throw;
+  }
+  return detail::future_access::make<result>(made);
+}
+template <detail::task_body F>
+auto async(F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
+  return async(nullptr, std::forward<F>(f));
+}
+
+/// The other end of a future that no task of its own fills. Destroyed before it is set it gives its future an error.
+template <class T>
+class promise {
+public:
+  explicit promise(const char* name = nullptr) : state_(detail::make_state<detail::promise_state<T>>()) {
+    state_->name = name;
+  }
+  promise(promise&& other) noexcept
+      : state_(std::exchange(other.state_, nullptr)), given_(std::exchange(other.given_, false)) {}
+  promise& operator=(promise&& other) noexcept {
+    std::swap(state_, other.state_);
+    std::swap(given_, other.given_);
+    return *this;
+  }
+  ~promise() {
+    if (state_ == nullptr) return;
+    state_->thrown = detail::broken_promise(*state_);
+    finish();
+  }
+
+  future<T> get_future() {
+    SHOAL_ASSERT(state_ != nullptr && !given_, "a promise has one future, to be asked for before it is set");
+    given_ = true;
+    return detail::future_access::make<T>(state_);
+  }
+
+  template <class... Values>
+  requires std::constructible_from<detail::stored<T>, Values...>
+  void set_value(Values&&... values) {
+    check();
+    state_->value.emplace(std::forward<Values>(values)...);
+    finish();
+  }
+  void set_exception(std::exception_ptr e) noexcept {
+    check();
+    state_->thrown = std::move(e);
+    finish();
+  }
+
+private:
+  void check() const noexcept {
+    SHOAL_ASSERT(state_ != nullptr, "a promise is set once; this one was set before, or moved from");
+  }
+  void finish() noexcept {
+    auto* const mine = std::exchange(state_, nullptr);
+    if (given_)
+      detail::finish_elsewhere(*mine);
     else
-      state->value.emplace(body());
-  });
-  return made;
+      mine->of->dispose(*mine);
+  }
+
+  detail::promise_state<T>* state_;
+  bool given_ = false;
+};
+
+/// The values of all of them, std::monostate for void; or the exception of the first, in this order, that has one.
+template <class... Ts>
+requires(sizeof...(Ts) > 0) auto when_all(future<Ts>... futures) -> future<std::tuple<detail::stored<Ts>...>> {
+  using state = detail::gather_state<detail::tuple_of_futures<Ts...>>;
+  return detail::future_access::make<std::tuple<detail::stored<Ts>...>>(
+      detail::make_state<state>(detail::tuple_of_futures<Ts...>(std::move(futures)...)));
+}
+template <class T>
+auto when_all(std::vector<future<T>> futures)
+    -> future<std::conditional_t<std::is_void_v<T>, void, std::vector<detail::stored<T>>>> {
+  using result = std::conditional_t<std::is_void_v<T>, void, std::vector<detail::stored<T>>>;
+  using state = detail::gather_state<detail::vector_of_futures<T>>;
+  return detail::future_access::make<result>(
+      detail::make_state<state>(detail::vector_of_futures<T>(std::move(futures))));
 }
 
 }  // namespace shoal

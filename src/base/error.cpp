@@ -17,6 +17,8 @@ std::string_view to_string(errc code) noexcept {
     case errc::timeout: return "timeout";
     case errc::remote: return "remote";
     case errc::stopped: return "stopped";
+    case errc::deadlock: return "deadlock";
+    case errc::abandoned: return "abandoned";
     case errc::internal: return "internal";
   }
   return "unknown";

@@ -13,7 +13,9 @@ exception_state* exception_state_of_this_thread() noexcept {
 
 void prepare(fiber& f, std::byte* bottom, std::byte* top, entry_function entry) noexcept {
   top -= sizeof(stack_notes);
-  f.notes = new (top) stack_notes{.bottom = bottom};
+  f.notes = new (top) stack_notes;
+  f.notes->bottom = bottom;
+  f.notes->of = &f;
   const auto bytes = static_cast<std::size_t>(top - bottom);
   f.context = make_context(top, bytes, entry);
   f.exceptions = {};
@@ -28,6 +30,7 @@ void prepare(fiber& f, std::byte* bottom, std::byte* top, entry_function entry) 
 
 void adopt_thread(fiber& f, stack_notes& notes) noexcept {
   f.notes = &notes;
+  notes.of = &f;
 #if SHOAL_TSAN
   f.sanitizer.tsan = __tsan_get_current_fiber();
 #endif

@@ -8,6 +8,7 @@
 // Shown by tests/unit/fiber/fiber_test.cpp.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -26,12 +27,42 @@ struct exception_state {
 /// Where this thread keeps its exception state. Ask once per thread; the address never changes.
 exception_state* exception_state_of_this_thread() noexcept;
 
+struct fiber;
+
+/// What the scheduler has begun on a stack and not ended, innermost first; which is its own affair.
+struct filling {
+  filling* outer = nullptr;
+};
+
 /// What is known of a stack but not needed to switch to it; lies at its top, where it stays readable however the fiber is
-/// used. For a stack that the pool did not make, wherever its worker has it.
+/// used, and even when the stack's pages have been given back: it is all noughts then. For a stack that the pool did not
+/// make, its worker has it.
 struct alignas(64) stack_notes {
   std::byte* bottom = nullptr;    // lowest byte that may be used; nullptr: a stack that the pool did not make
   const void* running = nullptr;  // the scheduler's account of what its loop on this stack has begun last
+  fiber* of = nullptr;
+  filling* fills = nullptr;  // results that tasks on this stack are to give
+
+  // A wait for a result, written by the stack that waits and, as to the edge, by whoever ends the wait or is found to be
+  // waited for; read by whoever looks for a circle of waits (src/sched/future.cpp).
+  static constexpr std::uintptr_t k_no_edge = 0;
+  static bool is_open(std::uintptr_t edge) noexcept { return edge % 2 == 1; }
+
+  /// Before the wait can be seen; `wait` is a number that no other wait of the worker has.
+  std::uintptr_t open_wait(std::uint64_t wait) noexcept {
+    waits.store(wait, std::memory_order_seq_cst);
+    const std::uintptr_t open = 2 * static_cast<std::uintptr_t>(wait) + 1;
+    waits_for.store(open, std::memory_order_seq_cst);
+    return open;
+  }
+  void close_wait() noexcept { waits_for.store(k_no_edge, std::memory_order_seq_cst); }
+
+  std::atomic<std::uintptr_t> waits_for{k_no_edge};  // the notes of another stack, or open: not known which
+  std::atomic<std::uint64_t> waits{0};
+  std::atomic<const char*> awaited_name{nullptr};
+  std::atomic<std::uint64_t> awaited_number{0};
 };
+static_assert(sizeof(stack_notes) == 64);
 
 /// One cache line.
 struct alignas(64) fiber : lockfree::inbox_node<> {

@@ -119,6 +119,12 @@ void pool::run(const std::function<void()>& body) {
   if (first.thrown) std::rethrow_exception(first.thrown);
 }
 
+bool pool::owns(const fiber::stack_notes& notes) const noexcept {
+  std::size_t stack = 0;
+  return region_.find(&notes, &stack) ||
+         std::ranges::any_of(workers_, [&notes](const auto& w) { return w->stands_natively_on(notes); });
+}
+
 void pool::stop() noexcept {
   stopping_.store(true, std::memory_order_release);
   for (auto& w : workers_) w->ring();

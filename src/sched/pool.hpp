@@ -78,6 +78,8 @@ public:
   const pool_options& options() const noexcept { return options_; }
   const worker_map& map() const noexcept { return map_; }
   fiber::stack_region& stacks() noexcept { return region_; }
+  /// Whether these are the notes of a stack that a worker of this pool may stand on. Does not look at them.
+  bool owns(const fiber::stack_notes& notes) const noexcept;
 
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
   /// Ends the workers' loops; worker 0's too. Any thread.

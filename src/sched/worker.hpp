@@ -60,6 +60,9 @@ public:
   /// Serves messages; called by loops between chunks and by programs that compute for long.
   bool poll() noexcept;
   fiber::fiber* current() noexcept { return current_; }
+  bool stands_natively_on(const fiber::stack_notes& notes) const noexcept { return &notes == &native_notes_; }
+  /// A number for a wait that shows in its stack's notes.
+  std::uint64_t next_wait() noexcept { return ++noted_waits_; }
   /// What the current stack's loop has begun last.
   const started& begun() const noexcept { return *static_cast<const started*>(current_->notes->running); }
 
@@ -151,6 +154,7 @@ private:
   fiber::stack_notes native_notes_;
   bool native_idle_ = false;  // it stands in its loop
   unsigned turns_ = k_turns;
+  std::uint64_t noted_waits_ = 0;
   detail::task* first_ = nullptr;
   ready_queue ready_;
   fiber::stack_pool stacks_;

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a future and the task that fills it share: the result, and one word in which whoever comes first leaves word for
+// the other. The completer's last touch is an exchange of that word; then the state is the future's, or its successor's.
+// Who may call: shoal/future.hpp. await() may switch tasks; settle() in a task's end too; the others do not.
+// How cycles are noticed: a task about to wait writes into the word of every state that its stack fills that it is to
+// be found there, and into the notes of its stack for whose stack it waits; then it follows these edges. Edges are
+// written before they are followed, so the last task of a cycle sees it whole; they hold numbers of waits, so that a
+// second look tells whether all existed at once. No order or store of this lies on a path that does not wait.
+// Shown by tests/unit/sched/future_test.cpp, tests/unit/sched/future_cycle_test.cpp, model: tests/model/future_test.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "shoal/detail/worker.hpp"
+#include "shoal/task.hpp"
+
+namespace shoal {
+template <class T>
+class future;
+}  // namespace shoal
+
+namespace shoal::detail {
+
+struct future_state;
+
+/// What a kind of state does; gathered states (when_all) have the last three too.
+struct future_kind {
+  future_state* (*step)(future_state&) noexcept = nullptr;  // runs it; gives what runs next on this stack
+  void (*dispose)(future_state&) noexcept = nullptr;
+  bool (*is_ready)(const future_state&) noexcept = nullptr;
+  void (*await)(future_state&) = nullptr;
+  bool (*attach)(future_state&, future_state& next) noexcept = nullptr;
+};
+
+/// Runs a state, and its successors as long as it has any.
+void run_future(task& t) noexcept;
+
+struct future_state : task {
+  // What the word says: nobody came yet, or one of these, or a pointer with a tag.
+  static constexpr std::uintptr_t k_nobody = 0;
+  static constexpr std::uintptr_t k_ready = 1;
+  static constexpr std::uintptr_t k_dropped = 2;    // by a future that did not wait
+  static constexpr std::uintptr_t k_waiter = 3;     // the notes of the stack that waits
+  static constexpr std::uintptr_t k_successor = 4;  // the state of the continuation
+  static constexpr std::uintptr_t k_place = 5;      // the notes of the stack that is to fill it, which waits or waited
+  static constexpr std::uintptr_t k_tags = 7;
+
+  static constexpr unsigned k_worker_shift = 32;
+  static constexpr std::uint64_t k_may_be_dropped = std::uint64_t{1} << 63;  // in `number`: its future does not wait
+
+  explicit future_state(const future_kind& kind) noexcept : of(&kind) {
+    run = run_future;
+    const worker_face& w = worker_here();
+    number = std::uint64_t{w.index} << k_worker_shift | static_cast<std::uint32_t>(w.spawned);
+  }
+  bool is_ready() const noexcept {
+    return of->is_ready != nullptr ? of->is_ready(*this) : word.load(std::memory_order_acquire) == k_ready;
+  }
+
+  std::atomic<std::uintptr_t> word{k_nobody};  // partners: the future's holder, whoever fills it
+  const future_kind* of;
+  const char* name = nullptr;
+  std::uint64_t number = 0;  // what it is called without a name: its worker, and how many tasks that one had begun
+  std::exception_ptr thrown;
+};
+
+/// The result is in `s`: tells whoever waits; gives the successor, if there is one. `s` may be gone when it returns.
+future_state* finish(future_state& s) noexcept;
+/// The same in the midst of a task: a successor goes to the deque.
+void finish_elsewhere(future_state& s) noexcept;
+/// Returns when the result is there; throws if tasks wait for each other in a circle. May switch.
+void await(future_state& s);
+/// Has `next` run after `s`, by whoever completes `s`; false if it is complete: then `next` is the caller's to begin.
+bool attach(future_state& s, future_state& next) noexcept;
+/// A future's end: waits if need be, tells of an exception, disposes.
+void drop(future_state& s) noexcept;
+std::exception_ptr broken_promise(const future_state& s);
+
+struct state_dropper {
+  void operator()(future_state* s) const noexcept { drop(*s); }
+};
+
+template <class T>
+using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+template <class T>
+struct future_value : future_state {
+  using future_state::future_state;
+  std::optional<stored<T>> value;
+};
+
+template <class S, class... Args>
+S* make_state(Args&&... args) {
+  void* const place = allocate_for<S>(worker_here());
+  if constexpr (std::is_nothrow_constructible_v<S, Args...>) {
+    return ::new (place) S(std::forward<Args>(args)...);
+  } else {
+    try {
+      return ::new (place) S(std::forward<Args>(args)...);
+    } catch (...) {  // the copy of a body
+      deallocate_for<S>(*t_worker, place);
+      throw;
+    }
+  }
+}
+
+template <class S>
+void dispose_of(future_state& s) noexcept {
+  auto& self = static_cast<S&>(s);
+  self.~S();
+  deallocate_for<S>(worker_here(), &self);
+}
+
+/// A state whose result comes from a body, which ends with its task.
+template <class T, class F>
+struct body_state : future_value<T> {
+  template <class G>
+  body_state(const future_kind& kind, G&& f) noexcept(std::is_nothrow_constructible_v<F, G>)
+      : future_value<T>(kind), body(std::forward<G>(f)) {}
+  ~body_state() {}
+
+  template <class... Args>
+  void call(Args&&... args) noexcept {
+    try {
+      if constexpr (std::is_void_v<T>) {
+        std::invoke(body, std::forward<Args>(args)...);
+        this->value.emplace();
+      } else {
+        this->value.emplace(std::invoke(body, std::forward<Args>(args)...));
+      }
+    } catch (...) {
+      this->thrown = std::current_exception();
+    }
+  }
+  void body_is_gone() noexcept { body.~F(); }
+
+  union {
+    F body;
+  };
+};
+
+template <class T, class F>
+struct async_state final : body_state<T, F> {
+  template <class G>
+  explicit async_state(G&& f) noexcept(std::is_nothrow_constructible_v<F, G>)
+      : body_state<T, F>(k_kind, std::forward<G>(f)) {}
+
+  static future_state* step(future_state& s) noexcept {
+    auto& self = static_cast<async_state&>(s);
+    const std::uint64_t issued = *t_worker->async_issued;
+    self.call();
+    settle(issued);
+    self.body_is_gone();
+    return finish(self);
+  }
+  static constexpr future_kind k_kind{.step = step, .dispose = dispose_of<async_state>};
+};
+
+template <class T, class Source, class F>
+struct then_state final : body_state<T, F> {
+  template <class G>
+  explicit then_state(G&& f) noexcept(std::is_nothrow_constructible_v<F, G>)
+      : body_state<T, F>(k_kind, std::forward<G>(f)) {}
+
+  void take_source(future_value<Source>& s) noexcept {
+    source = &s;
+    this->name = s.name;
+    this->number |= s.number & future_state::k_may_be_dropped;
+  }
+  static future_state* step(future_state& s) noexcept {
+    auto& self = static_cast<then_state&>(s);
+    const std::uint64_t issued = *t_worker->async_issued;
+    if (self.source->thrown)
+      self.thrown = std::exchange(self.source->thrown, nullptr);
+    else if constexpr (std::is_void_v<Source>)
+      self.call();
+    else
+      self.call(std::move(*self.source->value));
+    settle(issued);
+    self.body_is_gone();
+    self.source->of->dispose(*self.source);
+    return finish(self);
+  }
+  static constexpr future_kind k_kind{.step = step, .dispose = dispose_of<then_state>};
+
+  future_value<Source>* source = nullptr;  // ours from its completion on
+};
+
+template <class T>
+struct promise_state final : future_value<T> {
+  promise_state() noexcept : future_value<T>(k_kind) { this->number |= future_state::k_may_be_dropped; }
+  static constexpr future_kind k_kind{.step = nullptr, .dispose = dispose_of<promise_state>};
+};
+
+template <class F, class T>
+struct continuation {
+  using result = std::invoke_result_t<std::decay_t<F>&, T>;
+};
+template <class F>
+struct continuation<F, void> {
+  using result = std::invoke_result_t<std::decay_t<F>&>;
+};
+template <class F, class T>
+using continuation_result = typename continuation<F, T>::result;
+template <class F, class T>
+concept continuation_of = requires {
+  typename continuation_result<F, T>;
+};
+
+/// The way into a future for the functions that make one.
+struct future_access {
+  template <class T>
+  static future<T> make(future_value<T>* s) noexcept {
+    return future<T>(s);
+  }
+  template <class T>
+  static future_value<T>& state(future<T>& f) noexcept {
+    return f.state();
+  }
+};
+
+template <class... Ts>
+struct tuple_of_futures {
+  using result = std::tuple<stored<Ts>...>;
+  explicit tuple_of_futures(future<Ts>... given) noexcept : futures(std::move(given)...) {}
+
+  static constexpr std::size_t size() noexcept { return sizeof...(Ts); }
+  template <class Visit>
+  void visit(Visit&& each) {
+    std::apply([&each](auto&... f) { (each(future_access::state(f)), ...); }, futures);
+  }
+  template <class Into>
+  void give(Into& into) {
+    std::apply([&into](auto&... f) { into.emplace(std::move(*future_access::state(f).value)...); }, futures);
+  }
+  std::tuple<future<Ts>...> futures;
+};
+
+template <class T>
+struct vector_of_futures {
+  using result = std::conditional_t<std::is_void_v<T>, void, std::vector<stored<T>>>;
+  explicit vector_of_futures(std::vector<future<T>> given) noexcept : futures(std::move(given)) {}
+
+  std::size_t size() const noexcept { return futures.size(); }
+  template <class Visit>
+  void visit(Visit&& each) {
+    for (auto& f : futures) each(future_access::state(f));
+  }
+  template <class Into>
+  void give(Into& into) {
+    auto& values = into.emplace();
+    if constexpr (!std::is_void_v<T>) {
+      values.reserve(futures.size());
+      for (auto& f : futures) values.push_back(std::move(*future_access::state(f).value));
+    }
+  }
+  std::vector<future<T>> futures;
+};
+
+/// Several results as one. Who waits for it waits for one part after the other; a continuation has the parts count down.
+template <class Parts>
+struct gather_state final : future_value<typename Parts::result> {
+  explicit gather_state(Parts given)
+      : future_value<typename Parts::result>(k_kind), parts(std::move(given)), counters(parts.size(), counter(*this)) {
+    parts.visit([this](future_state& s) { this->number |= s.number & future_state::k_may_be_dropped; });
+  }
+
+  struct counter final : future_state {
+    explicit counter(gather_state& g) noexcept : future_state(k_counter_kind), whole(&g) {}
+    counter(const counter& other) noexcept : future_state(k_counter_kind), whole(other.whole) {}
+    gather_state* whole;
+  };
+
+  void assemble() noexcept {
+    parts.visit([this](future_state& s) {
+      if (s.thrown && !this->thrown) this->thrown = std::exchange(s.thrown, nullptr);
+    });
+    if (this->thrown) return;
+    try {
+      parts.give(this->value);
+    } catch (...) {
+      this->thrown = std::current_exception();
+    }
+  }
+  future_state* count_down() noexcept {
+    if (left.fetch_sub(1, std::memory_order_acq_rel) != 1) return nullptr;  // partners: the parts' completers, attach()
+    assemble();
+    return finish(*this);
+  }
+
+  static bool is_ready(const future_state& s) noexcept {
+    bool all = true;
+    const_cast<gather_state&>(static_cast<const gather_state&>(s)).parts.visit([&all](future_state& part) {
+      all = all && part.is_ready();
+    });
+    return all;
+  }
+  static void await(future_state& s) {
+    auto& self = static_cast<gather_state&>(s);
+    if (self.word.load(std::memory_order_relaxed) == future_state::k_ready) return;
+    self.parts.visit([](future_state& part) { detail::await(part); });
+    self.assemble();
+    self.word.store(future_state::k_ready, std::memory_order_relaxed);  // nobody else sees it
+  }
+  static bool attach(future_state& s, future_state& next) noexcept {
+    auto& self = static_cast<gather_state&>(s);
+    if (self.word.load(std::memory_order_relaxed) == future_state::k_ready) return false;
+    self.word.store(reinterpret_cast<std::uintptr_t>(&next) | future_state::k_successor, std::memory_order_relaxed);
+    self.left.store(self.parts.size() + 1, std::memory_order_relaxed);
+    std::size_t done = 1;
+    auto* next_counter = self.counters.data();
+    self.parts.visit([&done, &next_counter](future_state& part) {
+      if (!detail::attach(part, *next_counter++)) ++done;
+    });
+    if (self.left.fetch_sub(done, std::memory_order_acq_rel) != done) return true;
+    self.assemble();
+    return false;
+  }
+  static constexpr future_kind k_counter_kind{
+      .step = [](future_state& s) noexcept { return static_cast<counter&>(s).whole->count_down(); }};
+  static constexpr future_kind k_kind{
+      .dispose = dispose_of<gather_state>, .is_ready = is_ready, .await = await, .attach = attach};
+
+  Parts parts;
+  std::vector<counter> counters;
+  std::atomic<std::size_t> left{0};
+};
+
+}  // namespace shoal::detail

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks that wait for each other's futures in a circle are told so, by name, and tasks that merely wait in long chains,
+// or on stacks that others waited on before, are not.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "shoal/error.hpp"
+#include "shoal/future.hpp"
+#include "shoal/sync.hpp"
+#include "unit/sched/pool_run.hpp"
+
+namespace shoal {
+namespace {
+
+struct given {
+  unsigned workers;
+  unsigned length;
+};
+
+class future_cycles : public testing::TestWithParam<given> {};
+
+INSTANTIATE_TEST_SUITE_P(shapes, future_cycles,
+                         testing::Values(given{1, 1}, given{1, 2}, given{1, 3}, given{2, 1}, given{2, 2}, given{2, 3},
+                                         given{4, 1}, given{4, 2}, given{4, 3}, given{4, 10}),
+                         [](const auto& shape) {
+                           return std::to_string(shape.param.workers) + "_workers_length_" +
+                                  std::to_string(shape.param.length);
+                         });
+
+constexpr const char* k_names[] = {"ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jim"};
+
+// Task i asks for the result of task i + 1, once all are there to be asked. Gives how many were told of a circle.
+unsigned close_circle(unsigned length, unsigned yields, bool through_then, std::string& sentence) {
+  std::vector<future<int>> results(length);
+  std::atomic<unsigned> told{0};
+  latch begun(length + 1);
+  latch ended(length);
+  mutex guard;
+  for (unsigned i = 0; i < length; ++i) {
+    results[i] = async(k_names[i], [&, i, next = (i + 1) % length] {
+      begun.arrive_and_wait();
+      for (unsigned y = 0; y < yields * i; ++y) yield();
+      int got = 0;
+      try {
+        results[next].wait();
+        got = 1;
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::deadlock) << e.what();
+        ++told;
+        const std::lock_guard lock(guard);
+        sentence = e.what();
+      }
+      ended.count_down();
+      return got;
+    });
+    if (through_then) results[i] = results[i].then([](int x) { return x; });
+  }
+  begun.count_down();
+  ended.wait();
+  for (auto& r : results) r.get();
+  return told;
+}
+
+TEST_P(future_cycles, are_named_and_not_hung) {
+  sched::run_pool(GetParam().workers, [] {
+    for (const bool through_then : {false, true})
+      for (unsigned yields = 0; yields < 20; ++yields) {
+        std::string sentence;
+        const unsigned told = close_circle(GetParam().length, yields, through_then, sentence);
+        ASSERT_GE(told, 1U);
+        ASSERT_LE(told, GetParam().length);
+        for (unsigned i = 0; i < GetParam().length; ++i)
+          EXPECT_NE(sentence.find(std::string("task '") + k_names[i] + "'"), std::string::npos) << sentence;
+        EXPECT_EQ(sentence.find("task no."), std::string::npos) << sentence;
+      }
+  });
+}
+
+TEST_P(future_cycles, are_not_seen_where_there_are_none) {
+  sched::run_pool(GetParam().workers, [] {
+    const unsigned seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    for (int round = 0; round < 20; ++round) {
+      constexpr unsigned k_tasks = 500;
+      std::vector<future<unsigned>> results(k_tasks);
+      std::vector<std::unique_ptr<std::atomic<bool>>> taken;
+      for (unsigned i = 0; i < k_tasks; ++i) taken.push_back(std::make_unique<std::atomic<bool>>(false));
+      semaphore go(0);
+      const bool backwards = round % 2 == 0;
+      const auto body = [&](unsigned i, unsigned yields) {
+        if (i == 0) go.acquire();
+        for (unsigned y = 0; y < yields; ++y) yield();
+        // Mostly the one before: chains; each result is waited for by one task.
+        unsigned sum = 1;
+        for (unsigned j = i; j-- > 0 && j + 3 > i;)
+          if (!taken[j]->exchange(true)) sum += results[j].get();
+        return sum;
+      };
+      latch made(1);
+      for (unsigned n = 0; n < k_tasks; ++n) {
+        const unsigned i = backwards ? k_tasks - 1 - n : n;
+        const unsigned yields = static_cast<unsigned>(random() % 5);
+        results[i] = async([&body, &made, i, yields] {
+          made.wait();
+          return body(i, yields);
+        });
+      }
+      made.count_down();
+      for (int y = 0; y < 10; ++y) yield();
+      go.release();
+      unsigned sum = 0;
+      for (unsigned i = k_tasks; i-- > 0;)
+        if (!taken[i]->exchange(true)) sum += results[i].get();
+      EXPECT_EQ(sum, k_tasks);
+    }
+  });
+}
+
+TEST(future_cycle, of_tasks_without_names_gives_their_numbers) {
+  sched::run_pool(1, [] {
+    std::string sentence;
+    future<void> self;
+    self = async([&] {
+      try {
+        self.get();
+      } catch (const error& e) {
+        sentence = e.what();
+      }
+    });
+    yield();
+    self.wait();
+    EXPECT_NE(sentence.find("task no. "), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find(" of worker 0"), std::string::npos) << sentence;
+  });
+}
+
+TEST(future_cycle, of_a_part_of_when_all_is_named_too) {
+  sched::run_pool(2, [] {
+    std::string sentence;
+    future<std::tuple<int, int>> both;
+    future<int> self;
+    semaphore made(0);
+    semaphore told(0);
+    self = async("snake", [&] {
+      made.acquire();
+      both = when_all(async([] { return 1; }), std::move(self));
+      try {
+        both.wait();
+      } catch (const error& e) {
+        sentence = e.what();
+      }
+      told.release();
+      return 2;
+    });
+    made.release();
+    told.acquire();
+    EXPECT_EQ(both.get(), std::tuple(1, 2));
+    EXPECT_NE(sentence.find("task 'snake' waits for task 'snake'"), std::string::npos) << sentence;
+  });
+}
+
+}  // namespace
+}  // namespace shoal
