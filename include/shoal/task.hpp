@@ -44,6 +44,9 @@ public:
   void ended() noexcept;
   /// Waiter only: returns when all that were added have ended. May switch.
   void wait() noexcept;
+  /// From then until wait() is over somebody is known to wait; the tasks that he runs himself meanwhile may ask.
+  void announce(suspended* waiter) noexcept { waiter_ = waiter; }
+  bool announced() const noexcept { return waiter_ != nullptr; }
   bool nothing_begun() const noexcept { return begun_ == 0; }
 
 private:
@@ -267,6 +270,13 @@ void parallel_invoke(F&& f, G&& g) {
   }
   if (thrown) std::rethrow_exception(thrown);
   if (child.thrown) std::rethrow_exception(child.thrown);
+}
+
+/// The same for more of them. If several throw, the first of these in order wins.
+template <class F, class G, class... More>
+requires(std::invocable<F&>&& std::invocable<G&> && sizeof...(More) > 0 &&
+         (std::invocable<More&> && ...)) void parallel_invoke(F&& f, G&& g, More&&... more) {
+  parallel_invoke(f, [&] { parallel_invoke(g, more...); });
 }
 
 }  // namespace shoal

@@ -59,11 +59,14 @@ void join_counter::ended() noexcept {
 }
 
 void join_counter::wait() noexcept {
-  if (begun_ == 0) return;
-  waiter_ = this_task();
-  const std::int64_t awaited = std::exchange(begun_, 0);
-  if (ended_.fetch_sub(awaited, std::memory_order_acq_rel) != awaited) leave();
-  fiber::acquire_from(this);
+  if (begun_ != 0) {
+    waiter_ = this_task();
+    const std::int64_t awaited = begun_;
+    if (ended_.fetch_sub(awaited, std::memory_order_acq_rel) != awaited) leave();
+    fiber::acquire_from(this);
+    begun_ -= awaited;  // not before: a task of a group that asks for the group's end is to find it outstanding
+  }
+  waiter_ = nullptr;
 }
 
 void spawn_apart(worker_face& w, task& t, priority p) {
@@ -91,6 +94,13 @@ void settle_now() noexcept {
 }  // namespace shoal::detail
 
 namespace shoal {
+namespace {
+
+constexpr const char* k_waits_for_itself =
+    "a task_group is waited for from inside itself, by one of its own tasks or by a second task; only the task that "
+    "uses it may wait, once at a time";
+
+}  // namespace
 
 void yield() noexcept {
   if (detail::t_worker != nullptr) sched::this_worker()->yield();
@@ -103,6 +113,8 @@ void poll() noexcept {
 void task_group::wait_all() noexcept {
   if (join_.nothing_begun()) return;
   detail::worker_face& w = *detail::t_worker;
+  SHOAL_ASSERT(!join_.announced(), k_waits_for_itself);
+  join_.announce(detail::this_task());
   const std::uint64_t issued = detail::issued_count();
   while (!join_.nothing_begun()) {
     if (w.signs->urgent.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -114,6 +126,7 @@ void task_group::wait_all() noexcept {
     join_.ran_here();
   }
   detail::settle(issued);
+  if (!join_.nothing_begun()) SHOAL_ASSERT(sched::this_worker()->begun().group != this, k_waits_for_itself);
   join_.wait();
 }
 

@@ -6,7 +6,7 @@
 // be found there, and into the notes of its stack for whose stack it waits; then it follows these edges. Edges are
 // written before they are followed, so the last task of a cycle sees it whole; they hold numbers of waits, so that a
 // second look tells whether all existed at once. No order or store of this lies on a path that does not wait.
-// Shown by tests/unit/sched/future_test.cpp, tests/unit/sched/future_cycle_test.cpp, model: tests/model/future_test.cpp.
+// Shown by tests/unit/sched/future_test.cpp, tests/unit/sched/future_cycle_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -157,7 +157,7 @@ struct async_state final : body_state<T, F> {
 
   static future_state* step(future_state& s) noexcept {
     auto& self = static_cast<async_state&>(s);
-    const std::uint64_t issued = *t_worker->async_issued;
+    const std::uint64_t issued = issued_count();
     self.call();
     settle(issued);
     self.body_is_gone();
@@ -179,7 +179,7 @@ struct then_state final : body_state<T, F> {
   }
   static future_state* step(future_state& s) noexcept {
     auto& self = static_cast<then_state&>(s);
-    const std::uint64_t issued = *t_worker->async_issued;
+    const std::uint64_t issued = issued_count();
     if (self.source->thrown)
       self.thrown = std::exchange(self.source->thrown, nullptr);
     else if constexpr (std::is_void_v<Source>)

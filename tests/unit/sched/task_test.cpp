@@ -52,6 +52,30 @@ TEST_P(tasks, parallel_invoke_computes_fibonacci) {
   with_pool(GetParam(), [] { EXPECT_EQ(fib(20), 6765U); });
 }
 
+TEST_P(tasks, parallel_invoke_takes_any_number) {
+  with_pool(GetParam(), [] {
+    int a = 0;
+    int b = 0;
+    int c = 0;
+    int d = 0;
+    shoal::parallel_invoke([&] { a = 1; }, [&] { b = 2; }, [&] { c = 3; }, [&] { d = 4; });
+    EXPECT_EQ(a + 10 * b + 100 * c + 1000 * d, 4321);
+    std::atomic<int> ended{0};
+    const auto fails = [&ended](const char* what) {
+      shoal::yield();
+      ended.fetch_add(1);
+      throw std::runtime_error(what);
+    };
+    try {
+      shoal::parallel_invoke([&] { ended.fetch_add(1); }, [&] { fails("second"); }, [&] { fails("third"); });
+      ADD_FAILURE() << "nothing thrown";
+    } catch (const std::runtime_error& e) {
+      EXPECT_STREQ(e.what(), "second");
+    }
+    EXPECT_EQ(ended.load(), 3);
+  });
+}
+
 TEST_P(tasks, groups_compute_fibonacci) {
   with_pool(GetParam(), [] { EXPECT_EQ(group_fib(20), 6765U); });
 }
@@ -310,5 +334,34 @@ TEST(pool, an_idle_pool_uses_no_processor_time) {
     EXPECT_LT(used() - before, 0.1);  // spinning workers would use more than half a second
   });
 }
+
+#if !SHOAL_TSAN && !SHOAL_ASAN
+void wait_inside(unsigned workers, bool taken, bool owner_waits) {
+  with_pool(workers, [taken, owner_waits] {
+    shoal::task_group group;
+    std::atomic<bool> begun{false};
+    group.run([&] {
+      begun.store(true);
+      if (owner_waits)
+        for (int i = 0; i < 100; ++i) shoal::yield();
+      group.wait();
+    });
+    while (taken && !begun.load()) shoal::yield();  // by another loop than the one that the group's user stands on
+    if (!owner_waits)
+      for (;;) shoal::yield();
+    group.wait();
+  });
+}
+
+TEST(tasks_death_test, waiting_for_a_group_from_inside_itself_is_stopped_with_a_sentence) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  constexpr const char* k_sentence = "a task_group is waited for from inside itself";
+  EXPECT_DEATH(wait_inside(1, false, true), k_sentence);  // in place
+  EXPECT_DEATH(wait_inside(1, true, true), k_sentence);
+  EXPECT_DEATH(wait_inside(1, true, false), k_sentence);
+  EXPECT_DEATH(wait_inside(2, true, true), k_sentence);
+  EXPECT_DEATH(wait_inside(2, true, false), k_sentence);
+}
+#endif
 
 }  // namespace
