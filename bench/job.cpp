@@ -34,6 +34,7 @@ void add_job_options(CLI::App& app, job_options& options) {
       ->capture_default_str();
   app.add_option("--steal", options.steal, "whom workers steal from: a victim policy, for instance 'nearest(50,3,1)'")
       ->type_name("POLICY");
+  add_profile_options(app, options.profile);
 }
 
 bool job_options::node_zero() const {
@@ -48,6 +49,7 @@ int run_as_job(const job_options& options, const std::function<int()>& main_task
   if (options.workers != 0) s.set("workers", std::to_string(options.workers), base::setting_origin::command_line);
   s.set("direct", options.direct, base::setting_origin::command_line);
   if (!options.steal.empty()) s.set("steal", options.steal, base::setting_origin::command_line);
+  options.profile.apply(s);
   if (runtime::is_launched()) {
     if (options.nodes != 0 && std::getenv(k_own_variable) == nullptr)
       throw error(errc::invalid_argument, "-n is given, but the nodes come from the launcher; leave it out");

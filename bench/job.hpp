@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a command runs as a job: -n, -w, --transport, --direct, --steal, and the processes that they ask for. The command
+// How a command runs as a job: -n, -w, --transport, --direct, --steal, --profile, and the processes that they ask for. The command
 // starts itself again as many times as there are nodes, as `shoal run` would; under a launcher the nodes come from it.
 // Who may call: the command's main thread. Shown by tests/cluster/launch_test.cpp.
 #pragma once
 
 #include <functional>
 #include <string>
+
+#include "bench/profiling.hpp"
 
 namespace CLI {
 class App;
@@ -18,7 +20,8 @@ struct job_options {
   unsigned workers = 0;            // 0: chosen
   std::string transport = "auto";  // auto, inproc, shm
   std::string direct = "on";
-  std::string steal;       // empty: not given
+  std::string steal;  // empty: not given
+  profile_choice profile;
   bool node_zero() const;  // whether this process prints and writes results
 };
 

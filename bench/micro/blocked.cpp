@@ -34,6 +34,7 @@ struct blocked_options {
   measuring_options measuring;
   unsigned workers = 1;
   std::uint64_t tasks = 100'000;
+  profile_choice profile;
 };
 
 int run_blocked(const blocked_options& options) {
@@ -42,11 +43,12 @@ int run_blocked(const blocked_options& options) {
   report result("shoal bench blocked: tasks that all wait, then all wake");
   result.parameter("tasks", options.tasks);
   result.parameter("workers", options.workers);
+  profile_collector profiling(options.profile);
   result.begin(options.measuring);
   progress line(static_cast<std::size_t>(options.measuring.repeat));
   for (int round = 0; round < options.measuring.repeat; ++round) {
     line.show(static_cast<std::size_t>(round), fmt::format("{} tasks", options.tasks));
-    const auto one = measure_blocked(options.workers, options.tasks);
+    const auto one = measure_blocked(options.workers, options.tasks, &profiling);
     result.record("bytes_per_task", "B", one.bytes_per_task);
     result.record("block_ns", "ns", one.block_ns);
     result.record("wake_ns", "ns", one.wake_ns);
@@ -54,17 +56,19 @@ int run_blocked(const blocked_options& options) {
     result.check("all_woken", one.woken == options.tasks, fmt::format("{} of {}", one.woken, options.tasks));
   }
   line.clear();
-  return result.finish(options.measuring);
+  const int status = result.finish(options.measuring);
+  profiling.finish();
+  return status;
 }
 
 }  // namespace
 
-blocked_result measure_blocked(unsigned workers, std::uint64_t tasks) {
+blocked_result measure_blocked(unsigned workers, std::uint64_t tasks, profile_collector* profiling) {
   blocked_result result;
   malloc_trim(0);  // what an earlier repetition left in the allocator would be taken again without being counted
   std::atomic<std::uint64_t> waiting{0};  // partners: the tasks, on all workers, and the main task
   std::atomic<std::uint64_t> woken{0};
-  run_on_workers(workers, [&] {
+  const auto body = [&] {
     const std::uint64_t before_bytes = resident_bytes();
     const std::uint64_t start_ns = base::now_ns();
     latch gate(1);
@@ -89,7 +93,8 @@ blocked_result measure_blocked(unsigned workers, std::uint64_t tasks) {
     gate.count_down();
     group.wait();
     result.wake_ns = static_cast<double>(base::now_ns() - wake_ns) / static_cast<double>(tasks);
-  });
+  };
+  run_on_workers(workers, body, "random", profiling);
   result.woken = woken.load(std::memory_order_relaxed);
   return result;
 }
@@ -104,6 +109,7 @@ subcommand_body declare_blocked(CLI::App& app) {
       ->check(CLI::Range(1U, 1024U))
       ->type_name("W")
       ->capture_default_str();
+  add_profile_options(app, options->profile);
   return [options] { return run_blocked(*options); };
 }
 

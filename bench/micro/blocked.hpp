@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "bench/profiling.hpp"
 #include "bench/subcommand.hpp"
 
 namespace shoal::bench {
@@ -20,7 +21,7 @@ struct blocked_result {
   std::uint64_t woken = 0;
 };
 
-blocked_result measure_blocked(unsigned workers, std::uint64_t tasks);
+blocked_result measure_blocked(unsigned workers, std::uint64_t tasks, profile_collector* profiling = nullptr);
 
 subcommand_body declare_blocked(CLI::App& app);
 

@@ -47,6 +47,7 @@ struct spawn_options {
   unsigned workers = 0;
   unsigned n = 32;
   std::string steal = "random";
+  profile_choice profile;
 };
 
 int run_spawn(const spawn_options& options) {
@@ -55,28 +56,32 @@ int run_spawn(const spawn_options& options) {
   result.parameter("workers", workers);
   result.parameter("n", options.n);
   result.parameter("steal", options.steal);
+  profile_collector profiling(options.profile);
   result.begin(options.measuring);
   progress line(2 * static_cast<std::size_t>(options.measuring.repeat));
   std::size_t done = 0;
   for (int round = 0; round < options.measuring.repeat; ++round) {
     line.show(done++, "parallel_invoke");
-    const auto invoke = measure_spawn(spawn_form::invoke, workers, options.n, options.steal);
+    const auto invoke = measure_spawn(spawn_form::invoke, workers, options.n, options.steal, &profiling);
     result.record("ns_per_spawn", "ns", invoke.ns_per_spawn);
     result.record("steals", "", static_cast<double>(invoke.steals));
     result.check("fibonacci", invoke.correct, "by parallel_invoke");
     line.show(done++, "task_group");
-    const auto group = measure_spawn(spawn_form::group, workers, options.n, options.steal);
+    const auto group = measure_spawn(spawn_form::group, workers, options.n, options.steal, &profiling);
     result.record("group_ns_per_spawn", "ns", group.ns_per_spawn);
     result.record("group_steals", "", static_cast<double>(group.steals));
     result.check("fibonacci", group.correct, "by task_group");
   }
   line.clear();
-  return result.finish(options.measuring);
+  const int status = result.finish(options.measuring);
+  profiling.finish();
+  return status;
 }
 
 }  // namespace
 
-spawn_result measure_spawn(spawn_form form, unsigned workers, unsigned n, const std::string& steal) {
+spawn_result measure_spawn(spawn_form form, unsigned workers, unsigned n, const std::string& steal,
+                           profile_collector* profiling) {
   std::uint64_t number = 0;
   std::uint64_t elapsed_ns = 0;
   const worker_counts counts = run_on_workers(
@@ -86,7 +91,7 @@ spawn_result measure_spawn(spawn_form form, unsigned workers, unsigned n, const 
         number = form == spawn_form::invoke ? fib_by_invoke(n) : fib_by_group(n);
         elapsed_ns = base::now_ns() - start_ns;
       },
-      steal);
+      steal, profiling);
   // Each call with n >= 2 spawns once; there are fib(n + 1) - 1 of them.
   const std::uint64_t expected = fibonacci(n + 1) - 1;
   return {static_cast<double>(elapsed_ns) / static_cast<double>(expected == 0 ? 1 : expected), counts.spawned,
@@ -103,6 +108,7 @@ subcommand_body declare_spawn(CLI::App& app) {
   app.add_option("--steal", options->steal, "whom workers steal from: a victim policy")
       ->type_name("POLICY")
       ->capture_default_str();
+  add_profile_options(app, options->profile);
   return [options] { return run_spawn(*options); };
 }
 

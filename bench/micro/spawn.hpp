@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "bench/profiling.hpp"
 #include "bench/subcommand.hpp"
 
 namespace shoal::bench {
@@ -21,7 +22,8 @@ struct spawn_result {
   bool correct = false;
 };
 
-spawn_result measure_spawn(spawn_form form, unsigned workers, unsigned n, const std::string& steal = "random");
+spawn_result measure_spawn(spawn_form form, unsigned workers, unsigned n, const std::string& steal = "random",
+                           profile_collector* profiling = nullptr);
 
 subcommand_body declare_spawn(CLI::App& app);
 

@@ -19,10 +19,10 @@
 
 namespace shoal::bench {
 
-yield_result measure_yield(unsigned tasks, std::uint64_t rounds) {
+yield_result measure_yield(unsigned tasks, std::uint64_t rounds, profile_collector* profiling) {
   std::vector<std::uint64_t> turns(tasks);
   std::uint64_t elapsed_ns = 0;
-  run_on_workers(1, [&] {
+  const auto body = [&] {
     // All tasks are begun and wait at the gate before the clock starts, so that only turns are timed.
     latch gate(1);
     std::atomic<std::size_t> arrived{0};  // all on one worker; partners: the tasks
@@ -41,7 +41,8 @@ yield_result measure_yield(unsigned tasks, std::uint64_t rounds) {
     gate.count_down();
     group.wait();
     elapsed_ns = base::now_ns() - start_ns;
-  });
+  };
+  run_on_workers(1, body, "random", profiling);
   bool correct = true;
   for (const std::uint64_t t : turns) correct = correct && t == rounds;
   return {static_cast<double>(elapsed_ns) / (static_cast<double>(rounds) * tasks), correct};
@@ -59,7 +60,14 @@ std::uint64_t rounds_for(unsigned tasks, double seconds) {
   return std::max<std::uint64_t>(static_cast<std::uint64_t>(seconds * 1e9 / ns / tasks), 1);
 }
 
-int run_switch(const measuring_options& measuring) {
+struct switch_options {
+  measuring_options measuring;
+  profile_choice profile;
+};
+
+int run_switch(const switch_options& options) {
+  const measuring_options& measuring = options.measuring;
+  profile_collector profiling(options.profile);
   limits::loop_options bare;
   bare.where = limits::choose_seats(machine::topology::discover());
   bare.seconds = measuring.seconds;
@@ -77,23 +85,26 @@ int run_switch(const measuring_options& measuring) {
     result.record("context_ns", "ns", context.value);
     result.check("context_rounds", context.correct, "");
     line.show(done++, "yield_ns");
-    const auto two = measure_yield(2, rounds_two);
+    const auto two = measure_yield(2, rounds_two, &profiling);
     result.record("yield_ns", "ns", two.ns_per_yield);
     result.check("yield_turns", two.correct, "of two tasks");
     line.show(done++, "yield_1000_ns");
-    const auto many = measure_yield(k_many, rounds_many);
+    const auto many = measure_yield(k_many, rounds_many, &profiling);
     result.record("yield_1000_ns", "ns", many.ns_per_yield);
     result.check("yield_turns", many.correct, "of a thousand tasks");
   }
   line.clear();
-  return result.finish(measuring);
+  const int status = result.finish(measuring);
+  profiling.finish();
+  return status;
 }
 
 }  // namespace
 
 subcommand_body declare_switch(CLI::App& app) {
-  auto options = std::make_shared<measuring_options>();
-  add_measuring_options(app, *options);
+  auto options = std::make_shared<switch_options>();
+  add_measuring_options(app, options->measuring);
+  add_profile_options(app, options->profile);
   return [options] { return run_switch(*options); };
 }
 

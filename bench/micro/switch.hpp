@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "bench/profiling.hpp"
 #include "bench/subcommand.hpp"
 
 namespace shoal::bench {
@@ -17,7 +18,7 @@ struct yield_result {
 };
 
 /// `tasks` tasks of one worker that yield `rounds` times each.
-yield_result measure_yield(unsigned tasks, std::uint64_t rounds);
+yield_result measure_yield(unsigned tasks, std::uint64_t rounds, profile_collector* profiling = nullptr);
 
 subcommand_body declare_switch(CLI::App& app);
 

@@ -11,7 +11,8 @@ namespace shoal::bench {
 
 unsigned default_workers() { return machine::topology::discover().usable_processors(); }
 
-worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task, const std::string& steal) {
+worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task, const std::string& steal,
+                             profile_collector* profiling) {
   sched::pool_options options;
   options.workers = workers;
   const machine::placement place = machine::topology::discover().choose(1, 0, workers);
@@ -24,7 +25,12 @@ worker_counts run_on_workers(unsigned workers, const std::function<void()>& main
   std::exception_ptr thrown;
   std::thread([&] {
     try {
-      pool.run(main_task);
+      pool.run([&] {
+        if (profiling == nullptr || !profiling->on()) return main_task();
+        profile_span span = begin_profile(profiling->options());
+        main_task();
+        profiling->add(span.end());
+      });
     } catch (...) {
       thrown = std::current_exception();
     }
@@ -32,7 +38,7 @@ worker_counts run_on_workers(unsigned workers, const std::function<void()>& main
   if (thrown) std::rethrow_exception(thrown);
   worker_counts counts;
   for (unsigned i = 0; i < pool.size(); ++i) {
-    counts.spawned += pool.at(i).spawned;
+    counts.spawned += pool.at(i).spawned();
     counts.stolen += pool.at(i).counts().stolen;
     counts.waits += pool.at(i).counts().left;
   }

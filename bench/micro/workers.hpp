@@ -8,6 +8,8 @@
 #include <functional>
 #include <string>
 
+#include "bench/profiling.hpp"
+
 namespace shoal::bench {
 
 struct worker_counts {
@@ -21,6 +23,6 @@ unsigned default_workers();
 
 /// Runs `main_task` on `workers` workers; what they counted, together. `steal` names a victim policy.
 worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task,
-                             const std::string& steal = "random");
+                             const std::string& steal = "random", profile_collector* profiling = nullptr);
 
 }  // namespace shoal::bench

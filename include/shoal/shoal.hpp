@@ -10,6 +10,7 @@
 #include "shoal/parallel_for.hpp"
 #include "shoal/partition.hpp"
 #include "shoal/pool.hpp"
+#include "shoal/profile.hpp"
 #include "shoal/random.hpp"
 #include "shoal/range.hpp"
 #include "shoal/remote_error.hpp"

@@ -80,6 +80,35 @@ constexpr setting k_sched[] = {
      .help =
          "the machine that victim policies see, in hwloc's synthetic form; empty: this one, where workers are pinned"},
 };
+constexpr setting k_trace[] = {
+    {.name = "profile",
+     .type = setting_type::boolean,
+     .default_value = "off",
+     .help = "at the end each node prints where the time of its workers went, to standard error"},
+    {.name = "profile_json",
+     .type = setting_type::text,
+     .default_value = "",
+     .help =
+         "the profile as a JSON object, in this file; of several nodes with .0, .1, ... before the last dot; implies "
+         "profile"},
+    {.name = "profile_picture",
+     .type = setting_type::text,
+     .default_value = "",
+     .help = "the profile as a drawing (SVG), in this file; named as profile_json is; implies profile"},
+    {.name = "profile_interval_ms",
+     .type = setting_type::real,
+     .default_value = "5",
+     .help = "how often a profile looks at what runs; 0: never",
+     .min = "0",
+     .max = "60000"},
+    {.name = "profile_serial_seconds",
+     .type = setting_type::real,
+     .default_value = "0",
+     .help =
+         "what the same work takes without tasks, measured before: what tasks take longer is shown as inflation (one "
+         "node); 0: not known",
+     .min = "0"},
+};
 constexpr setting k_net[] = {
     {.name = "buffer",
      .type = setting_type::size,
@@ -115,6 +144,7 @@ base::settings all_settings() {
   s.add({"runtime", k_runtime});
   s.add({"fiber", k_fiber});
   s.add({"sched", k_sched});
+  s.add({"trace", k_trace});
   s.add({"net", k_net});
   s.add({"array", k_array});
   s.accept_variable(launch::k_launch_variable);
@@ -157,6 +187,11 @@ config read_config(const base::settings& s) {
     if (!text.empty()) static_cast<void>(machine::topology::synthetic(text));
     return text;
   });
+  c.profiling.json = s.get_text("profile_json");
+  c.profiling.picture = s.get_text("profile_picture");
+  c.profiling.on = s.get_bool("profile") || !c.profiling.json.empty() || !c.profiling.picture.empty();
+  c.profiling.interval_seconds = s.get_real("profile_interval_ms") * 1e-3;
+  c.profiling.serial_seconds = s.get_real("profile_serial_seconds");
   c.buffer_bytes = s.get_size("buffer") / 64 * 64;
   c.buffers = std::bit_ceil(static_cast<std::size_t>(s.get_int("buffers")));
   c.segment_bytes = s.get_size("segment");

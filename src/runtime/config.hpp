@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "runtime/profile_report.hpp"
 #include "sched/pool.hpp"
 #include "sched/steal_policies.hpp"
 
@@ -30,6 +31,7 @@ struct config {
   unsigned spin = 0;
   sched::steal_policy_factory steal;  // empty: the standard policy
   std::string topology;               // synthetic, for the distances between workers; empty: this machine's
+  profile_wish profiling;
   std::int64_t start_timeout_ns = 0;
 
   /// What nodes of a job must have in common, in words.

@@ -115,6 +115,7 @@ int run_in_process(config c, const std::function<int()>& main_task) {
   }
   for (auto& t : others) t.join();
   if (thrown) std::rethrow_exception(thrown);
+  for (const auto& n : nodes) n->report_profile();
   return status;
 }
 
@@ -167,9 +168,13 @@ int run_launched(config c, const std::function<int()>& main_task) {
       if (leaving.has_finished()) from.leave(number);
     }
   } const on_time{world, me.node, here};
-  if (me.node == 0) return here.run_main(main_task);
-  here.serve();
-  return 0;
+  int status = 0;
+  if (me.node == 0)
+    status = here.run_main(main_task);
+  else
+    here.serve();
+  here.report_profile();
+  return status;
 }
 
 }  // namespace shoal::runtime

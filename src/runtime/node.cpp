@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "runtime/profile_report.hpp"
 #include "shoal/array.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/task.hpp"
@@ -41,12 +42,15 @@ void receive_stop(const detail::arrival& a) noexcept {
 }  // namespace
 
 node::node(node_parts parts)
-    : nodes_(parts.nodes),
+    : node_(parts.node),
+      nodes_(parts.nodes),
+      wish_(parts.settings->profiling),
       transport_(std::move(parts.transport)),
       memory_(*parts.segment, parts.bases, parts.node, {parts.settings->huge_pages, parts.nodes}),
       teams_(parts.node),
       ports_(port_setup(parts, *transport_, memory_)),
       pool_(pool_setup(parts), &ports_) {
+  check_profile_files(wish_, node_, nodes_);
   for (unsigned w = 0; w < pool_.size(); ++w) {
     ports_.attach(pool_.at(w));
     remote::worker_port& p = ports_.at(w);
@@ -67,12 +71,15 @@ int node::run_main(const std::function<int()>& main_task) {
       detail::settle_all(p);
       finished_ = true;
     };
+    begin_profile();
     try {
       status = main_task();
     } catch (...) {
+      end_profile();
       stop_others();
       throw;
     }
+    end_profile();
     stop_others();
   });
   return status;
@@ -80,9 +87,23 @@ int node::run_main(const std::function<int()>& main_task) {
 
 void node::serve() {
   pool_.run([this] {
+    begin_profile();
     if (stop_.exchange(detail::this_task(), std::memory_order_acq_rel) == nullptr) detail::leave();
+    end_profile();
     finished_ = true;
   });
+}
+
+void node::begin_profile() {
+  if (wish_.on) profiling_.emplace(shoal::begin_profile(pool_, wish_.options(nodes_)));
+}
+
+void node::end_profile() {
+  if (profiling_) profile_ = profiling_->end();
+}
+
+void node::report_profile() const {
+  if (profile_) runtime::report_profile(*profile_, wish_, node_, nodes_);
 }
 
 }  // namespace shoal::runtime

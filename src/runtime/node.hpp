@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "array/node_memory.hpp"
@@ -18,6 +19,7 @@
 #include "remote/worker_port.hpp"
 #include "runtime/config.hpp"
 #include "sched/pool.hpp"
+#include "shoal/profile.hpp"
 
 namespace shoal::runtime {
 
@@ -42,6 +44,9 @@ public:
   int run_main(const std::function<int()>& main_task);
   /// The others: serves until node 0 says stop.
   void serve();
+  /// Prints and writes the profile of its workers, if one was wanted, after run_main() or serve(). Throws where a file
+  /// cannot be written.
+  void report_profile() const;
 
   /// Whether it has done its part, and the others know or need not: its end is no loss to them.
   bool has_finished() const noexcept { return finished_; }
@@ -50,7 +55,12 @@ public:
   remote::node_ports& ports() noexcept { return ports_; }
 
 private:
+  void begin_profile();
+  void end_profile();
+
+  const std::uint32_t node_;
   std::uint32_t nodes_;
+  const profile_wish wish_;
   bool finished_ = false;
   std::unique_ptr<net::transport> transport_;
   array::node_memory memory_;
@@ -58,6 +68,8 @@ private:
   std::atomic<detail::suspended*> stop_{nullptr};  // partners: serve() and whoever executes node 0's last message
   remote::node_ports ports_;
   sched::pool pool_;
+  std::optional<profile_span> profiling_;
+  std::optional<profile> profile_;  // once it has ended
 };
 
 }  // namespace shoal::runtime

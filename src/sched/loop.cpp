@@ -68,6 +68,7 @@ void fence_workers(sched::worker& w, loop_state& loop) noexcept {
 }
 
 void piece_done(loop_state& loop) noexcept {
+  sched::note_end();
   fiber::release_to(&loop);
   if (loop.pieces.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   fiber::acquire_from(&loop);

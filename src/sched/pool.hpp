@@ -16,6 +16,7 @@
 
 #include "fiber/stack_pool.hpp"
 #include "sched/lanes.hpp"
+#include "sched/profiler.hpp"
 #include "sched/steal_policies.hpp"
 #include "sched/worker.hpp"
 #include "sched/worker_map.hpp"
@@ -80,6 +81,7 @@ public:
   fiber::stack_region& stacks() noexcept { return region_; }
   /// Whether these are the notes of a stack that a worker of this pool may stand on. Does not look at them.
   bool owns(const fiber::stack_notes& notes) const noexcept;
+  profiler& profiling() noexcept { return profiler_; }
 
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
   /// Ends the workers' loops; worker 0's too. Any thread.
@@ -119,6 +121,7 @@ private:
   std::atomic<bool> stopping_{false};
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::thread> threads_;
+  profiler profiler_{*this};
 };
 
 }  // namespace shoal::sched

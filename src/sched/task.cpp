@@ -28,6 +28,15 @@ void* allocate_anew(std::size_t bytes) { return ::operator new(std::max(bytes, w
 
 void wake_a_sleeper(worker_face& w) noexcept { self(w).owner().wake_one(&self(w)); }
 
+void spawn_timed(worker_face& w, task& t) {
+  const unwatched quiet;
+  sched::profile_recorder* const profile = self(w).profile();
+  if (profile == nullptr) return publish(w, t);
+  const auto began = profile->spawn_begins();
+  publish(w, t);
+  profile->spawn_ends(began);
+}
+
 suspended* this_task() noexcept {
   SHOAL_ASSERT(t_worker != nullptr, "only a task may wait here; start one with shoal::run");
   return reinterpret_cast<suspended*>(self(*t_worker).current());
@@ -53,6 +62,7 @@ void report_dropped(const std::exception_ptr& e) noexcept {
 }
 
 void join_counter::ended() noexcept {
+  sched::note_end();
   fiber::release_to(this);
   // Partner: wait(). Only after the waiter has subtracted what it waits for can the sum come to nought.
   if (ended_.fetch_add(1, std::memory_order_acq_rel) == -1) wake(waiter_);
@@ -74,7 +84,7 @@ void spawn_apart(worker_face& w, task& t, priority p) {
   release_to(&t);
   sched::pool& pool = self(w).owner();
   pool.by_priority().put(w.index, p, t);
-  ++w.spawned;
+  if (++w.spawn_clock == 0) self(w).time_next_spawn(1);  // another one, since these cost more
   // Partner: the fence in worker::park(), before it looks at the lanes.
   lockfree::std_atomics::fence(std::memory_order_seq_cst);
   pool.wake_one(&self(w));

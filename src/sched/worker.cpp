@@ -53,10 +53,11 @@ void worker::run_thread() noexcept {
   fiber::adopt_thread(native_, native_notes_);
   current_ = &native_;
   native_idle_ = false;
+  if (profile_recorder* const p = profile(); p != nullptr) p->join(profile_state::spin);
   if (first_ != nullptr) {
     started begun;
     native_notes_.running = &begun;
-    run(*first_, begun);
+    run(*first_, begun, profile_operation::get, false);
   }
   loop(native_);
   fiber::acquire_from(this);
@@ -107,10 +108,12 @@ fiber::fiber* worker::take_loop() noexcept {
   return stacks_.take();
 }
 
-void worker::run(task& t, started& begun) noexcept {
+void worker::run(task& t, started& begun, profile_operation how, bool spawned) noexcept {
   ++counts_.run;
   begun.function = t.run;
   begun.group = t.group;
+  if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
+    p->begins(how, spawned);
   fiber::acquire_from(&t);
   const fiber::watched program;
   t.run(t);
@@ -126,6 +129,8 @@ void worker::loop(fiber::fiber& self) noexcept {
       native_idle_ = false;
       hand_over(self, {&native_, 0});
     }
+    if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
+      p->turn();
     take_inbox();
     if (turns_ == 0) {
       // However many are ready: messages are looked at, and something new begins, every so often.
@@ -149,7 +154,7 @@ void worker::loop(fiber::fiber& self) noexcept {
     }
     if (poll_once()) continue;
     if (task* t = steal()) {
-      run(*t, begun);
+      run(*t, begun, profile_operation::steal);
       continue;
     }
     if (task* t = next_apart()) {
@@ -166,7 +171,7 @@ void worker::run_errands() noexcept {
     mine_.pop_back();
     ++no_wait_scopes;
     started own;  // the stack may be a waiting task's, which is what it is known by
-    run(*t, own);
+    run(*t, own, profile_operation::get, false);
     --no_wait_scopes;
   }
 }
@@ -194,6 +199,7 @@ task* worker::next_own() noexcept {
   if (!deferred_.empty() && !full()) {
     task* t = deferred_.back();
     deferred_.pop_back();
+    if (profile_recorder* const p = profile(); p != nullptr) p->begins_unspawned();
     return t;
   }
   return nullptr;
@@ -299,6 +305,8 @@ std::uint64_t worker::leave() noexcept {
   SHOAL_CHECK(no_wait_scopes == 0,
               "a task waits inside a no_wait scope: a lock that blocks threads is held over a wait");
   ++counts_.left;
+  if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
+    p->leaves();
   fiber::fiber& me = *current_;
 #ifdef SHOAL_CHECKED
   check_stack();
@@ -320,6 +328,8 @@ std::uint64_t worker::leave() noexcept {
   word_ = next.word;
   if (next.fiber != &me) [[likely]]
     resume(me, *next.fiber);
+  if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
+    p->resumes();
   fiber::acquire_from(&me);
   *error_number_ = kept_error;
   return word_;
@@ -332,6 +342,7 @@ void worker::wait_without_stack() noexcept {
     base::warn(
         "worker {} has no stack left for another waiting task ({} wait); raise SHOAL_STACKS or let fewer tasks wait",
         index, stacks_.in_use());
+  if (profile_recorder* const p = profile(); p != nullptr) p->looks();
   for (unsigned round = 0;;) {
     SHOAL_ASSERT(!owner_.stopping(), "a pool stops only when none of its tasks waits");
     bool any = take_inbox();
@@ -367,7 +378,16 @@ bool worker::poll() noexcept {
 
 bool worker::poll_once() noexcept {
   polls.store(polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
+    return poll_timed(*p);
   return owner_.above().poll(*this) | (!woken_.empty() && take_inbox());
+}
+
+[[gnu::noinline]] bool worker::poll_timed(profile_recorder& profile) noexcept {
+  const auto began = profile.poll_begins();
+  const bool served = owner_.above().poll(*this);
+  profile.poll_ends(began, served);
+  return served | (!woken_.empty() && take_inbox());
 }
 
 }  // namespace shoal::sched

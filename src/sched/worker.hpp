@@ -19,6 +19,7 @@
 #include "lockfree/doorbell.hpp"
 #include "lockfree/inbox.hpp"
 #include "machine/signals.hpp"
+#include "sched/profile_recorder.hpp"
 #include "sched/ready_queue.hpp"
 #include "shoal/detail/loop.hpp"
 #include "shoal/detail/worker.hpp"
@@ -96,6 +97,15 @@ public:
 
   pool& owner() noexcept { return owner_; }
 
+  /// What it writes its times and counts into; null while nobody wants a profile. The worker itself; and who sets it.
+  profile_recorder* profile() const noexcept { return profile_.load(std::memory_order_acquire); }
+  void set_profile(profile_recorder* p) noexcept { profile_.store(p, std::memory_order_release); }
+  /// The `after`th spawn from now on, which is at least 1. Its own thread.
+  void time_next_spawn(std::uint64_t after) noexcept {
+    spawn_start -= after + spawn_clock;
+    spawn_clock = -after;
+  }
+
   struct statistics {
     std::uint64_t run = 0;     // tasks begun from the loop
     std::uint64_t stolen = 0;  // of these, from siblings
@@ -121,13 +131,14 @@ private:
 
   static void on_fresh_stack() noexcept;
   void loop(fiber::fiber& self) noexcept;
-  void run(detail::task& t, started& begun) noexcept;
+  void run(detail::task& t, started& begun, profile_operation how = profile_operation::get, bool spawned = true) noexcept;
   void cut_frames() noexcept;
   fiber::fiber* take_loop() noexcept;
   void resume(fiber::fiber& self, fiber::fiber& next) noexcept;
   void hand_over(fiber::fiber& self, ready_queue::entry next) noexcept;
   bool take_inbox() noexcept;
   bool poll_once() noexcept;
+  bool poll_timed(profile_recorder& profile) noexcept;
   detail::task* next_own() noexcept;
   detail::task* next_apart() noexcept;
   detail::task* next_placed() noexcept;
@@ -171,6 +182,7 @@ private:
   unsigned round_ = 0;         // its attempts, before the worker looks elsewhere
   std::vector<bool> reached_;  // whom it tries, constant
   statistics counts_;
+  std::atomic<profile_recorder*> profile_{nullptr};  // partner: the profiler, which switches it
   machine::handler_stack for_signals_;
 
   lockfree::doorbell<> own_bell_;
@@ -183,5 +195,14 @@ private:
 };
 
 inline worker* this_worker() noexcept { return static_cast<worker*>(detail::t_worker); }
+
+/// Somebody else may be about to learn that a task here has ended: then all that it has spawned is counted.
+inline void note_end() noexcept {
+  if (detail::t_worker == nullptr) return;
+  if (profile_recorder* const p = this_worker()->profile(); p != nullptr) [[unlikely]] {
+    const fiber::unwatched quiet;
+    p->publish_spawned();
+  }
+}
 
 }  // namespace shoal::sched

@@ -19,40 +19,49 @@ std::size_t worker::deques_view::load(unsigned victim) const noexcept {
 
 task* worker::steal() noexcept {
   if (siblings < 2) return nullptr;
+  profile_recorder* const p = profile();
   for (unsigned left = round_; left > 0;) {
     const unsigned victim = policy_->next();
     SHOAL_ASSERT(victim < siblings && victim != index, "a victim policy gives another worker of its pool");
-    const auto result = owner_.at(victim).tasks.steal();
-    if (result.outcome == lockfree::steal_outcome::won) {
-      policy_->tried(victim, steal_result::won);
+    const auto taken = owner_.at(victim).tasks.steal();
+    const steal_result result = taken.outcome == lockfree::steal_outcome::won    ? steal_result::won
+                                : taken.outcome == lockfree::steal_outcome::lost ? steal_result::lost
+                                                                                 : steal_result::empty;
+    policy_->tried(victim, result);
+    if (p != nullptr) [[unlikely]]
+      p->attempt(victim, result);
+    if (result == steal_result::won) {
       ++counts_.stolen;
-      return result.item;
+      return taken.item;
     }
-    if (result.outcome == lockfree::steal_outcome::lost) {
-      policy_->tried(victim, steal_result::lost);
+    if (result == steal_result::lost)
       machine::pause();
-    } else {
-      policy_->tried(victim, steal_result::empty);
+    else
       --left;
-    }
   }
   return nullptr;
 }
 
 // Looks around for a while before parking; true if there is something to do.
 bool worker::idle(started& begun) noexcept {
-  if (owner_.above().flush(*this)) return true;
+  if (profile_recorder* const p = profile(); p != nullptr) p->looks();
+  if (owner_.above().flush(*this)) {
+    if (profile_recorder* const p = profile(); p != nullptr) p->turns_out(profile_state::messages);
+    return true;
+  }
   for (unsigned round = 0; round < owner_.options().spin_rounds; ++round) {
     if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart()) return true;
     if (task* t = steal()) {
-      run(*t, begun);
+      run(*t, begun, profile_operation::steal);
       return true;
     }
+    if (profile_recorder* const p = profile(); p != nullptr) p->spins();
     // Somebody else may need the processor to produce what we wait for.
     if (round % 4 == 3)
       machine::yield_processor();
     else
       for (int i = 0; i < 8; ++i) machine::pause();
+    if (profile_recorder* const p = profile(); p != nullptr) p->enter(profile_state::look);
   }
   return false;
 }
@@ -83,6 +92,7 @@ void worker::park(bool able) noexcept {
     bell_->cancel();
   } else {
     ++counts_.parks;
+    if (profile_recorder* const p = profile(); p != nullptr) p->enter(profile_state::park);
     while (bell_->may_sleep()) {
       const bool surplus = stacks_.idle() > k_kept_stacks || stacks_.may_shrink();
       const auto result = machine::futex_wait(bell_->word(), lockfree::doorbell<>::k_announced,
@@ -93,6 +103,7 @@ void worker::park(bool able) noexcept {
         stacks_.shrink();
       }
     }
+    if (profile_recorder* const p = profile(); p != nullptr) p->wakes_from_park();
   }
   if (!able) return;
   parked_.store(false, std::memory_order_relaxed);
@@ -101,7 +112,14 @@ void worker::park(bool able) noexcept {
 
 bool worker::ring() noexcept {
   if (!bell_->ring()) return false;
-  machine::futex_wake(bell_->word(), 1, bell_shared_);
+  profile_recorder* const p = detail::t_worker == nullptr ? nullptr : this_worker()->profile();
+  if (p == nullptr) {
+    machine::futex_wake(bell_->word(), 1, bell_shared_);
+  } else {
+    const auto began = p->ring_begins();
+    machine::futex_wake(bell_->word(), 1, bell_shared_);
+    p->ring_ends(began);
+  }
   return true;
 }
 
@@ -110,8 +128,9 @@ void worker::make_ready(fiber::fiber& f) noexcept {
   fiber::release_to(&f);
   if (detail::t_worker == this) {
     ready_.push(&f);
-  } else if (woken_.push(&f)) {
-    ring();
+  } else {
+    note_end();
+    if (woken_.push(&f)) ring();
   }
 }
 

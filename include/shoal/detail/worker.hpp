@@ -44,8 +44,12 @@ struct worker_face {
   const pool_signs* signs = nullptr;
   unsigned index = 0;
   unsigned siblings = 1;  // workers of the pool, this one included
-  std::uint64_t spawned = 0;
+  // Counts spawns, from any number; the one that makes it nought is timed, if a profile is wanted.
+  std::uint64_t spawn_clock = 0;
+  std::uint64_t spawn_start = 0;
   unsigned no_wait_scopes = 0;  // of the running task
+
+  std::uint64_t spawned() const noexcept { return spawn_clock - spawn_start; }
 
   // Blocks for small tasks and closures, recycled by whichever worker frees them.
   struct block {
@@ -81,6 +85,7 @@ inline std::uint64_t issued_count() noexcept {
 /// The rest of allocate(), deallocate() and spawn(), out of their way.
 void* allocate_anew(std::size_t bytes);
 void wake_a_sleeper(worker_face& w) noexcept;
+void spawn_timed(worker_face& w, task& t);
 
 /// At least `bytes`, aligned for any object that does not ask for more than new gives. Recycled blocks up to k_block_bytes, else from the system.
 inline void* allocate(worker_face& w, std::size_t bytes) {
@@ -134,8 +139,14 @@ inline void publish(worker_face& w, task& t) {
 inline void spawn(worker_face& w, task& t) {
   const unwatched quiet;
   release_to(&t);
-  publish(w, t);
-  ++w.spawned;
+  try {
+    if (++w.spawn_clock == 0) [[unlikely]]
+      return spawn_timed(w, t);
+    publish(w, t);
+  } catch (...) {  // no memory for a longer deque
+    --w.spawn_clock;
+    throw;
+  }
 }
 /// Takes `t` back if it is what the bottom of the deque holds and nobody was faster. `t` must still exist.
 inline bool unspawn(worker_face& w, task& t) noexcept {

@@ -185,7 +185,7 @@ TEST(worker, counts_what_it_did) {
     for (int i = 0; i < 10; ++i) group.run([] { yield(); });
     group.wait();
   });
-  EXPECT_EQ(p.at(0).spawned, 10U);
+  EXPECT_EQ(p.at(0).spawned(), 10U);
   EXPECT_GE(p.at(0).counts().left, 10U);
   EXPECT_EQ(p.at(0).counts().stolen, 0U);
   EXPECT_EQ(p.at(0).stacks_in_use(), 0U);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the profile of a node's workers to standard error, and writes the files that the settings name.
+// Who may call: one thread outside of tasks. Errors: shoal::error names the file that cannot be written.
+// Shown by tests/cluster/profile_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "shoal/profile.hpp"
+
+namespace shoal::runtime {
+
+struct profile_wish {
+  bool on = false;
+  std::string json;  // file names; empty: none
+  std::string picture;
+  double interval_seconds = 0.005;
+  double serial_seconds = 0;  // 0: not known
+
+  /// Of several nodes none can be compared with the serial run.
+  profile_options options(std::uint32_t nodes) const;
+};
+
+/// The file of one node: `name`, and of several nodes with the node's number before the last dot, or at the end.
+std::string profile_file(const std::string& name, std::uint32_t node, std::uint32_t nodes);
+
+/// At start, so that nobody computes for an hour first. Makes the files, empty.
+void check_profile_files(const profile_wish& wish, std::uint32_t node, std::uint32_t nodes);
+
+void report_profile(const profile& p, const profile_wish& wish, std::uint32_t node, std::uint32_t nodes);
+
+}  // namespace shoal::runtime

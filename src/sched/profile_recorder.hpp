@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one worker writes down while its pool is profiled: what it does since when, how often it did what, and how long
+// some of its short operations took.
+// Who may call: the worker's own thread; try_read() and the counters any. Never switches tasks.
+// Guarantees: counts are exact. From running tasks to looking for some, to waiting and to sleep, each change is timed; what
+// is shorter (spawning, getting the next task, ...) is timed now and then, less what reading the clock takes. A
+// timed operation does not contain another: what is timed inside is taken off.
+// Shown by tests/unit/sched/profile_test.cpp.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "lockfree/state_clock.hpp"
+#include "shoal/random.hpp"
+#include "shoal/steal_policy.hpp"
+
+namespace shoal::sched {
+
+class worker;
+
+/// What a worker is at. `busy`: it runs tasks, with the short operations between them.
+enum class profile_state : std::uint8_t { busy, get, steal, messages, look, spin, park };
+inline constexpr std::size_t k_profile_states = 7;
+
+/// Short operations while it is busy.
+enum class profile_operation : std::uint8_t { spawn, get, resume, steal, look, messages, ring };
+inline constexpr std::size_t k_profile_operations = 7;
+
+inline constexpr std::size_t k_worker_distances = 6;
+
+class alignas(64) profile_recorder {
+public:
+  using counter = std::atomic<std::uint64_t>;  // partner: the profiler, which reads what the owner writes
+  using clock = lockfree::state_clock<k_profile_states>;
+
+  /// `epoch` and `started` are the pool's: how often profiling was switched on, and when last.
+  profile_recorder(worker& owner, const std::atomic<std::uint32_t>& epoch, const std::atomic<std::uint64_t>& started,
+                   std::int64_t clock_cost);
+
+  // --- the owner ---
+  /// Another round of its loop.
+  void turn() noexcept {
+    join_if_new(profile_state::busy);
+    if (!pending_ && --until_turn_ == 0) mark_turn();
+  }
+  /// A task begins: what led to it was `how`. `spawned`: it lay in a deque.
+  void begins(profile_operation how, bool spawned) noexcept;
+  void leaves() noexcept;
+  void resumes() noexcept;
+  /// A range goes on that was begun before and put aside.
+  void again() noexcept { bump(put_aside); }
+
+  void enter(profile_state next) noexcept;
+  /// The last own task has ended and a first look elsewhere found nothing.
+  void looks() noexcept;
+  void spins() noexcept {
+    bump(rounds);
+    enter(profile_state::spin);
+  }
+  /// What it is at turns out to be this.
+  void turns_out(profile_state what) noexcept { charged_ = what; }
+  void wakes_from_park() noexcept;
+  void attempt(unsigned victim, steal_result result) noexcept {
+    bump(attempts[static_cast<std::size_t>(distance_[victim])][static_cast<std::size_t>(result)]);
+  }
+
+  struct moment {
+    std::uint64_t ticks = 0;  // 0: this one is not timed
+    std::int64_t inside = 0;
+    std::uint64_t spawned = 0;
+  };
+  /// Around serving messages, ringing, spawning. The result of `_begins` goes to `_ends`.
+  moment poll_begins() noexcept;
+  void poll_ends(const moment& began, bool served) noexcept;
+  moment ring_begins() noexcept;
+  void ring_ends(const moment& began) noexcept;
+  moment spawn_begins() noexcept { return now(); }
+  void spawn_ends(const moment& began) noexcept;
+  void publish_spawned() noexcept;
+  /// The owner's part of switching on, on its own thread: `was` since then, running now.
+  void join(profile_state was) noexcept;
+
+  // --- any thread ---
+  bool try_read(clock::reading& into) const noexcept { return clock_.try_read(into); }
+
+  std::array<counter, k_profile_operations> count{};
+  std::array<counter, k_profile_operations> timed{};                  // of these
+  std::array<std::atomic<std::int64_t>, k_profile_operations> sum{};  // ticks of those timed
+  std::array<std::array<counter, 3>, k_worker_distances> attempts{};  // by distance and result
+  counter begun{0};                                                   // tasks from deques
+  counter put_aside{0};                                               // of these, begun before
+  counter left{0};
+  counter idle_polls{0};    // not in count
+  counter idle_spawned{0};  // of those in count, by whoever served messages while there was nothing to run
+  counter served{0};        // polls that found something
+  counter rounds{0};        // of looking and finding nothing
+  counter parks{0};
+
+private:
+  // One in so many is timed, on average; at random, so as not to keep step with the program.
+  static constexpr std::uint32_t k_every_turn = 64;
+  static constexpr std::uint32_t k_every_poll = 16;
+  static constexpr std::uint32_t k_every_spawn = 256;
+
+  template <class T>
+  static void bump(std::atomic<T>& a, T by = 1) noexcept {
+    a.store(a.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  std::uint32_t about(std::uint32_t mean) noexcept;
+  std::uint64_t ticks() noexcept;
+  moment now() noexcept;
+  void ends(profile_operation op, const moment& began) noexcept;
+  void mark_turn() noexcept;
+  void close_turn(profile_operation how) noexcept;
+  void join_if_new(profile_state was) noexcept {
+    if (clock_.epoch() != epoch_.load(std::memory_order_relaxed)) [[unlikely]]
+      join(was);
+  }
+
+  clock clock_;
+  worker& owner_;
+  const std::atomic<std::uint32_t>& epoch_;
+  const std::atomic<std::uint64_t>& started_;
+  const std::int64_t clock_cost_;
+  std::uint64_t last_ticks_ = 0;
+  profile_state charged_ = profile_state::busy;  // what the time since the last change counts for
+  std::uint64_t spawned_before_ = 0;             // of what the owner has spawned, counted so far
+  std::uint64_t spawned_at_change_ = 0;
+  xoshiro256ss random_;
+  std::uint32_t until_turn_ = 1;
+  std::uint32_t until_poll_ = 1;
+  bool pending_ = false;  // between two tasks, timed since turn_
+  moment turn_;
+  std::int64_t inside_ = 0;  // ticks of all that was timed
+  std::vector<worker_distance> distance_;
+};
+
+}  // namespace shoal::sched

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profile of a pool: switches its workers' recorders on and off, and reads them all.
+// Who may call: any thread; start, stop and read take a lock for a moment, and read waits for a worker that is just
+// writing. Neither switches tasks. The pool must be there, and be profiled by nobody when it goes.
+// Guarantees: recorders only ever grow, so that what happened in a span is the difference of two readings, however many
+// spans overlap. Shown by tests/unit/sched/profile_test.cpp.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "sched/profile_recorder.hpp"
+#include "shoal/profile_result.hpp"
+
+namespace shoal::sched {
+
+class pool;
+
+/// What one recorder held.
+struct recorder_reading {
+  std::array<std::int64_t, k_profile_states> ticks{};
+  std::array<std::uint64_t, k_profile_operations> count{};
+  std::array<std::uint64_t, k_profile_operations> timed{};
+  std::array<std::int64_t, k_profile_operations> sum{};
+  std::array<profile_attempts, k_worker_distances> attempts{};
+  std::uint64_t begun = 0;
+  std::uint64_t left = 0;
+  std::uint64_t served = 0;
+  std::uint64_t rounds = 0;
+  std::uint64_t parks = 0;
+  std::uint64_t idle_polls = 0;
+  std::uint64_t idle_spawned = 0;
+};
+
+struct pool_reading {
+  std::uint64_t ticks = 0;
+  std::vector<recorder_reading> workers;
+};
+
+class profiler {
+public:
+  explicit profiler(pool& owner) : pool_(owner) {}
+  profiler(const profiler&) = delete;
+  profiler& operator=(const profiler&) = delete;
+  ~profiler();
+
+  void start();
+  void stop() noexcept;
+
+  /// While started.
+  pool_reading read();
+  /// How many workers run tasks now.
+  unsigned running();
+
+private:
+  struct seen {
+    profile_recorder::clock::reading clock;
+    profile_state state;  // now
+    std::uint64_t since;
+  };
+  seen look_at(unsigned worker) const noexcept;
+
+  pool& pool_;
+  std::mutex lock_;
+  unsigned users_ = 0;
+  std::atomic<std::uint32_t> epoch_{0};    // partner: recorders, which join
+  std::atomic<std::uint64_t> started_{0};  // of this epoch
+  std::vector<std::unique_ptr<profile_recorder>> recorders_;
+};
+
+/// The difference of two readings, as times. `ticks_per_second` of base::ticks().
+profile profile_between(const pool_reading& from, const pool_reading& to, double ticks_per_second);
+
+}  // namespace shoal::sched

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profiles of loads of which the amounts are known: counts are exact, times add up, and each is where it belongs.
+#include "shoal/profile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "sched/pool.hpp"
+#include "shoal/sync.hpp"
+#include "shoal/task.hpp"
+#include "unit/sched/pool_run.hpp"
+
+namespace shoal::sched {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Computes for so long; the time of the clock that it took.
+std::uint64_t compute_ns(std::uint64_t ns) {
+  const std::uint64_t start = base::now_ns();
+  std::uint64_t now = start;
+  while ((now = base::now_ns()) - start < ns) {
+  }
+  return now - start;
+}
+
+profile profiled(unsigned workers, const std::function<void()>& body, const profile_options& options = {},
+                 hooks* above = nullptr) {
+  std::optional<profile> got;
+  run_pool(
+      workers,
+      [&] {
+        profile_span span = begin_profile(options);
+        body();
+        got = span.end();
+      },
+      above);
+  return *got;
+}
+
+void expect_sums(const profile& p) {
+  for (const profile_worker& w : p.workers) EXPECT_NEAR(w.seconds(), p.wall_seconds, 1e-5 + 1e-4 * p.wall_seconds);
+}
+
+TEST(profile, counts_of_one_worker_are_exact) {
+  const profile p = profiled(1, [] {
+    for (int round = 0; round < 100; ++round) {
+      task_group group;
+      for (int i = 0; i < 10; ++i) group.run([] {});
+      group.wait();  // runs all of them itself
+    }
+    task_group group;
+    for (int i = 0; i < 30; ++i) group.run([] {});
+    for (int i = 0; i < 5; ++i) yield();  // the loop begins some
+    group.wait();
+  });
+  const profile_worker total = p.total();
+  EXPECT_EQ(total.spawn.count, 1030U);
+  EXPECT_GE(total.begun, 1U);
+  EXPECT_LE(total.begun, 30U);
+  EXPECT_EQ(total.get.count, total.begun);
+  EXPECT_GE(total.left, 5U);
+  EXPECT_EQ(total.resume.count, total.left);
+  EXPECT_EQ(total.steal.count, 0U);
+  EXPECT_EQ(total.park.count, 0U);
+  EXPECT_EQ(total.ring.count, 0U);
+  expect_sums(p);
+}
+
+TEST(profile, work_is_the_time_of_the_bodies) {
+  constexpr std::uint64_t k_task_ns = 20'000;
+  constexpr int k_tasks = 500;
+  for (const unsigned workers : {1U, 2U, 3U}) {
+    std::atomic<std::uint64_t> computed_ns{0};
+    const profile p = profiled(workers, [&] {
+      task_group group;
+      for (int i = 0; i < k_tasks; ++i) group.run([&] { computed_ns += compute_ns(k_task_ns); });
+      group.wait();
+    });
+    expect_sums(p);
+    const profile_worker total = p.total();
+    const double computed = static_cast<double>(computed_ns.load()) * 1e-9;
+    EXPECT_GE(computed, 0.95 * k_task_ns * k_tasks * 1e-9);
+    EXPECT_GE(total.work_seconds, 0.93 * computed) << profile_table(p);
+    // Besides the bodies there are only joins and the making of tasks; a thread that loses its processor just there makes
+    // both larger.
+    EXPECT_LE(total.work_seconds, 1.15 * computed + 0.05) << profile_table(p);
+    EXPECT_LE(computed, p.wall_seconds * workers);
+    EXPECT_EQ(total.spawn.count, static_cast<std::uint64_t>(k_tasks));
+    EXPECT_LE(total.begun, static_cast<std::uint64_t>(k_tasks));
+    EXPECT_NEAR(total.idle_seconds() + total.scheduling_seconds(), p.wall_seconds * workers - total.work_seconds, 1e-3);
+  }
+}
+
+TEST(profile, tasks_begun_by_others_are_work_too_and_the_rest_is_idle) {
+  // Worker 0 sleeps (as work), the other computes for half of that time and has nothing to do for the rest.
+  constexpr auto k_span = 200ms;
+  std::atomic<std::uint64_t> computed_ns{0};
+  const profile p = profiled(2, [&] {
+    task_group group;
+    group.run([&] { computed_ns = compute_ns(100'000'000); });
+    std::this_thread::sleep_for(k_span);
+    group.wait();
+  });
+  expect_sums(p);
+  const double computed = static_cast<double>(computed_ns.load()) * 1e-9;
+  const profile_worker& first = p.workers[0];
+  const profile_worker& second = p.workers[1];
+  EXPECT_EQ(second.steal.count, 1U) << profile_table(p);
+  EXPECT_NEAR(second.work_seconds, computed, 0.02 + 0.1 * computed) << profile_table(p);
+  EXPECT_NEAR(second.idle_seconds(), p.wall_seconds - computed, 0.02 + 0.1 * p.wall_seconds) << profile_table(p);
+  EXPECT_GE(first.work_seconds, 0.19);
+  EXPECT_GE(second.park.count, 1U);
+  EXPECT_GT(second.park.seconds, 0.5 * second.idle_seconds());
+  EXPECT_EQ(p.total().begun, 1U);
+}
+
+TEST(profile, a_wait_is_not_work) {
+  const profile p = profiled(1, [] {
+    detail::suspended* const me = detail::this_task();
+    std::thread other([me] {
+      std::this_thread::sleep_for(100ms);
+      detail::wake(me);
+    });
+    detail::leave();
+    other.join();
+  });
+  expect_sums(p);
+  EXPECT_EQ(p.total().left, 1U);
+  EXPECT_GE(p.total().idle_seconds(), 0.09) << profile_table(p);
+  EXPECT_LE(p.total().work_seconds, p.wall_seconds - 0.09) << profile_table(p);
+  EXPECT_GE(p.total().park.count, 1U);
+}
+
+TEST(profile, attempts_are_counted_by_result_and_distance) {
+  pool_options options;
+  options.workers = 2;
+  options.where = machine::topology::synthetic("package:2 core:1").choose(1, 0, 2).where;
+  pool p(options);
+  std::optional<profile> got;
+  p.run([&] {
+    profile_span span = begin_profile();
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<bool> ran{false};
+      task_group group;
+      group.run([&ran] { ran.store(true); });
+      while (!ran.load()) std::this_thread::yield();  // this worker does not run it
+      group.wait();
+    }
+    got = span.end();
+  });
+  const profile_worker total = got->total();
+  EXPECT_EQ(total.steal.count, 20U);
+  EXPECT_EQ(total.begun, 20U);
+  EXPECT_EQ(total.attempts[static_cast<std::size_t>(worker_distance::machine)].won, 20U);
+  EXPECT_GT(total.attempts[static_cast<std::size_t>(worker_distance::machine)].empty, 0U);
+  for (const auto d : {worker_distance::core, worker_distance::l2, worker_distance::l3, worker_distance::package})
+    EXPECT_EQ(total.attempts[static_cast<std::size_t>(d)].won + total.attempts[static_cast<std::size_t>(d)].empty, 0U);
+  expect_sums(*got);
+}
+
+TEST(profile, rings_given_are_sleeps_that_ended) {
+  std::optional<profile> got;
+  run_pool(2, [&] {
+    std::this_thread::sleep_for(50ms);  // worker 1 parks
+    profile_span span = begin_profile();
+    for (int round = 0; round < 10; ++round) {
+      std::atomic<bool> ran{false};
+      task_group group;
+      group.run([&ran] { ran.store(true); });
+      while (!ran.load()) std::this_thread::yield();
+      group.wait();
+      std::this_thread::sleep_for(10ms);
+    }
+    got = span.end();
+  });
+  const profile_worker total = got->total();
+  EXPECT_GE(total.ring.count, 1U);
+  EXPECT_LE(total.ring.count, 10U);
+  EXPECT_LE(got->workers[1].park.count, total.ring.count + 1);
+  EXPECT_GE(got->workers[1].park.seconds, 0.5 * got->wall_seconds) << profile_table(*got);
+  EXPECT_EQ(got->workers[0].park.count, 0U);
+  expect_sums(*got);
+}
+
+// Something to serve at each tenth look, which takes 50 microseconds.
+struct busy_hooks final : hooks {
+  std::atomic<int> looks{0};
+  bool poll(worker&) noexcept override {
+    if (++looks % 10 != 0) return false;
+    compute_ns(50'000);
+    return true;
+  }
+};
+
+TEST(profile, serving_messages_is_scheduling) {
+  busy_hooks above;
+  int first = 0;
+  int looks = 0;
+  std::optional<profile> got;
+  run_pool(
+      1,
+      [&] {
+        first = above.looks.load();
+        profile_span span = begin_profile();
+        for (int i = 0; i < 20'000; ++i) {
+          poll();
+          compute_ns(1000);
+        }
+        looks = above.looks.load() - first;
+        got = span.end();
+      },
+      &above);
+  const profile_worker total = got->total();
+  EXPECT_EQ(total.messages.count, static_cast<std::uint64_t>(looks));
+  EXPECT_EQ(total.served, static_cast<std::uint64_t>(looks / 10));
+  // One look in sixteen is timed: some 125 of the 2000 that served.
+  EXPECT_NEAR(total.messages.seconds, 0.1, 0.05) << profile_table(*got);
+  EXPECT_GE(total.work_seconds, 0.015);
+  expect_sums(*got);
+}
+
+TEST(profile, spans_may_overlap_and_follow_each_other) {
+  run_pool(2, [] {
+    const auto load = [](int tasks) {
+      task_group group;
+      for (int i = 0; i < tasks; ++i) group.run([] {});
+      group.wait();
+    };
+    profile_span outer = begin_profile();
+    load(10);
+    {
+      profile_span dropped = begin_profile();
+      load(100);
+    }
+    profile_span inner = begin_profile();
+    load(1000);
+    const profile in = inner.end();
+    load(5);
+    const profile out = outer.end();
+    load(7);  // nobody counts these
+    std::this_thread::sleep_for(5ms);
+    profile_span later = begin_profile();
+    load(20);
+    const profile late = later.end();
+    EXPECT_EQ(in.total().spawn.count, 1000U);
+    EXPECT_EQ(out.total().spawn.count, 1115U);
+    EXPECT_EQ(late.total().spawn.count, 20U);
+    for (const profile& p : {in, out, late}) expect_sums(p);
+    EXPECT_LE(in.wall_seconds, out.wall_seconds);
+  });
+}
+
+TEST(profile, what_runs_is_sampled_in_bounded_memory) {
+  profile_options options;
+  options.interval_seconds = 0.001;
+  options.most_samples = 16;
+  const profile p = profiled(
+      2, [] { compute_ns(60'000'000); }, options);
+  EXPECT_LE(p.running.size(), 16U);
+  EXPECT_GE(p.running.size(), 2U);
+  EXPECT_EQ(p.running.size(), p.offered.size());
+  EXPECT_GE(p.interval_seconds, 0.004 * 0.99);
+  EXPECT_LE(p.interval_seconds * static_cast<double>(p.running.size()), p.wall_seconds * 1.01);
+  for (const std::uint32_t n : p.running) {
+    EXPECT_GE(n, 1U);  // the main task never stops
+    EXPECT_LE(n, 2U);
+  }
+  options.interval_seconds = 0;
+  EXPECT_TRUE(profiled(
+                  1, [] {}, options)
+                  .running.empty());
+}
+
+TEST(profile, an_irregular_load_adds_up) {
+  struct tree {
+    static void grow(unsigned depth, std::atomic<std::uint64_t>& spawned) {
+      if (depth == 0) return;
+      task_group group;
+      for (unsigned i = 0; i < 3; ++i) {
+        ++spawned;
+        group.run([depth, i, &spawned] {
+          if (i == 1) yield();
+          grow(depth - 1, spawned);
+        });
+      }
+      group.wait();
+    }
+  };
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<std::uint64_t> spawned{0};
+    const profile p = profiled(4, [&] { tree::grow(8, spawned); });
+    EXPECT_EQ(p.total().spawn.count, spawned.load());
+    EXPECT_LE(p.total().begun, spawned.load());
+    EXPECT_EQ(p.total().steal.count, [&] {
+      std::uint64_t won = 0;
+      for (const auto& a : p.total().attempts) won += a.won;
+      return won;
+    }());
+    expect_sums(p);
+  }
+}
+
+}  // namespace
+}  // namespace shoal::sched
