@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "shoal/detail/unwatched.hpp"
+#include "shoal/profile.hpp"
 
 namespace shoal {
 
@@ -99,6 +100,9 @@ public:
     begin(std::move(job));
     return made;
   }
+
+  /// A profile of these workers from now on (see profile.hpp): end it before the pool goes. Any thread.
+  profile_span begin_profile(const profile_options& options = {});
 
   /// Refuses what is submitted from now on and waits for what was submitted before. Not from a task. Any number of times.
   void shutdown();

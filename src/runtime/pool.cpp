@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <system_error>
 
 #include "base/log.hpp"
 #include "machine/topology.hpp"
 #include "runtime/config.hpp"
 #include "runtime/job.hpp"
+#include "runtime/profile_report.hpp"
 #include "sched/pool.hpp"
 #include "sched/stack_overflow.hpp"
 #include "shoal/detail/assert.hpp"
@@ -20,7 +22,12 @@
 namespace shoal {
 namespace {
 
-sched::pool_options read_options(const pool_options& options) {
+struct what_was_asked {
+  sched::pool_options options;
+  runtime::profile_wish profiling;
+};
+
+what_was_asked read_options(const pool_options& options) {
   auto s = runtime::all_settings();
   for (const auto& [name, value] : options.settings) s.set(name, value);
   if (options.workers != 0) s.set("workers", std::to_string(options.workers));
@@ -40,13 +47,15 @@ sched::pool_options read_options(const pool_options& options) {
     }
   }
   if (!c.topology.empty()) o.where = machine::topology::synthetic(c.topology).choose(1, 0, o.workers).where;
-  return o;
+  return {std::move(o), c.profiling};
 }
 
 }  // namespace
 
 struct pool::state {
-  explicit state(const sched::pool_options& options) : workers(options) {}
+  explicit state(what_was_asked asked) : wish(std::move(asked.profiling)), workers(asked.options) {
+    runtime::check_profile_files(wish, 0, 1);
+  }
 
   struct carried final : sched::errand {
     std::unique_ptr<detail::submission> what;
@@ -67,8 +76,10 @@ struct pool::state {
     if (--unfinished == 0 && closed) all_ended.notify_all();
   }
 
+  const runtime::profile_wish wish;
   sched::pool workers;
-  std::mutex guard;  // held for a few instructions, never over a wait of a task
+  std::optional<profile_span> whole_life;  // of the setting `profile`
+  std::mutex guard;                        // held for a few instructions, never over a wait of a task
   std::condition_variable all_ended;
   std::uint64_t unfinished = 0;
   bool closed = false;
@@ -79,6 +90,7 @@ pool::pool(const pool_options& options) {
     sched::explain_stack_overflows();
     state_ = std::make_unique<state>(read_options(options));
     state_->workers.start();
+    if (state_->wish.on) state_->whole_life.emplace(shoal::begin_profile(state_->workers, state_->wish.options(1)));
   } catch (const std::system_error& e) {
     throw error(errc::system, runtime::describe_failure(e));
   }
@@ -86,7 +98,18 @@ pool::pool(const pool_options& options) {
 
 pool::~pool() {
   shutdown();
+  if (state_->whole_life) {
+    try {
+      runtime::report_profile(state_->whole_life->end(), state_->wish, 0, 1);
+    } catch (const error& e) {
+      base::warn("{}", e.what());
+    }
+  }
   state_->workers.finish();
+}
+
+profile_span pool::begin_profile(const profile_options& options) {
+  return shoal::begin_profile(state_->workers, options);
 }
 
 unsigned pool::workers() const noexcept { return state_->workers.size(); }

@@ -51,8 +51,8 @@ public:
   void begins(profile_operation how, bool spawned) noexcept;
   void leaves() noexcept;
   void resumes() noexcept;
-  /// A range goes on that was begun before and put aside.
-  void again() noexcept { bump(put_aside); }
+  /// One comes or came out of the deque that was not spawned: a range put aside, or what a program's thread has submitted.
+  void begins_unspawned() noexcept { bump(unspawned); }
 
   void enter(profile_state next) noexcept;
   /// The last own task has ended and a first look elsewhere found nothing.
@@ -92,7 +92,7 @@ public:
   std::array<std::atomic<std::int64_t>, k_profile_operations> sum{};  // ticks of those timed
   std::array<std::array<counter, 3>, k_worker_distances> attempts{};  // by distance and result
   counter begun{0};                                                   // tasks from deques
-  counter put_aside{0};                                               // of these, begun before
+  counter unspawned{0};                                               // of these
   counter left{0};
   counter idle_polls{0};    // not in count
   counter idle_spawned{0};  // of those in count, by whoever served messages while there was nothing to run

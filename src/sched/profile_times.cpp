@@ -25,6 +25,7 @@ recorder_reading difference(recorder_reading to, const recorder_reading& from) {
     to.attempts[d].empty -= from.attempts[d].empty;
   }
   to.begun -= from.begun;
+  to.unspawned -= from.unspawned;
   to.left -= from.left;
   to.served -= from.served;
   to.rounds -= from.rounds;
@@ -94,7 +95,7 @@ profile_worker times_of(const recorder_reading& w, const means& all, double seco
   made.spin = entry(w.rounds, ticks(state::spin));
   made.park = entry(w.parks, ticks(state::park));
   std::copy(w.attempts.begin(), w.attempts.end(), made.attempts.begin());
-  made.begun = w.begun;
+  made.begun = w.begun - std::min(w.begun, w.unspawned);
   made.left = w.left;
   made.served = w.served;
   return made;

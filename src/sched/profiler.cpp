@@ -91,7 +91,8 @@ pool_reading profiler::read() {
       copy(by_result, r.attempts[d]);
       one.attempts[d] = {by_result[0], by_result[1], by_result[2]};
     }
-    one.begun = r.begun.load(std::memory_order_relaxed) - r.put_aside.load(std::memory_order_relaxed);
+    one.begun = r.begun.load(std::memory_order_relaxed);
+    one.unspawned = r.unspawned.load(std::memory_order_relaxed);
     one.left = r.left.load(std::memory_order_relaxed);
     one.served = r.served.load(std::memory_order_relaxed);
     one.rounds = r.rounds.load(std::memory_order_relaxed);

@@ -28,6 +28,7 @@ struct recorder_reading {
   std::array<std::int64_t, k_profile_operations> sum{};
   std::array<profile_attempts, k_worker_distances> attempts{};
   std::uint64_t begun = 0;
+  std::uint64_t unspawned = 0;
   std::uint64_t left = 0;
   std::uint64_t served = 0;
   std::uint64_t rounds = 0;
