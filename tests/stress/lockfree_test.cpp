@@ -16,6 +16,7 @@
 #include "lockfree/doorbell.hpp"
 #include "lockfree/inbox.hpp"
 #include "lockfree/slot_ring.hpp"
+#include "lockfree/state_clock.hpp"
 
 namespace shoal::lockfree {
 namespace {
@@ -211,6 +212,44 @@ TEST_F(lockfree_stress, slot_ring_hands_over_every_slot) {
     consumer_thread.join();
   } while (time_left() && !HasFailure());
   std::cout << round << " rounds of " << k_messages << " messages\n";
+}
+
+TEST_F(lockfree_stress, readings_of_a_state_clock_hold_together) {
+  constexpr int k_readers = 3;
+  constexpr std::uint32_t k_states = 5;
+  state_clock<k_states> watched;
+  std::atomic<bool> ended{false};
+  std::atomic<std::uint64_t> readings{0};
+  std::vector<std::thread> readers;
+  for (int r = 0; r < k_readers; ++r)
+    readers.emplace_back([&] {
+      std::uint64_t last = 0;
+      while (!ended.load(std::memory_order_relaxed)) {
+        state_clock<k_states>::reading got;
+        if (!watched.try_read(got)) {
+          std::this_thread::yield();
+          continue;
+        }
+        std::uint64_t sum = 0;
+        for (const std::uint64_t elapsed : got.elapsed) sum += elapsed;
+        EXPECT_EQ(sum, got.since);
+        EXPECT_EQ(got.state, got.since % k_states);
+        EXPECT_GE(got.since, last);
+        last = got.since;
+        readings.fetch_add(1, std::memory_order_relaxed);
+      }
+    });
+  std::minstd_rand random = dice(0, 0);
+  std::uint64_t now = 0;
+  do {
+    for (int i = 0; i < 1000; ++i) {
+      now += random() % 100;
+      watched.enter(static_cast<std::uint32_t>(now % k_states), now, random() % k_states);
+    }
+  } while (time_left() && !HasFailure());
+  ended.store(true, std::memory_order_relaxed);
+  for (auto& t : readers) t.join();
+  std::cout << now << " moments, " << readings.load() << " readings\n";
 }
 
 }  // namespace
