@@ -52,7 +52,7 @@ void profile_recorder::join(profile_state was) noexcept {
   last_ticks_ = std::max(last_ticks_, since);
   clock_.restart(k_busy, ticks(), number(was), since, epoch);
   charged_ = profile_state::busy;
-  pending_ = false;
+  pending_ = handed_ = false;
   until_turn_ = until_poll_ = 1;
   spawned_before_ = spawned_at_change_ = owner_.spawned();
   owner_.time_next_spawn(1);
@@ -84,13 +84,14 @@ void profile_recorder::looks() noexcept {
   publish_spawned();
   if (clock_.state() == k_busy) {
     bump(count[at(profile_operation::look)]);
-    close_turn(profile_operation::look);
+    if (!handed_) close_turn(profile_operation::look);
   }
   enter(profile_state::look);
 }
 
 void profile_recorder::mark_turn() noexcept {
   until_turn_ = about(k_every_turn);
+  pending_ = handed_ = false;
   if (clock_.state() != k_busy) return;
   pending_ = true;
   turn_ = now();
@@ -98,7 +99,7 @@ void profile_recorder::mark_turn() noexcept {
 
 void profile_recorder::close_turn(profile_operation how) noexcept {
   if (!pending_) return;
-  pending_ = false;
+  pending_ = handed_ = false;
   ends(how, turn_);
 }
 
@@ -107,7 +108,7 @@ void profile_recorder::begins(profile_operation how, bool spawned) noexcept {
   bump(count[at(how)]);
   if (spawned) bump(begun);
   if (clock_.state() == k_busy) {
-    close_turn(how);
+    if (!handed_) close_turn(how);
   } else {
     if (charged_ == profile_state::look)
       charged_ = how == profile_operation::steal ? profile_state::steal : profile_state::get;
@@ -119,10 +120,19 @@ void profile_recorder::begins(profile_operation how, bool spawned) noexcept {
 void profile_recorder::leaves() noexcept {
   join_if_new(profile_state::busy);
   bump(left);
-  if (!pending_ && --until_turn_ == 0) mark_turn();
+  if ((!pending_ || handed_) && --until_turn_ == 0) mark_turn();
 }
 
-void profile_recorder::resumes() noexcept { begins(profile_operation::resume, false); }
+void profile_recorder::hands_over() noexcept {
+  join_if_new(profile_state::busy);
+  bump(count[at(profile_operation::resume)]);
+  handed_ = pending_;
+  if (clock_.state() != k_busy) {
+    if (charged_ == profile_state::look) charged_ = profile_state::get;
+    enter(profile_state::busy);
+  }
+  publish_spawned();
+}
 
 profile_recorder::moment profile_recorder::poll_begins() noexcept {
   if (clock_.state() != k_busy) {
@@ -130,7 +140,7 @@ profile_recorder::moment profile_recorder::poll_begins() noexcept {
     return {};
   }
   bump(count[at(profile_operation::messages)]);
-  if (!pending_ && --until_poll_ != 0) return {};
+  if ((!pending_ || handed_) && --until_poll_ != 0) return {};
   if (until_poll_ == 0) until_poll_ = about(k_every_poll);
   return now();
 }

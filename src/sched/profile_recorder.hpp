@@ -45,12 +45,16 @@ public:
   /// Another round of its loop.
   void turn() noexcept {
     join_if_new(profile_state::busy);
-    if (!pending_ && --until_turn_ == 0) mark_turn();
+    if ((!pending_ || handed_) && --until_turn_ == 0) mark_turn();
   }
   /// A task begins: what led to it was `how`. `spawned`: it lay in a deque.
   void begins(profile_operation how, bool spawned) noexcept;
   void leaves() noexcept;
-  void resumes() noexcept;
+  /// A task goes on; and there it is, if it has left with a profile. Then the way there is timed.
+  void hands_over() noexcept;
+  void arrives() noexcept {
+    if (pending_ && handed_) close_turn(profile_operation::resume);
+  }
   /// One comes or came out of the deque that was not spawned: a range put aside, or what a program's thread has submitted.
   void begins_unspawned() noexcept { bump(unspawned); }
 
@@ -134,6 +138,7 @@ private:
   std::uint32_t until_turn_ = 1;
   std::uint32_t until_poll_ = 1;
   bool pending_ = false;  // between two tasks, timed since turn_
+  bool handed_ = false;   // a task goes on: nobody else ends it
   moment turn_;
   std::int64_t inside_ = 0;  // ticks of all that was timed
   std::vector<worker_distance> distance_;

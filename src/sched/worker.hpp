@@ -139,6 +139,8 @@ private:
   bool take_inbox() noexcept;
   bool poll_once() noexcept;
   bool poll_timed(profile_recorder& profile) noexcept;
+  std::uint64_t leave_timed() noexcept;
+  std::uint64_t leave_as(profile_recorder* profiled) noexcept;
   detail::task* next_own() noexcept;
   detail::task* next_apart() noexcept;
   detail::task* next_placed() noexcept;
