@@ -17,7 +17,12 @@ constexpr std::uint32_t k_busy = number(profile_state::busy);
 
 profile_recorder::profile_recorder(worker& owner, const std::atomic<std::uint32_t>& epoch,
                                    const std::atomic<std::uint64_t>& started, std::int64_t clock_cost)
-    : owner_(owner), epoch_(epoch), started_(started), clock_cost_(clock_cost), random_(0x9f0f11e + owner.index) {
+    : owner_(owner),
+      epoch_(epoch),
+      started_(started),
+      clock_cost_(clock_cost),
+      longest_(static_cast<std::int64_t>(k_longest_us * base::ticks_per_us())),
+      random_(0x9f0f11e + owner.index) {
   const worker_map& map = owner.owner().map();
   for (unsigned victim = 0; victim < map.workers(); ++victim)
     distance_.push_back(victim == owner.index ? worker_distance::core : map.distance(owner.index, victim));
@@ -33,7 +38,7 @@ std::uint64_t profile_recorder::ticks() noexcept { return last_ticks_ = std::max
 profile_recorder::moment profile_recorder::now() noexcept { return {ticks(), inside_, owner_.spawned()}; }
 
 // Tasks spawned meanwhile count as spawns already.
-void profile_recorder::ends(profile_operation op, const moment& began) noexcept {
+void profile_recorder::ends(profile_operation op, const moment& began, bool alone) noexcept {
   const auto passed = static_cast<std::int64_t>(ticks() - began.ticks) - clock_cost_;
   std::int64_t own = passed - (inside_ - began.inside);
   const std::uint64_t spawns = timed[at(profile_operation::spawn)].load(std::memory_order_relaxed);
@@ -41,8 +46,12 @@ void profile_recorder::ends(profile_operation op, const moment& began) noexcept 
   if (spawned > 0 && spawns > 0 && op != profile_operation::spawn)
     own -= sum[at(profile_operation::spawn)].load(std::memory_order_relaxed) / static_cast<std::int64_t>(spawns) *
            static_cast<std::int64_t>(spawned);
-  bump(timed[at(op)]);
-  bump(sum[at(op)], own);
+  if (alone || own > longest_) {
+    bump(once[at(op)], own);
+  } else {
+    bump(timed[at(op)]);
+    bump(sum[at(op)], own);
+  }
   if (op != profile_operation::spawn) inside_ += own;  // which its number takes off
 }
 
@@ -69,13 +78,13 @@ void profile_recorder::enter(profile_state next) noexcept {
   const std::uint64_t spawned = owner_.spawned();
   if (clock_.state() != k_busy) bump(idle_spawned, spawned - spawned_at_change_);
   spawned_at_change_ = spawned;
+  if (next == profile_state::park) bump(parks);
   clock_.enter(number(next), ticks(), number(charged_));
   charged_ = next;
 }
 
 void profile_recorder::wakes_from_park() noexcept {
   join_if_new(profile_state::park);
-  bump(parks);
   enter(profile_state::look);
 }
 
@@ -139,18 +148,22 @@ profile_recorder::moment profile_recorder::poll_begins() noexcept {
     bump(idle_polls);
     return {};
   }
-  bump(count[at(profile_operation::messages)]);
-  if ((!pending_ || handed_) && --until_poll_ != 0) return {};
-  if (until_poll_ == 0) until_poll_ = about(k_every_poll);
-  return now();
+  return now();  // it may find something
 }
 
 void profile_recorder::poll_ends(const moment& began, bool any) noexcept {
   if (any) bump(served);
-  if (began.ticks != 0)
+  if (began.ticks == 0) {
+    if (any && clock_.state() != k_busy) turns_out(profile_state::messages);
+  } else if (any) {
+    bump(count[at(profile_operation::serve)]);
+    ends(profile_operation::serve, began, true);
+  } else {
+    bump(count[at(profile_operation::messages)]);
+    if ((!pending_ || handed_) && --until_poll_ != 0) return;
+    if (until_poll_ == 0) until_poll_ = about(k_every_poll);
     ends(profile_operation::messages, began);
-  else if (any && clock_.state() != k_busy)
-    turns_out(profile_state::messages);
+  }
 }
 
 profile_recorder::moment profile_recorder::ring_begins() noexcept {
@@ -159,7 +172,7 @@ profile_recorder::moment profile_recorder::ring_begins() noexcept {
 }
 
 void profile_recorder::ring_ends(const moment& began) noexcept {
-  if (began.ticks != 0) ends(profile_operation::ring, began);
+  if (began.ticks != 0) ends(profile_operation::ring, began, true);
 }
 
 void profile_recorder::spawn_ends(const moment& began) noexcept {

@@ -2,9 +2,9 @@
 // What one worker writes down while its pool is profiled: what it does since when, how often it did what, and how long
 // some of its short operations took.
 // Who may call: the worker's own thread; try_read() and the counters any. Never switches tasks.
-// Guarantees: counts are exact. From running tasks to looking for some, to waiting and to sleep, each change is timed; what
-// is shorter (spawning, getting the next task, ...) is timed now and then, less what reading the clock takes. A
-// timed operation does not contain another: what is timed inside is taken off.
+// Guarantees: counts are exact. From running tasks to looking for some, to waiting and to sleep, each change is timed, and so
+// is serving messages and ringing; what is shorter (spawning, getting the next task, ...) is timed now and then, less what
+// reading the clock takes. A timed operation does not contain another: what is timed inside is taken off.
 // Shown by tests/unit/sched/profile_test.cpp.
 #pragma once
 
@@ -27,8 +27,9 @@ enum class profile_state : std::uint8_t { busy, get, steal, messages, look, spin
 inline constexpr std::size_t k_profile_states = 7;
 
 /// Short operations while it is busy.
-enum class profile_operation : std::uint8_t { spawn, get, resume, steal, look, messages, ring };
-inline constexpr std::size_t k_profile_operations = 7;
+/// `messages`: a look at them that found none; `serve`: one that did.
+enum class profile_operation : std::uint8_t { spawn, get, resume, steal, look, messages, serve, ring };
+inline constexpr std::size_t k_profile_operations = 8;
 
 inline constexpr std::size_t k_worker_distances = 6;
 
@@ -73,7 +74,7 @@ public:
   }
 
   struct moment {
-    std::uint64_t ticks = 0;  // 0: this one is not timed
+    std::uint64_t ticks = 0;  // 0: not while busy
     std::int64_t inside = 0;
     std::uint64_t spawned = 0;
   };
@@ -92,11 +93,12 @@ public:
   bool try_read(clock::reading& into) const noexcept { return clock_.try_read(into); }
 
   std::array<counter, k_profile_operations> count{};
-  std::array<counter, k_profile_operations> timed{};                  // of these
-  std::array<std::atomic<std::int64_t>, k_profile_operations> sum{};  // ticks of those timed
-  std::array<std::array<counter, 3>, k_worker_distances> attempts{};  // by distance and result
-  counter begun{0};                                                   // tasks from deques
-  counter unspawned{0};                                               // of these
+  std::array<counter, k_profile_operations> timed{};                   // of these
+  std::array<std::atomic<std::int64_t>, k_profile_operations> sum{};   // ticks of those timed
+  std::array<std::atomic<std::int64_t>, k_profile_operations> once{};  // ticks that stand for themselves only
+  std::array<std::array<counter, 3>, k_worker_distances> attempts{};   // by distance and result
+  counter begun{0};                                                    // tasks from deques
+  counter unspawned{0};                                                // of these
   counter left{0};
   counter idle_polls{0};    // not in count
   counter idle_spawned{0};  // of those in count, by whoever served messages while there was nothing to run
@@ -105,6 +107,8 @@ public:
   counter parks{0};
 
 private:
+  // What takes longer is no short operation but one that the system has interrupted: it stands for itself alone.
+  static constexpr double k_longest_us = 200;
   // One in so many is timed, on average; at random, so as not to keep step with the program.
   static constexpr std::uint32_t k_every_turn = 64;
   static constexpr std::uint32_t k_every_poll = 16;
@@ -117,7 +121,7 @@ private:
   std::uint32_t about(std::uint32_t mean) noexcept;
   std::uint64_t ticks() noexcept;
   moment now() noexcept;
-  void ends(profile_operation op, const moment& began) noexcept;
+  void ends(profile_operation op, const moment& began, bool alone = false) noexcept;
   void mark_turn() noexcept;
   void close_turn(profile_operation how) noexcept;
   void join_if_new(profile_state was) noexcept {
@@ -130,6 +134,7 @@ private:
   const std::atomic<std::uint32_t>& epoch_;
   const std::atomic<std::uint64_t>& started_;
   const std::int64_t clock_cost_;
+  const std::int64_t longest_;
   std::uint64_t last_ticks_ = 0;
   profile_state charged_ = profile_state::busy;  // what the time since the last change counts for
   std::uint64_t spawned_before_ = 0;             // of what the owner has spawned, counted so far

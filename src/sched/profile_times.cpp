@@ -19,6 +19,7 @@ recorder_reading difference(recorder_reading to, const recorder_reading& from) {
   subtract(to.count, from.count);
   subtract(to.timed, from.timed);
   subtract(to.sum, from.sum);
+  subtract(to.once, from.once);
   for (std::size_t d = 0; d < k_worker_distances; ++d) {
     to.attempts[d].won -= from.attempts[d].won;
     to.attempts[d].lost -= from.attempts[d].lost;
@@ -66,15 +67,16 @@ profile_worker times_of(const recorder_reading& w, const means& all, double seco
   // Of the operations between and within tasks, while it was busy.
   const auto estimate = [&](operation op, std::uint64_t elsewhere = 0) {
     const std::uint64_t n = count(op);
-    return static_cast<double>(n - std::min(n, elsewhere)) * all.of(w, op);
+    const auto once = static_cast<double>(w.once[static_cast<std::size_t>(op)]);
+    return std::max(0.0, static_cast<double>(n - std::min(n, elsewhere)) * all.of(w, op) + once);
   };
   double spawn = estimate(operation::spawn, w.idle_spawned);
   double get = estimate(operation::get);
   double resume = estimate(operation::resume);
   double steal = estimate(operation::steal);
   double look = estimate(operation::look);
-  double messages = estimate(operation::messages);
-  double ring = static_cast<double>(w.sum[static_cast<std::size_t>(operation::ring)]);  // each is timed
+  double messages = estimate(operation::messages) + estimate(operation::serve);
+  double ring = estimate(operation::ring);
 
   // Estimates of very few may come out larger than all there is.
   const double parts = spawn + get + resume + steal + look + messages + ring;
@@ -89,7 +91,8 @@ profile_worker times_of(const recorder_reading& w, const means& all, double seco
   made.get = entry(count(operation::get), get + ticks(state::get));
   made.resume = entry(count(operation::resume), resume);
   made.steal = entry(count(operation::steal), steal + ticks(state::steal));
-  made.messages = entry(count(operation::messages) + w.idle_polls, messages + ticks(state::messages));
+  made.messages =
+      entry(count(operation::messages) + count(operation::serve) + w.idle_polls, messages + ticks(state::messages));
   made.ring = entry(count(operation::ring), ring);
   made.look = entry(count(operation::look) + w.rounds, look + ticks(state::look));
   made.spin = entry(w.rounds, ticks(state::spin));

@@ -86,6 +86,7 @@ pool_reading profiler::read() {
     copy(one.count, r.count);
     copy(one.timed, r.timed);
     copy(one.sum, r.sum);
+    copy(one.once, r.once);
     for (std::size_t d = 0; d < k_worker_distances; ++d) {
       std::array<std::uint64_t, 3> by_result{};
       copy(by_result, r.attempts[d]);

@@ -26,6 +26,7 @@ struct recorder_reading {
   std::array<std::uint64_t, k_profile_operations> count{};
   std::array<std::uint64_t, k_profile_operations> timed{};
   std::array<std::int64_t, k_profile_operations> sum{};
+  std::array<std::int64_t, k_profile_operations> once{};
   std::array<profile_attempts, k_worker_distances> attempts{};
   std::uint64_t begun = 0;
   std::uint64_t unspawned = 0;

@@ -31,10 +31,11 @@ constexpr const char* k_offered = "#4477aa";
 
 class drawing {
 public:
-  void text(double x, double y, std::string_view words, std::string_view anchor = "start", int size = 12) {
+  void text(double x, double y, std::string_view words, std::string_view anchor = "start", int size = 12,
+            std::string_view colour = "#222222") {
     fmt::format_to(std::back_inserter(body_),
-                   "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-size=\"{}\">{}</text>\n", x, y, anchor,
-                   size, words);
+                   "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-size=\"{}\" fill=\"{}\">{}</text>\n", x, y,
+                   anchor, size, colour, words);
   }
   void box(double x, double y, double width, double height, std::string_view colour, std::string_view says = "") {
     fmt::format_to(
@@ -92,7 +93,8 @@ void bar(drawing& d, double y, double height, std::string_view label, const std:
     d.box(x, y, share * k_plot, height, p.colour,
           fmt::format("{}: {} {:.6f} s, {:.1f} %", label, p.name, p.seconds, 100 * share));
     if (labelled && share > 0.07 && height >= 14)
-      d.text(x + share * k_plot / 2, y + height / 2 + 4, fmt::format("{:.1f} %", 100 * share), "middle", 11);
+      d.text(x + share * k_plot / 2, y + height / 2 + 4, fmt::format("{:.1f} %", 100 * share), "middle", 11,
+             p.colour == k_work ? "#ffffff" : "#222222");
     x += share * k_plot;
   }
   if (labelled) d.text(k_left - 8, y + height / 2 + 4, label, "end");
