@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From what recorders hold to times: timed operations stand for all of their kind.
 #include <algorithm>
+#include <utility>
 
 #include "sched/profiler.hpp"
 
@@ -59,11 +60,20 @@ private:
   std::array<std::int64_t, k_profile_operations> sum_{};
 };
 
+// A worker that moved on while it was read has a little less than nothing in its newest state, and as much too much in those
+// before: that is taken off where most is.
+std::array<std::int64_t, k_profile_states> settled(std::array<std::int64_t, k_profile_states> ticks) {
+  for (std::int64_t& below : ticks)
+    if (below < 0) *std::ranges::max_element(ticks) += std::exchange(below, 0);
+  return ticks;
+}
+
 profile_worker times_of(const recorder_reading& w, const means& all, double seconds_per_tick) {
   using operation = profile_operation;
   using state = profile_state;
   const auto count = [&](operation op) { return w.count[static_cast<std::size_t>(op)]; };
-  const auto ticks = [&](state s) { return std::max(0.0, static_cast<double>(w.ticks[static_cast<std::size_t>(s)])); };
+  const auto spent = settled(w.ticks);
+  const auto ticks = [&](state s) { return std::max(0.0, static_cast<double>(spent[static_cast<std::size_t>(s)])); };
   // Of the operations between and within tasks, while it was busy.
   const auto estimate = [&](operation op, std::uint64_t elsewhere = 0) {
     const std::uint64_t n = count(op);

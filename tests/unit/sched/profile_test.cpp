@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "sched/pool.hpp"
+#include "sched/profiler.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
 #include "unit/sched/pool_run.hpp"
@@ -283,6 +284,52 @@ TEST(profile, what_runs_is_sampled_in_bounded_memory) {
   EXPECT_TRUE(profiled(
                   1, [] {}, options)
                   .running.empty());
+}
+
+TEST(profile, a_worker_that_moved_on_while_it_was_read_adds_up) {
+  pool_reading from;
+  pool_reading to;
+  from.workers.resize(1);
+  to.workers.resize(1);
+  to.ticks = 1000;
+  auto& ticks = to.workers[0].ticks;
+  ticks[static_cast<std::size_t>(profile_state::busy)] = 900;
+  ticks[static_cast<std::size_t>(profile_state::spin)] = 120;
+  ticks[static_cast<std::size_t>(profile_state::look)] = -20;
+  const profile p = profile_between(from, to, 1000);
+  EXPECT_DOUBLE_EQ(p.wall_seconds, 1);
+  EXPECT_DOUBLE_EQ(p.workers[0].seconds(), 1);
+  EXPECT_DOUBLE_EQ(p.workers[0].work_seconds, 0.88);
+  EXPECT_DOUBLE_EQ(p.workers[0].look.seconds, 0);
+}
+
+TEST(profile, times_of_what_was_timed_stand_for_all) {
+  pool_reading from;
+  pool_reading to;
+  from.workers.resize(2);
+  to.workers.resize(2);
+  to.ticks = 1000;
+  constexpr auto k_spawn = static_cast<std::size_t>(profile_operation::spawn);
+  constexpr auto k_ring = static_cast<std::size_t>(profile_operation::ring);
+  for (recorder_reading& w : to.workers) w.ticks[static_cast<std::size_t>(profile_state::busy)] = 1000;
+  recorder_reading& first = to.workers[0];
+  first.count[k_spawn] = 100;
+  first.timed[k_spawn] = 20;
+  first.sum[k_spawn] = 40;   // 2 each
+  first.once[k_spawn] = 50;  // one that was interrupted
+  first.count[k_ring] = 3;
+  first.once[k_ring] = 30;
+  to.workers[1].count[k_spawn] = 10;  // too few to be timed: as the others
+  const profile p = profile_between(from, to, 1000);
+  EXPECT_DOUBLE_EQ(p.workers[0].spawn.seconds, 0.25);
+  EXPECT_DOUBLE_EQ(p.workers[0].ring.seconds, 0.03);
+  EXPECT_DOUBLE_EQ(p.workers[0].work_seconds, 0.72);
+  EXPECT_DOUBLE_EQ(p.workers[1].spawn.seconds, 0.02);
+  EXPECT_DOUBLE_EQ(p.workers[1].work_seconds, 0.98);
+  first.sum[k_spawn] = 4000;  // more than there is
+  const profile scaled = profile_between(from, to, 1000);
+  EXPECT_DOUBLE_EQ(scaled.workers[0].work_seconds, 0);
+  EXPECT_NEAR(scaled.workers[0].seconds(), 1, 1e-12);
 }
 
 TEST(profile, an_irregular_load_adds_up) {
