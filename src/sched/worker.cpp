@@ -196,8 +196,10 @@ task* worker::next_own() noexcept {
   if (placed_first_ != nullptr) [[unlikely]]
     return next_placed();
   if (task* t = tasks.pop()) return t;
-  if (kept_ != nullptr) [[unlikely]]
+  if (kept_ != nullptr) [[unlikely]] {
+    if (profile_recorder* const p = profile(); p != nullptr) p->begins_unspawned();
     return std::exchange(kept_, static_cast<placed_task*>(kept_->next.read()));
+  }
   if (!deferred_.empty() && !full()) {
     task* t = deferred_.back();
     deferred_.pop_back();
@@ -219,6 +221,7 @@ task* worker::next_apart() noexcept {
 task* worker::next_placed() noexcept {
   placed_task* t = placed_first_;
   placed_first_ = static_cast<placed_task*>(t->next.read());
+  if (profile_recorder* const p = profile(); p != nullptr) p->begins_unspawned();
   return t;
 }
 
