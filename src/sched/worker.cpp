@@ -234,7 +234,8 @@ void worker::keep(placed_task& t) noexcept {
 // Of those who wait for what was placed here none is left, since the pool stops.
 void worker::drop_placed() noexcept {
   take_inbox();
-  while (placed_first_ != nullptr) run(*next_placed());
+  started own;
+  while (placed_first_ != nullptr) run(*next_placed(), own);
 }
 
 bool worker::defer_if_full(detail::loop_state& loop, task& t) noexcept {
