@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// --profile and its companions: for commands that run as jobs they are settings of the job; for benchmarks that make pools
-// of their own the profiles of all measurements are put one behind the other, as if there had been one pool.
-// Who may call: the command's main thread; add() also whoever runs a pool for it. Shown by tests/unit/bench/profiling_test.cpp.
+// --profile and its companions: for commands that run as jobs they are settings of the job; for benchmarks that make
+// pools of their own the profiles of all measurements are put one behind the other, as if there had been one pool.
+// Who may call: the command's main thread; add() also whoever runs a pool for it. Shown by
+// tests/unit/bench/profiling_test.cpp.
 #pragma once
 
 #include <optional>

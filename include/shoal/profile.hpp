@@ -3,8 +3,8 @@
 //   auto span = shoal::begin_profile();  ...  const shoal::profile p = span.end();  std::cerr << profile_table(p);
 // Who may call: tasks; the span belongs to the task that began it, and ends before the main task does. Neither switches
 // tasks. Spans may overlap, and the setting `profile` may be on besides. It covers the workers of this node.
-// Costs: while any span is open a few nanoseconds for each task that is not run by its waiter; a thread that looks at the
-// workers once an interval. Else nothing but a test of a pointer where a worker looks for work.
+// Costs: while any span is open a few nanoseconds for each task that is not run by its waiter; a thread that looks at
+// the workers once an interval. Else nothing but a test of a pointer where a worker looks for work.
 // What a worker counts within a task that began before the span did counts from its next task on.
 // Shown by tests/unit/sched/profile_test.cpp.
 #pragma once

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the time of a pool's workers went over a span, and that as text: a table, a JSON object, a picture.
 // Who may call: anyone; plain data, and functions that read nothing else.
-// Guarantees: for each worker work + scheduling + idle is the span's length. Counts are exact. The short operations of a
-// worker with work (spawn, get, resume, steal, messages) are estimates from those that were timed; the rest is measured.
-// `work` is what is left: the bodies of tasks, with what they call, and children that a waiter runs itself. All times are
-// of the clock: when the system gives the processor to others, that counts for whatever the worker was at.
-// Shown by tests/unit/trace/, tests/unit/sched/profile_test.cpp.
+// Guarantees: for each worker work + scheduling + idle is the span's length. Counts are exact. The short operations of
+// a worker with work (spawn, get, resume, steal, messages) are estimates from those that were timed; the rest is
+// measured. `work` is what is left: the bodies of tasks, with what they call, and children that a waiter runs itself.
+// All times are of the clock: when the system gives the processor to others, that counts for whatever the worker was
+// at. Shown by tests/unit/trace/, tests/unit/sched/profile_test.cpp.
 #pragma once
 
 #include <array>
@@ -59,8 +59,8 @@ struct profile {
   double wall_seconds = 0;
   std::vector<profile_worker> workers;
 
-  /// What the same work took without tasks, if known: what tasks took longer is inflation (misses of caches, memory shared,
-  /// code that was not inlined), and part of the work.
+  /// What the same work took without tasks, if known: what tasks took longer is inflation (misses of caches, memory
+  /// shared, code that was not inlined), and part of the work.
   std::optional<double> serial_seconds;
 
   // Over time, one value per interval.

@@ -4,8 +4,8 @@
 // writing, and the caller tries again, letting others run. Nothing waits or switches tasks.
 // Guarantees: a reading is one that held at one moment: `elapsed` is complete up to `since`, when the owner entered
 // `state`. Times are whatever the owner gives, and should not go back.
-// (A sequence lock whose data carry the order themselves: Boehm, "Can seqlocks get along with programming language memory
-// models?", MSPC 2012.) Shown by tests/model/state_clock_test.cpp.
+// (A sequence lock whose data carry the order themselves: Boehm, "Can seqlocks get along with programming language
+// memory models?", MSPC 2012.) Shown by tests/model/state_clock_test.cpp.
 #pragma once
 
 #include <array>
@@ -53,7 +53,8 @@ private:
   template <class T>
   using atomic = typename Atomics::template atomic<T>;
 
-  // Each store releases: who reads one of them sees the odd version too, and gives up. Partners: the loads of try_read().
+  // Each store releases: who reads one of them sees the odd version too, and gives up. Partners: the loads of
+  // try_read().
   void write(std::uint32_t state, std::uint64_t now, std::uint32_t charged, std::uint64_t passed, std::uint32_t epoch) {
     const std::uint32_t version = version_.load(std::memory_order_relaxed);
     version_.store(version + 1, std::memory_order_relaxed);

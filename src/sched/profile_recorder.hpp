@@ -2,9 +2,9 @@
 // What one worker writes down while its pool is profiled: what it does since when, how often it did what, and how long
 // some of its short operations took.
 // Who may call: the worker's own thread; try_read() and the counters any. Never switches tasks.
-// Guarantees: counts are exact. From running tasks to looking for some, to waiting and to sleep, each change is timed, and so
-// is serving messages and ringing; what is shorter (spawning, getting the next task, ...) is timed now and then, less what
-// reading the clock takes. A timed operation does not contain another: what is timed inside is taken off.
+// Guarantees: counts are exact. From running tasks to looking for some, to waiting and to sleep, each change is timed,
+// and so is serving messages and ringing; what is shorter (spawning, getting the next task, ...) is timed now and then,
+// less what reading the clock takes. A timed operation does not contain another: what is timed inside is taken off.
 // Shown by tests/unit/sched/profile_test.cpp.
 #pragma once
 
@@ -56,7 +56,8 @@ public:
   void arrives() noexcept {
     if (pending_ && handed_) close_turn(profile_operation::resume);
   }
-  /// One comes or came out of the deque that was not spawned: a range put aside, or what a program's thread has submitted.
+  /// One comes or came out of the deque that was not spawned: a range put aside, or what a program's thread has
+  /// submitted.
   void begins_unspawned() noexcept { bump(unspawned); }
 
   void enter(profile_state next) noexcept;

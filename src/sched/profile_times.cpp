@@ -60,8 +60,8 @@ private:
   std::array<std::int64_t, k_profile_operations> sum_{};
 };
 
-// A worker that moved on while it was read has a little less than nothing in its newest state, and as much too much in those
-// before: that is taken off where most is.
+// A worker that moved on while it was read has a little less than nothing in its newest state, and as much too much in
+// those before: that is taken off where most is.
 std::array<std::int64_t, k_profile_states> settled(std::array<std::int64_t, k_profile_states> ticks) {
   for (std::int64_t& below : ticks)
     if (below < 0) *std::ranges::max_element(ticks) += std::exchange(below, 0);

@@ -231,13 +231,6 @@ void worker::keep(placed_task& t) noexcept {
   t.next.write(std::exchange(kept_, &t));
 }
 
-// Of those who wait for what was placed here none is left, since the pool stops.
-void worker::drop_placed() noexcept {
-  take_inbox();
-  started own;
-  while (placed_first_ != nullptr) run(*next_placed(), own);
-}
-
 bool worker::defer_if_full(detail::loop_state& loop, task& t) noexcept {
   if (!loop.outermost || !full()) return false;
   const fiber::unwatched quiet;
@@ -397,13 +390,6 @@ bool worker::poll_once() noexcept {
   if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
     return poll_timed(*p);
   return owner_.above().poll(*this) | (!woken_.empty() && take_inbox());
-}
-
-[[gnu::noinline]] bool worker::poll_timed(profile_recorder& profile) noexcept {
-  const auto began = profile.poll_begins();
-  const bool served = owner_.above().poll(*this);
-  profile.poll_ends(began, served);
-  return served | (!woken_.empty() && take_inbox());
 }
 
 }  // namespace shoal::sched

@@ -146,4 +146,18 @@ void worker::place(placed_task& t) noexcept {
   if (placed_.push(&t)) ring();
 }
 
+// Of those who wait for what was placed here none is left, since the pool stops.
+void worker::drop_placed() noexcept {
+  take_inbox();
+  started own;
+  while (placed_first_ != nullptr) run(*next_placed(), own);
+}
+
+bool worker::poll_timed(profile_recorder& profile) noexcept {
+  const auto began = profile.poll_begins();
+  const bool served = owner_.above().poll(*this);
+  profile.poll_ends(began, served);
+  return served | (!woken_.empty() && take_inbox());
+}
+
 }  // namespace shoal::sched

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of states on the simulated memory: a reading is one that held at one moment, whatever the owner does meanwhile.
+// The clock of states on the simulated memory: a reading is one that held at one moment, whatever the owner does
+// meanwhile.
 #include "lockfree/state_clock.hpp"
 
 #include <memory>
