@@ -157,6 +157,7 @@ void run_future(task& t) noexcept {
 }
 
 future_state* finish(future_state& s) noexcept {
+  sched::note_end();
   // Partners: wait_for(), attach(), drop(). What the word said before says who goes on.
   const std::uintptr_t word = s.word.exchange(future_state::k_ready, std::memory_order_seq_cst);
   if (tag_of(word) == future_state::k_successor) return pointer_in<future_state>(word);
