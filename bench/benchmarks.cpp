@@ -4,6 +4,7 @@
 #include "bench/micro/access.hpp"
 #include "bench/micro/barrier.hpp"
 #include "bench/micro/blocked.hpp"
+#include "bench/micro/dependences.hpp"
 #include "bench/micro/limits.hpp"
 #include "bench/micro/spawn.hpp"
 #include "bench/micro/switch.hpp"
@@ -19,6 +20,8 @@ constexpr subcommand k_benchmarks[] = {
     {"switch", "yield of a task through the scheduler, and a bare stack switch beside it",
      "shoal bench switch --json switch.json", declare_switch},
     {"spawn", "spawn and join: Fibonacci numbers by tasks, without a cut-off", "shoal bench spawn -w 2", declare_spawn},
+    {"dependences", "a wavefront of empty tiles, by a graph of tasks and by declared accesses",
+     "shoal bench dependences -w 1", declare_dependences},
     {"blocked", "memory and time of tasks that all wait, then all wake", "shoal bench blocked --tasks 1000000",
      declare_blocked},
     {"barrier", "barrier and allreduce of 8 bytes over nodes", "shoal bench barrier -n 2", declare_barrier},

@@ -33,21 +33,28 @@ namespace detail {
 template <class F>
 concept task_body = std::is_invocable_v<std::add_lvalue_reference_t<std::decay_t<F>>>;
 
-/// Counts the tasks that somebody waits for; the waiter alone adds, whoever ends a task elsewhere subtracts.
+/// Counts the tasks that somebody waits for; the waiter alone adds, whoever ends tasks elsewhere subtracts.
 class join_counter {
 public:
   /// Waiter only.
-  void add() noexcept { ++begun_; }
-  /// Waiter only: one that was added has been run by the waiter itself.
-  void ran_here() noexcept { --begun_; }
-  /// Any worker: one has ended. The counter may be gone when it returns.
-  void ended() noexcept;
+  void add(std::int64_t tasks = 1) noexcept { begun_ += tasks; }
+  /// Waiter only: so many that were added have been run by the waiter itself.
+  void ran_here(std::int64_t tasks = 1) noexcept { begun_ -= tasks; }
+  /// Any worker: so many have ended. The counter may be gone when it returns.
+  void ended(std::int64_t tasks = 1) noexcept;
   /// Waiter only: returns when all that were added have ended. May switch.
-  void wait() noexcept;
+  void wait() noexcept {
+    wait_for(begun_);
+    waiter_ = nullptr;
+  }
+  /// Waiter only: returns when so many, of those added and not waited for yet, have ended. May switch.
+  void wait_for(std::int64_t tasks) noexcept;
   /// From then until wait() is over somebody is known to wait; the tasks that he runs himself meanwhile may ask.
   void announce(suspended* waiter) noexcept { waiter_ = waiter; }
   bool announced() const noexcept { return waiter_ != nullptr; }
   bool nothing_begun() const noexcept { return begun_ == 0; }
+  /// Waiter only: how many that were added have not been waited for.
+  std::int64_t begun() const noexcept { return begun_; }
 
 private:
   std::int64_t begun_ = 0;

@@ -61,22 +61,20 @@ void report_dropped(const std::exception_ptr& e) noexcept {
   }
 }
 
-void join_counter::ended() noexcept {
+void join_counter::ended(std::int64_t tasks) noexcept {
   sched::note_end();
   fiber::release_to(this);
-  // Partner: wait(). Only after the waiter has subtracted what it waits for can the sum come to nought.
-  if (ended_.fetch_add(1, std::memory_order_acq_rel) == -1) wake(waiter_);
+  // Partner: wait_for(). Only after the waiter has subtracted what it waits for is the sum below nought.
+  const std::int64_t before = ended_.fetch_add(tasks, std::memory_order_acq_rel);
+  if (before < 0 && before + tasks >= 0) wake(waiter_);
 }
 
-void join_counter::wait() noexcept {
-  if (begun_ != 0) {
-    waiter_ = this_task();
-    const std::int64_t awaited = begun_;
-    if (ended_.fetch_sub(awaited, std::memory_order_acq_rel) != awaited) leave();
-    fiber::acquire_from(this);
-    begun_ -= awaited;  // not before: a task of a group that asks for the group's end is to find it outstanding
-  }
-  waiter_ = nullptr;
+void join_counter::wait_for(std::int64_t tasks) noexcept {
+  if (tasks <= 0) return;
+  waiter_ = this_task();
+  if (ended_.fetch_sub(tasks, std::memory_order_acq_rel) < tasks) leave();
+  fiber::acquire_from(this);
+  begun_ -= tasks;  // not before: a task of a group that asks for the group's end is to find it outstanding
 }
 
 void spawn_apart(worker_face& w, task& t, priority p) {

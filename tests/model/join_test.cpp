@@ -14,7 +14,7 @@
 namespace shoal::model {
 namespace {
 
-enum class mutant { none, relaxed_end, relaxed_wait, waits_without_looking, wakes_when_positive };
+enum class mutant { none, relaxed_end, relaxed_wait, waits_without_looking, wakes_when_positive, wakes_at_nought_only };
 
 struct join {
   model_atomic<std::int64_t> ended{0};
@@ -29,10 +29,12 @@ struct table {
 
 constexpr auto k_order = std::memory_order_acq_rel;
 
-void end(table& t, mutant m) {
+void end(table& t, mutant m, std::int64_t tasks = 1) {
   const auto order = m == mutant::relaxed_end ? std::memory_order_relaxed : k_order;
-  const std::int64_t last = m == mutant::wakes_when_positive ? 0 : -1;
-  if (t.counter->ended.fetch_add(1, order) != last) return;
+  const std::int64_t before = t.counter->ended.fetch_add(tasks, order);
+  const std::int64_t after = before + tasks;
+  if (m == mutant::wakes_when_positive ? after <= 0 || before > 0 : before >= 0 || after < 0) return;
+  if (m == mutant::wakes_at_nought_only && after != 0) return;
   check(t.counter->waiter.read() == 1, "whom to wake is known");
   check(t.woken.fetch_add(1, k_order) == 0, "one wake for each wait");
   t.woken.futex_wake_one();
@@ -41,7 +43,7 @@ void end(table& t, mutant m) {
 void wait(table& t, std::int64_t begun, mutant m) {
   t.counter->waiter.write(1);
   const auto order = m == mutant::relaxed_wait ? std::memory_order_relaxed : k_order;
-  const bool all = t.counter->ended.fetch_add(-begun, order) == begun;
+  const bool all = t.counter->ended.fetch_add(-begun, order) >= begun;
   if (all && m != mutant::waits_without_looking) return;
   while (t.woken.load(std::memory_order_acquire) == 0) t.woken.futex_wait(0);
   t.woken.store(0, std::memory_order_relaxed);
@@ -69,6 +71,34 @@ scenario joined(int tasks, int rounds, mutant m) {
         }
       });
   };
+}
+
+// Each of two workers ends two tasks in one go. The waiter waits for one, then for the others.
+scenario joined_in_part(mutant m) {
+  return [=](execution& run) {
+    auto t = std::make_shared<table>();
+    run.thread("waiter", [=] {
+      wait(*t, 1, m);
+      wait(*t, 3, m);
+      for (int i = 0; i < 2; ++i) check(t->results[i].read() == 1, "what the task did is visible");
+      t->counter.reset();
+    });
+    for (int i = 0; i < 2; ++i)
+      run.thread("tasks", [=] {
+        t->results[i].write(1);
+        end(*t, m, 2);
+      });
+  };
+}
+
+TEST(join, a_wait_for_some_leaves_the_rest) {
+  const outcome all = explore(joined_in_part(mutant::none), systematically(3));
+  EXPECT_FALSE(all.failed) << all;
+  EXPECT_TRUE(all.complete) << all;
+  const outcome o = explore(joined_in_part(mutant::none), randomly(40'000));
+  EXPECT_FALSE(o.failed) << o;
+  for (const mutant m : {mutant::relaxed_end, mutant::relaxed_wait, mutant::wakes_at_nought_only})
+    EXPECT_TRUE(explore(joined_in_part(m), randomly(40'000)).failed) << static_cast<int>(m);
 }
 
 TEST(join, all_executions_of_one_and_two_tasks_with_few_preemptions) {

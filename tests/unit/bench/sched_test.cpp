@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "bench/micro/blocked.hpp"
+#include "bench/micro/dependences.hpp"
 #include "bench/micro/spawn.hpp"
 #include "bench/micro/switch.hpp"
 #include "bench/micro/workers.hpp"
@@ -30,6 +31,16 @@ TEST(sched_bench, spawn_counts_its_spawns_in_both_forms) {
       if (workers == 1) {
         EXPECT_EQ(r.steals, 0U);
       }
+    }
+}
+
+TEST(sched_bench, dependences_count_paths_in_both_forms) {
+  for (const dependence_form form : {dependence_form::graph, dependence_form::flow})
+    for (const unsigned workers : {1U, 3U}) {
+      const auto r = measure_wavefront(form, workers, 20, 5);
+      EXPECT_TRUE(r.correct);
+      EXPECT_EQ(r.tasks, 400U);
+      EXPECT_GT(r.ns_per_task, 0);
     }
 }
 

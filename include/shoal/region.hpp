@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which bytes a task reads or writes, and how: what shoal::task_flow takes to find out which task must wait for which.
+// Who may call: anyone. Nothing here looks at the bytes, or switches tasks.
+// How objects are named: in(x), out(x), inout(x) mean the object x; if x is a contiguous range (vector, span, array,
+// string) they mean its elements. array_region(p, n) means n elements from p; region2d(p, rows, columns, stride) a block
+// of a matrix whose rows lie `stride` elements apart.
+// Shown by tests/unit/sched/region_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <ranges>
+#include <type_traits>
+
+namespace shoal {
+
+/// `rows` times `row_bytes` bytes, `stride_bytes` apart: a set of rows. Regions may overlap in any way.
+struct region {
+  const void* begin = nullptr;
+  std::size_t row_bytes = 0;
+  std::size_t rows = 1;
+  std::ptrdiff_t stride_bytes = 0;
+};
+
+namespace detail {
+template <class T>
+inline constexpr std::size_t element_bytes = sizeof(T);
+template <>
+inline constexpr std::size_t element_bytes<void> = 1;
+template <>
+inline constexpr std::size_t element_bytes<const void> = 1;
+}  // namespace detail
+
+/// `count` elements from `first` (bytes, if it is a void*).
+template <class T>
+region array_region(T* first, std::size_t count) noexcept {
+  return {const_cast<const std::remove_volatile_t<T>*>(first), count * detail::element_bytes<T>, 1, 0};
+}
+
+/// `rows` rows of `columns` elements each; from one row to the next it is `stride` elements.
+template <class T>
+region region2d(T* first, std::size_t rows, std::size_t columns, std::ptrdiff_t stride) noexcept {
+  constexpr std::size_t bytes = detail::element_bytes<T>;
+  const auto distance = stride * static_cast<std::ptrdiff_t>(bytes);
+  if (distance == static_cast<std::ptrdiff_t>(columns * bytes)) return {first, rows * columns * bytes, 1, 0};
+  return {first, columns * bytes, rows, distance};
+}
+
+enum class access_mode : std::uint8_t {
+  in,     // reads
+  out,    // overwrites; ordered as inout is
+  inout,  // reads and writes
+};
+
+/// What a task declares.
+struct access {
+  region where;
+  access_mode mode = access_mode::inout;
+};
+
+namespace detail {
+
+template <class T>
+region region_of(T&& x) noexcept {
+  using object = std::remove_cvref_t<T>;
+  if constexpr (std::is_same_v<object, region>) {
+    return x;
+  } else if constexpr (std::ranges::contiguous_range<T> && std::ranges::sized_range<T>) {
+    static_assert(std::is_lvalue_reference_v<T> || std::ranges::borrowed_range<T>,
+                  "this range is gone when the task runs; name the one that the task uses");
+    return array_region(std::ranges::data(x), std::ranges::size(x));
+  } else {
+    static_assert(std::is_lvalue_reference_v<T>, "this object is gone when the task runs; name the one that it uses");
+    static_assert(!std::is_pointer_v<object>,
+                  "a pointer does not say how much it points to; write *p, or array_region(p, count)");
+    return {std::addressof(x), sizeof(object), 1, 0};
+  }
+}
+
+}  // namespace detail
+
+template <class T>
+access in(T&& x) noexcept {
+  return {detail::region_of(std::forward<T>(x)), access_mode::in};
+}
+template <class T>
+access out(T&& x) noexcept {
+  return {detail::region_of(std::forward<T>(x)), access_mode::out};
+}
+template <class T>
+access inout(T&& x) noexcept {
+  return {detail::region_of(std::forward<T>(x)), access_mode::inout};
+}
+
+}  // namespace shoal

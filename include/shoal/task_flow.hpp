@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks that declare what they read and write; those that conflict run in the order in which they were given, the others
+// as they come. Readers of the same bytes run together.
+// Who may call: the task that gave the first of the unfinished tasks, and none of the flow's own, which may have flows of
+// their own. wait() switches tasks; run() does so only if too many tasks are unfinished, or memory has run out.
+// Guarantees: a task begins when every earlier one has ended that shares a byte with it which one of the two writes, and
+// sees what these did. At most `most_unfinished` tasks are unfinished: run() then waits until half are. After an
+// exception tasks that have not begun are dropped, among them all that depend on the failed one; wait() rethrows the
+// first and the flow begins anew. What became ready by a task's end runs directly on that worker; thieves get the rest.
+// Costs: a table look-up per region, an atomic or two per dependence; bodies up to 40 bytes do not allocate.
+// Shown by tests/unit/sched/task_flow_test.cpp, tests/stress/dependences_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "shoal/detail/worker.hpp"
+#include "shoal/region.hpp"
+#include "shoal/task.hpp"
+
+namespace shoal {
+
+namespace detail {
+
+struct flow_state;
+
+/// The part of a task of a flow that the program's code fills.
+struct flow_body {
+  static constexpr std::size_t k_inline_bytes = 40;
+  template <class F>
+  static constexpr bool fits = sizeof(F) <= k_inline_bytes && alignof(F) <= alignof(void*);
+
+  void (*act)(flow_body& self, bool call);  // calls the body or does not, and destroys it
+  alignas(void*) std::byte place[k_inline_bytes];
+};
+
+template <class... Arguments>
+inline constexpr bool accesses_then_body = false;
+template <task_body Body>
+inline constexpr bool accesses_then_body<Body> = true;
+template <class First, class... Rest>
+requires(sizeof...(Rest) > 0) inline constexpr bool accesses_then_body<First, Rest...> =
+    std::is_same_v<std::remove_cvref_t<First>, access> && accesses_then_body<Rest...>;
+
+}  // namespace detail
+
+class task_flow {
+public:
+  static constexpr std::size_t k_most_unfinished = std::size_t{1} << 16;
+
+  explicit task_flow(std::size_t most_unfinished = k_most_unfinished);
+  task_flow(const task_flow&) = delete;
+  task_flow& operator=(const task_flow&) = delete;
+  /// Waits. Warns of an exception that no wait() has thrown.
+  ~task_flow();
+
+  /// Accesses, made by in(), out() and inout(), then the body: run(in(x), inout(y), [&] { ... }).
+  template <class... Arguments>
+  requires(detail::accesses_then_body<Arguments...>) void run(Arguments&&... arguments) {
+    constexpr std::size_t k_accesses = sizeof...(Arguments) - 1;
+    auto all = std::forward_as_tuple(std::forward<Arguments>(arguments)...);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      const access declared[k_accesses + 1] = {std::get<I>(all)..., access{}};
+      give(declared, k_accesses, std::get<k_accesses>(std::move(all)));
+    }
+    (std::make_index_sequence<k_accesses>());
+  }
+
+  /// The same with as many accesses as are known when it runs.
+  template <detail::task_body F>
+  void run(std::span<const access> declared, F&& body) {
+    give(declared.data(), declared.size(), std::forward<F>(body));
+  }
+
+  /// Returns when all tasks have ended; rethrows the first exception among them. May switch.
+  void wait();
+
+  /// How many tasks of this flow may be unfinished.
+  std::size_t most_unfinished() const noexcept;
+
+private:
+  template <class F>
+  void give(const access* declared, std::size_t count, F&& body) {
+    using stored = std::decay_t<F>;
+    detail::flow_body& made = make();
+    try {
+      if constexpr (detail::flow_body::fits<stored>)
+        ::new (static_cast<void*>(made.place)) stored(std::forward<F>(body));
+      else
+        ::new (static_cast<void*>(made.place)) stored*(apart<stored>(std::forward<F>(body)));
+    } catch (...) {
+      unmake(made);
+      throw;
+    }
+    made.act = act_on<stored>;
+    submit(made, declared, count);
+  }
+
+  // A body that is too long for the task itself.
+  template <class F, class G>
+  static F* apart(G&& body) {
+    void* const at = detail::allocate_for<F>(*detail::t_worker);
+    try {
+      return ::new (at) F(std::forward<G>(body));
+    } catch (...) {
+      detail::deallocate_for<F>(*detail::t_worker, at);
+      throw;
+    }
+  }
+
+  template <class F>
+  static void act_on(detail::flow_body& self, bool call) {
+    struct destroyed {
+      F* body;
+      ~destroyed() {
+        body->~F();
+        if constexpr (!detail::flow_body::fits<F>) detail::deallocate_for<F>(*detail::t_worker, body);
+      }
+    } mine{};
+    if constexpr (detail::flow_body::fits<F>)
+      mine.body = std::launder(reinterpret_cast<F*>(self.place));
+    else
+      mine.body = *std::launder(reinterpret_cast<F**>(self.place));
+    if (call) (*mine.body)();
+  }
+
+  detail::flow_body& make();
+  void unmake(detail::flow_body& made) noexcept;
+  void submit(detail::flow_body& made, const access* declared, std::size_t count);
+
+  std::unique_ptr<detail::flow_state> state_;
+};
+
+}  // namespace shoal

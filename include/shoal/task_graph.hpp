@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph of tasks whose order is given explicitly, built once and run as often as wanted.
+// Who may call: one task at a time; add() and precedes() may also come before there is a pool, and not from the graph's
+// own tasks. run() waits, so it switches tasks.
+// Guarantees: a task begins when all that precede it have ended and sees what they did; of those that become ready one
+// runs directly on the worker that made it ready, the others are offered to thieves. run() throws shoal::error, and
+// begins nothing, if tasks precede one another in a cycle; it names them. If a task throws, those that have not begun
+// are dropped, and run() rethrows the first exception when all that were running have ended. Bodies may wait.
+// Costs, once built: per task a call and an atomic decrement per successor; no allocation, no lock.
+// Shown by tests/unit/sched/task_graph_test.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "shoal/detail/worker.hpp"
+#include "shoal/task.hpp"
+
+namespace shoal {
+
+namespace detail {
+
+/// A task of a graph; its body follows it in memory.
+struct graph_node : task {
+  void (*call)(graph_node&) = nullptr;
+  graph_node* const* successors = nullptr;  // of the graph's list of all
+  std::uint32_t successor_count = 0;
+  std::uint32_t number = 0;
+  std::int32_t predecessors = 0;
+  std::atomic<std::int32_t> left{0};  // predecessors that have not ended in this run; partners: whoever ends one
+  void (*destroy)(graph_node&) noexcept = nullptr;
+};
+
+}  // namespace detail
+
+class task_graph {
+public:
+  /// One task of the graph, as a value; good as long as the graph is not cleared.
+  class handle {
+  public:
+    handle() = default;
+    /// This task ends before any of `later` begins.
+    template <class... Handles>
+    void precedes(Handles... later) const {
+      (owner().add_order(*node_, *later.node_), ...);
+    }
+    /// Each of `earlier` ends before this task begins.
+    template <class... Handles>
+    void succeeds(Handles... earlier) const {
+      (owner().add_order(*earlier.node_, *node_), ...);
+    }
+    /// In the order of add(), from 0.
+    std::size_t number() const noexcept { return node_->number; }
+
+  private:
+    friend class task_graph;
+    explicit handle(detail::graph_node& n) noexcept : node_(&n) {}
+    task_graph& owner() const noexcept {
+      SHOAL_ASSERT(node_ != nullptr, "this handle names no task; take one that task_graph::add() gave");
+      return *static_cast<task_graph*>(const_cast<void*>(node_->group));
+    }
+    detail::graph_node* node_ = nullptr;
+  };
+
+  task_graph() = default;
+  task_graph(const task_graph&) = delete;
+  task_graph& operator=(const task_graph&) = delete;
+  ~task_graph();
+
+  /// A task without predecessors so far; `f` is called once in each run.
+  template <detail::task_body F>
+  handle add(F&& f) {
+    return add(std::string(), std::forward<F>(f));
+  }
+  /// The same with a name for messages.
+  template <detail::task_body F>
+  handle add(std::string name, F&& f) {
+    using node = node_of<std::decay_t<F>>;
+    node* const made = ::new (place_for(sizeof(node), alignof(node))) node(std::forward<F>(f));
+    adopt(*made, std::move(name));
+    return handle(*made);
+  }
+
+  /// Runs every task once, in the order given. Returns when all have ended. May switch.
+  void run();
+
+  std::size_t size() const noexcept { return nodes_.size(); }
+  /// Forgets all tasks; their handles are void.
+  void clear() noexcept;
+
+private:
+  template <class F>
+  struct node_of final : detail::graph_node {
+    template <class G>
+    explicit node_of(G&& f) : body(std::forward<G>(f)) {
+      this->call = [](detail::graph_node& n) { static_cast<node_of&>(n).body(); };
+      if constexpr (!std::is_trivially_destructible_v<F>)
+        this->destroy = [](detail::graph_node& n) noexcept { static_cast<node_of&>(n).body.~F(); };
+    }
+    F body;
+  };
+  struct order {
+    std::uint32_t earlier;
+    std::uint32_t later;
+  };
+
+  void* place_for(std::size_t bytes, std::size_t alignment);
+  void adopt(detail::graph_node& n, std::string name);
+  void add_order(detail::graph_node& earlier, detail::graph_node& later);
+  void require_rest(const char* what) const;
+  void freeze();
+  [[noreturn]] void report_cycle(const std::vector<std::int32_t>& left) const;
+  std::string title(std::uint32_t number) const;
+  static void run_from_loop(detail::task& t) noexcept;
+  std::int64_t run_strand(detail::graph_node* n) noexcept;
+
+  std::vector<detail::graph_node*> nodes_;
+  std::vector<std::string> names_;  // empty: none
+  std::vector<order> orders_;
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;  // where the nodes lie, in the order of add()
+  std::size_t chunk_left_ = 0;
+  std::byte* chunk_next_ = nullptr;
+
+  std::vector<detail::graph_node*> successors_;  // of all tasks, one after the other
+  std::vector<detail::graph_node*> sources_;
+  bool frozen_ = false;  // the two above are up to date, and there is no cycle
+  bool running_ = false;
+  detail::join_counter join_;
+  std::atomic<bool> failed_{false};  // partners: whoever begins a task
+  detail::first_exception exception_;
+};
+
+}  // namespace shoal

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tasks of a task_flow, and where they come from: places of two cache lines that are used again and again and go only
+// with the flow. A task is named by its place and the generation of that, so that a name that is out of date does no harm.
+// Who may call: the registering task; of a flow_task the worker that runs it touches what is not marked as the former's.
+// Guarantees: what is named by a reference is either the task that was meant, or known to be over.
+// Shown by tests/unit/sched/task_flow_test.cpp; model: tests/model/dependence_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sched/successors.hpp"
+#include "shoal/task_flow.hpp"
+
+namespace shoal::sched {
+
+/// Place in the low half, generation in the high one; 0 names nothing.
+using task_reference = std::uint64_t;
+
+struct flow_task;
+
+/// Further successors; blocks are the registering task's, who frees them when the place is used again.
+struct successor_block {
+  static constexpr std::uint32_t k_slots = 14;
+  successor_block* next;
+  successor_block* last;  // of the first block only
+  flow_task* slots[k_slots];
+};
+static_assert(sizeof(successor_block) == detail::worker_face::k_block_bytes);
+
+struct alignas(64) flow_task final : detail::task, detail::flow_body {
+  static constexpr std::uint32_t k_slots = 3;
+
+  successor_count<> successors;
+  arrival_count<> left;
+  task_reference reference = 0;     // registering task only
+  task_reference asked_by = 0;      // registering task only: the task that has this one among its predecessors already
+  flow_task* next = nullptr;        // among those that have ended
+  successor_block* more = nullptr;  // registering task; whoever ends the task reads what successors.close() counted
+  flow_task* slots[k_slots] = {};   // the same
+
+  /// Registering task. False: this task has ended, `later` need not wait for it.
+  bool precede(flow_task& later, bool alone) {
+    const std::uint32_t at = successors.written();
+    if (at < k_slots) [[likely]] {
+      slots[at] = &later;
+      return successors.add(alone);
+    }
+    return precede_further(later, at - k_slots, alone);
+  }
+
+  /// Whoever ends the task: calls f(successor) for each.
+  template <class F>
+  void for_successors(std::uint32_t count, F&& f) const {
+    for (std::uint32_t i = 0; i < count && i < k_slots; ++i) f(*slots[i]);
+    // Never further than what was counted: beyond that the registering task may be writing.
+    const successor_block* block = count > k_slots ? more : nullptr;
+    for (std::uint32_t left_over = count - k_slots; block != nullptr;) {
+      const std::uint32_t here = left_over < successor_block::k_slots ? left_over : successor_block::k_slots;
+      for (std::uint32_t i = 0; i < here; ++i) f(*block->slots[i]);
+      left_over -= here;
+      block = left_over > 0 ? block->next : nullptr;
+    }
+  }
+
+private:
+  bool precede_further(flow_task& later, std::uint32_t at, bool alone);
+};
+#if !SHOAL_TSAN && !SHOAL_ASAN
+static_assert(sizeof(flow_task) == 128);
+#endif
+
+class flow_task_store {
+public:
+  flow_task_store() = default;
+  flow_task_store(const flow_task_store&) = delete;
+  flow_task_store& operator=(const flow_task_store&) = delete;
+  ~flow_task_store();
+
+  std::size_t size() const noexcept { return size_; }
+  /// A place for a new task, open; nullptr if none is free.
+  flow_task* take() noexcept {
+    flow_task* const t = free_;
+    if (t == nullptr) [[unlikely]]
+      return nullptr;
+    free_ = t->next;
+    if (t->more != nullptr) [[unlikely]]
+      free_blocks(*t);
+    t->reference += k_generation;
+    if (t->reference < k_generation) [[unlikely]]
+      t->reference += k_generation;  // round: generation 0 is nobody's
+    t->asked_by = t->reference;      // nobody waits for himself
+    t->successors.open();
+    return t;
+  }
+  /// More places, no more than `most` in all.
+  void grow(std::size_t most, detail::task::function run, const void* group);
+  /// A chain of tasks that have ended.
+  void put(flow_task* first) noexcept;
+
+  /// The task if it has not ended.
+  flow_task* find(task_reference r) const noexcept {
+    const auto place = static_cast<std::uint32_t>(r);
+    flow_task& t = chunks_[place / k_chunk][place % k_chunk];
+    return t.reference == r && !t.successors.closed() ? &t : nullptr;
+  }
+
+private:
+  static constexpr std::size_t k_chunk = 256;
+  static constexpr task_reference k_generation = task_reference{1} << 32;
+
+  static void free_blocks(flow_task& t) noexcept;
+
+  std::vector<std::unique_ptr<flow_task[]>> chunks_;
+  std::size_t size_ = 0;
+  flow_task* free_ = nullptr;
+};
+
+}  // namespace shoal::sched

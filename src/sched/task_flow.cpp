@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shoal/task_flow.hpp"
+
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "sched/dependence_table.hpp"
+#include "sched/flow_task.hpp"
+#include "sched/strand.hpp"
+#include "sched/worker.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal {
+namespace detail {
+
+using sched::flow_task;
+
+struct flow_state {
+  explicit flow_state(std::size_t most) : most_unfinished(most) {}
+
+  const std::size_t most_unfinished;
+  sched::flow_task_store tasks;
+  sched::dependence_table table{tasks};
+  sched::dependence_table::task_list predecessors;  // of the task that is being registered
+  suspended* user = nullptr;  // who gave the first of the unfinished tasks; read by its tasks, if they err
+  bool waiting = false;       // the user is in wait(), where tasks of the flow may run on its stack
+  join_counter join;
+
+  // Written by whoever runs the tasks:
+  alignas(lockfree::k_cache_line_bytes) std::atomic<bool> failed{false};  // partners: whoever begins a task
+  first_exception exception;
+  alignas(lockfree::k_cache_line_bytes) std::atomic<flow_task*> ended{nullptr};  // partners: take_ended(), give_back()
+};
+
+namespace {
+
+struct strand {
+  std::int64_t count;
+  flow_task* last;  // of the chain of those that ended, the last one is first
+  flow_task* first;
+};
+
+strand run_strand(flow_state& f, flow_task* t) noexcept {
+  worker_face& w = *t_worker;
+  const bool alone = sched::alone(w);
+  strand s{1, nullptr, t};
+  for (;; ++s.count) {
+    const bool call = !f.failed.load(std::memory_order_relaxed);
+    sched::run_body(w, f.failed, f.exception, [t, call] { t->act(*t, call); });
+    flow_task* next = nullptr;
+    t->for_successors(t->successors.close(alone), [&](flow_task& later) {
+      if (!later.left.arrive(alone)) return;
+      if (next == nullptr)
+        next = &later;
+      else
+        spawn(w, later);
+    });
+    t->next = s.last;
+    s.last = t;
+    if (next == nullptr) return s;
+    if (s.count == sched::k_longest_strand) [[unlikely]] {
+      spawn(w, *next);
+      return s;
+    }
+    t = next;
+  }
+}
+
+// The places of a strand's tasks go back to the registering task, which alone uses them again.
+void give_back(flow_state& f, const strand& s) noexcept {
+  flow_task* head = f.ended.load(std::memory_order_relaxed);
+  do s.first->next = head;
+  while (!f.ended.compare_exchange_weak(head, s.last, std::memory_order_release, std::memory_order_relaxed));
+}
+
+bool take_ended(flow_state& f) noexcept {
+  if (f.ended.load(std::memory_order_relaxed) == nullptr) return false;
+  f.tasks.put(f.ended.exchange(nullptr, std::memory_order_acquire));
+  return true;
+}
+
+void run_from_loop(task& t) noexcept {
+  auto& f = *static_cast<flow_state*>(const_cast<void*>(t.group));
+  const strand s = run_strand(f, static_cast<flow_task*>(&t));
+  give_back(f, s);
+  f.join.ended(s.count);
+}
+
+suspended* current_task() noexcept { return reinterpret_cast<suspended*>(sched::this_worker()->current()); }
+
+[[noreturn, gnu::cold, gnu::noinline]] void refuse(const flow_state& f, const char* what) {
+  throw error(errc::invalid_argument,
+              std::string(what) + (f.user == current_task() ? " by one of the flow's own tasks" : " by another task") +
+                  " while tasks of this flow are unfinished: only the task that gave them may go on with the flow and "
+                  "wait for it; a task that is part of a flow makes a task_flow of its own for what it begins");
+}
+
+inline void require_user(const flow_state& f, const char* what) {
+  if (f.user != nullptr && (f.user != current_task() || f.waiting)) [[unlikely]]
+    refuse(f, what);
+}
+
+// So that no more than half of what may be unfinished is. Not on this stack: what runs might wait for a later task.
+void hold_back(flow_state& f) noexcept {
+  f.join.wait_for(f.join.begun() - static_cast<std::int64_t>(f.most_unfinished / 2));
+}
+
+void wait_all(flow_state& f) noexcept {
+  f.waiting = true;
+  while (!f.join.nothing_begun()) {
+    task* const t = unspawn_of(*t_worker, &f);
+    if (t == nullptr) break;
+    const strand s = run_strand(f, static_cast<flow_task*>(t));
+    f.tasks.put(s.last);
+    f.join.ran_here(s.count);
+  }
+  f.join.wait();
+  f.waiting = false;
+  take_ended(f);
+  f.table.clear();
+  f.failed.store(false, std::memory_order_relaxed);
+  f.user = nullptr;
+}
+
+// There is no memory to remember what the task depends on: without the others it depends on nothing.
+[[gnu::cold, gnu::noinline]] void drop_unregistered(flow_state& f, flow_task& t) noexcept {
+  f.join.wait();
+  f.table.clear();
+  t.act(t, false);
+  t.successors.close();
+  t.next = nullptr;
+  f.tasks.put(&t);
+}
+
+}  // namespace
+}  // namespace detail
+
+using detail::flow_body;
+using detail::flow_task;
+
+task_flow::task_flow(std::size_t most_unfinished) {
+  if (most_unfinished == 0 || most_unfinished > UINT32_MAX)
+    throw error(errc::invalid_argument, "a task_flow is made for " + std::to_string(most_unfinished) +
+                                            " unfinished tasks; it takes from 1 to 4294967295");
+  state_ = std::make_unique<detail::flow_state>(most_unfinished);
+}
+
+task_flow::~task_flow() {
+  if (state_->user == nullptr) return;
+  SHOAL_ASSERT(state_->user == detail::this_task() && !state_->waiting,
+               "a task_flow with unfinished tasks is destroyed by another task than gave them; wait() for it there");
+  detail::wait_all(*state_);
+}
+
+std::size_t task_flow::most_unfinished() const noexcept { return state_->most_unfinished; }
+
+flow_body& task_flow::make() {
+  detail::flow_state& f = *state_;
+  detail::worker_here();
+  detail::require_user(f, "run() is called");
+  for (;;) {
+    if (flow_task* t = f.tasks.take()) [[likely]]
+      return *t;
+    if (detail::take_ended(f)) continue;
+    if (f.tasks.size() < f.most_unfinished)
+      f.tasks.grow(f.most_unfinished, detail::run_from_loop, &f);
+    else
+      detail::hold_back(f);
+  }
+}
+
+void task_flow::unmake(flow_body& made) noexcept {
+  auto& t = static_cast<flow_task&>(made);
+  t.successors.close();
+  t.next = nullptr;
+  state_->tasks.put(&t);
+}
+
+void task_flow::submit(flow_body& made, const access* declared, std::size_t count) {
+  detail::flow_state& f = *state_;
+  detail::worker_face& w = *detail::t_worker;
+  const bool alone = sched::alone(w);
+  auto& t = static_cast<flow_task&>(made);
+  if (f.user == nullptr) f.user = detail::current_task();
+  auto& predecessors = f.predecessors;
+  predecessors.clear();
+  try {
+    for (std::size_t i = 0; i < count; ++i) f.table.register_access(t, declared[i], predecessors);
+    // All are expected from the start, so that no few of them begin the task; those that have ended meanwhile are given
+    // up afterwards.
+    bool ready = true;
+    if (!predecessors.empty()) {
+      const auto expected = static_cast<std::int32_t>(predecessors.size());
+      t.left.expect(expected);
+      std::int32_t in_vain = 0;
+      for (flow_task* p : predecessors) in_vain += p->precede(t, alone) ? 0 : 1;
+      ready = in_vain != 0 && t.left.give_up(in_vain);
+    }
+    if (ready) detail::spawn(w, t);
+    f.join.add();
+  } catch (...) {
+    detail::drop_unregistered(f, t);
+    throw;
+  }
+}
+
+void task_flow::wait() {
+  detail::flow_state& f = *state_;
+  detail::require_user(f, "wait() is called");
+  if (f.user != nullptr) detail::wait_all(f);
+  f.exception.rethrow();
+}
+
+}  // namespace shoal

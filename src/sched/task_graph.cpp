@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shoal/task_graph.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "sched/strand.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal {
+
+using detail::graph_node;
+
+namespace {
+
+// As successors.hpp has it, where it is model-checked; here the predecessors are known before the run, and the count is
+// set again as soon as it has come to nought, so that the next run finds it in order.
+[[gnu::always_inline]] inline bool arrive(graph_node& n, bool alone) noexcept {
+  const std::int32_t left = n.left.load(std::memory_order_acquire);
+  if (left != 1) {
+    if (alone) {
+      n.left.store(left - 1, std::memory_order_relaxed);
+      return false;
+    }
+    if (n.left.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+  }
+  n.left.store(n.predecessors, std::memory_order_relaxed);  // reaches the next run by way of the strand's end
+  return true;
+}
+
+}  // namespace
+
+task_graph::~task_graph() {
+  SHOAL_ASSERT(!running_, "a task graph is destroyed by one of its own tasks; let it outlive its run()");
+  clear();
+}
+
+void task_graph::clear() noexcept {
+  SHOAL_ASSERT(!running_, "a task graph is cleared by one of its own tasks; clear it after its run()");
+  for (graph_node* n : nodes_)
+    if (n->destroy != nullptr) n->destroy(*n);
+  nodes_.clear();
+  names_.clear();
+  orders_.clear();
+  chunks_.clear();
+  chunk_left_ = 0;
+  successors_.clear();
+  sources_.clear();
+  frozen_ = false;
+}
+
+void task_graph::require_rest(const char* what) const {
+  if (running_)
+    throw error(errc::invalid_argument, std::string(what) +
+                                            " while this task graph is running: only between two runs may it change, "
+                                            "and its own tasks cannot run it");
+}
+
+void* task_graph::place_for(std::size_t bytes, std::size_t alignment) {
+  require_rest("a task is added");
+  constexpr std::size_t k_chunk_bytes = std::size_t{16} << 10;
+  void* at = chunk_next_;
+  if (chunk_left_ == 0 || std::align(alignment, bytes, at, chunk_left_) == nullptr) {
+    std::size_t chunk_bytes = std::max(k_chunk_bytes, bytes + alignment);
+    chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk_bytes));
+    at = chunks_.back().get();
+    chunk_left_ = chunk_bytes;
+    std::align(alignment, bytes, at, chunk_left_);
+  }
+  chunk_next_ = static_cast<std::byte*>(at) + bytes;
+  chunk_left_ -= bytes;
+  return at;
+}
+
+void task_graph::adopt(graph_node& n, std::string name) {
+  n.run = run_from_loop;
+  n.group = this;
+  n.number = static_cast<std::uint32_t>(nodes_.size());
+  try {
+    if (!name.empty()) {
+      names_.resize(nodes_.size() + 1);
+      names_.back() = std::move(name);
+    }
+    nodes_.push_back(&n);
+  } catch (...) {
+    if (n.destroy != nullptr) n.destroy(n);
+    throw;
+  }
+  frozen_ = false;
+}
+
+void task_graph::add_order(graph_node& earlier, graph_node& later) {
+  require_rest("an order is added");
+  SHOAL_ASSERT(earlier.group == this && later.group == this,
+               "a task can precede tasks of its own graph only; put both into one graph");
+  orders_.push_back({earlier.number, later.number});
+  frozen_ = false;
+}
+
+// Lays the successors of each task side by side, finds the tasks to begin with, and makes sure that all can run.
+void task_graph::freeze() {
+  for (graph_node* n : nodes_) {
+    n->successor_count = 0;
+    n->predecessors = 0;
+  }
+  for (const order& o : orders_) {
+    ++nodes_[o.earlier]->successor_count;
+    ++nodes_[o.later]->predecessors;
+  }
+  successors_.resize(orders_.size());
+  std::size_t first = 0;
+  std::vector<std::size_t> next(nodes_.size());
+  for (graph_node* n : nodes_) {
+    n->successors = successors_.data() + first;
+    next[n->number] = first;
+    first += n->successor_count;
+    n->left.store(n->predecessors, std::memory_order_relaxed);
+  }
+  for (const order& o : orders_) successors_[next[o.earlier]++] = nodes_[o.later];
+
+  sources_.clear();
+  std::vector<std::int32_t> left(nodes_.size());
+  std::vector<graph_node*> ready;
+  ready.reserve(nodes_.size());
+  for (graph_node* n : nodes_) {
+    left[n->number] = n->predecessors;
+    if (n->predecessors == 0) ready.push_back(n);
+  }
+  sources_ = ready;
+  for (std::size_t i = 0; i < ready.size(); ++i)
+    for (std::uint32_t s = 0; s < ready[i]->successor_count; ++s)
+      if (graph_node* later = ready[i]->successors[s]; --left[later->number] == 0) ready.push_back(later);
+  if (ready.size() != nodes_.size()) report_cycle(left);
+  frozen_ = true;
+}
+
+std::string task_graph::title(std::uint32_t number) const {
+  if (number < names_.size() && !names_[number].empty()) return "\"" + names_[number] + "\"";
+  return "task " + std::to_string(number);
+}
+
+// Each task that could never begin has such a predecessor: going back along these comes round in the end.
+void task_graph::report_cycle(const std::vector<std::int32_t>& left) const {
+  std::vector<std::uint32_t> predecessor(nodes_.size());
+  std::uint32_t at = 0;
+  for (const order& o : orders_)
+    if (left[o.earlier] > 0 && left[o.later] > 0) {
+      predecessor[o.later] = o.earlier;
+      at = o.later;
+    }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) at = predecessor[at];  // surely on a cycle now
+  std::vector<std::uint32_t> cycle;
+  const std::uint32_t begin = at;
+  do {
+    cycle.push_back(at);
+    at = predecessor[at];
+  } while (at != begin);
+  // Backwards so far. Begin with the task that was added first.
+  std::reverse(cycle.begin(), cycle.end());
+  std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
+  constexpr std::size_t k_most_named = 32;
+  std::string path;
+  for (std::size_t i = 0; i < cycle.size(); ++i) {
+    if (cycle.size() > k_most_named && i == k_most_named / 2) {
+      path += "... " + std::to_string(cycle.size() - k_most_named) + " more ... -> ";
+      i = cycle.size() - k_most_named / 2;
+    }
+    path += title(cycle[i]) + " -> ";
+  }
+  throw error(errc::invalid_argument, "tasks of this graph precede one another in a cycle, so that none can begin: " +
+                                          path + title(cycle.front()) + "; take out one of these orders");
+}
+
+void task_graph::run() {
+  detail::worker_face& w = detail::worker_here();
+  require_rest("run() is called");
+  if (!frozen_) freeze();
+  if (nodes_.empty()) return;
+  running_ = true;
+  failed_.store(false, std::memory_order_relaxed);
+  join_.add(static_cast<std::int64_t>(nodes_.size()));
+  // Backwards: the first one is then the first to run here, and the last ones go to thieves.
+  for (auto it = sources_.rbegin(); it != sources_.rend(); ++it) {
+    try {
+      detail::spawn(w, **it);
+    } catch (const std::bad_alloc&) {  // for a longer deque
+      join_.ran_here(run_strand(*it));
+    }
+  }
+  while (!join_.nothing_begun()) {
+    detail::task* t = detail::unspawn_of(w, this);
+    if (t == nullptr) break;
+    join_.ran_here(run_strand(static_cast<graph_node*>(t)));
+  }
+  join_.wait();
+  running_ = false;
+  exception_.rethrow();
+}
+
+void task_graph::run_from_loop(detail::task& t) noexcept {
+  auto& n = static_cast<graph_node&>(t);
+  auto& graph = *static_cast<task_graph*>(const_cast<void*>(n.group));
+  graph.join_.ended(graph.run_strand(&n));
+}
+
+// Gives how many tasks it has run. The graph exists until these are counted.
+std::int64_t task_graph::run_strand(graph_node* n) noexcept {
+  detail::worker_face& w = *detail::t_worker;
+  const bool alone = sched::alone(w);
+  for (std::int64_t count = 1;; ++count) {
+    if (!failed_.load(std::memory_order_relaxed)) [[likely]]
+      sched::run_body(w, failed_, exception_, [n] { n->call(*n); });
+    graph_node* next = nullptr;
+    graph_node* const* const end = n->successors + n->successor_count;
+    for (graph_node* const* s = n->successors; s != end; ++s) {
+      if (!arrive(**s, alone)) continue;
+      if (next == nullptr)
+        next = *s;
+      else
+        detail::spawn(w, **s);
+    }
+    if (next == nullptr) return count;
+    if (count == sched::k_longest_strand) [[unlikely]] {
+      detail::spawn(w, *next);
+      return count;
+    }
+    n = next;
+  }
+}
+
+}  // namespace shoal
