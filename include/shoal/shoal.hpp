@@ -19,3 +19,5 @@
 #include "shoal/steal_policy.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
+#include "shoal/task_flow.hpp"
+#include "shoal/task_graph.hpp"

@@ -65,7 +65,7 @@ public:
     constexpr std::size_t k_accesses = sizeof...(Arguments) - 1;
     auto all = std::forward_as_tuple(std::forward<Arguments>(arguments)...);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      const access declared[k_accesses + 1] = {std::get<I>(all)..., access{}};
+      const access declared[k_accesses + 1] = {part_by_part(std::get<I>(all))..., access{}};
       give(declared, k_accesses, std::get<k_accesses>(std::move(all)));
     }
     (std::make_index_sequence<k_accesses>());
@@ -84,6 +84,11 @@ public:
   std::size_t most_unfinished() const noexcept;
 
 private:
+  // A copy by wide moves would wait for the narrow stores that have just made the original.
+  static constexpr access part_by_part(const access& a) noexcept {
+    return {{a.where.begin, a.where.row_bytes, a.where.rows, a.where.stride_bytes}, a.mode};
+  }
+
   template <class F>
   void give(const access* declared, std::size_t count, F&& body) {
     using stored = std::decay_t<F>;

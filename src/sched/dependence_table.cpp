@@ -81,10 +81,20 @@ inline void dependence_table::touch(segment& s, flow_task& t, access_mode mode, 
   s.writer = t.reference;
 }
 
-void dependence_table::register_access(flow_task& t, const access& a, task_list& predecessors) {
+// The segment of a region of which nothing is known yet; nullptr if something is.
+inline segment* dependence_table::append(std::uintptr_t begin, std::uintptr_t end, entry& empty) {
+  const segment_index::place where = index_.around(begin);
+  const segment* const before = where.at_or_before();
+  const segment* const after = where.after();
+  if ((before != nullptr && before->end > begin) || (after != nullptr && after->begin < end)) return nullptr;
+  return &make(where, begin, end, empty);
+}
+
+inline void dependence_table::register_access(flow_task& t, const access& a, task_list& predecessors) {
   auto begin = reinterpret_cast<std::uintptr_t>(a.where.begin);
   const std::size_t bytes = a.where.row_bytes;
   if (bytes == 0) return;
+  SHOAL_ASSERT(begin + bytes > begin, "a declared region goes over the end of the address space; check its size");
   if (segments_ == 0) granule_bits_ = static_cast<unsigned>(std::bit_width(bytes)) - 1;
   for (std::size_t row = 0; row < a.where.rows; ++row) {
     if (segments_ >= most_segments_) [[unlikely]]
@@ -100,14 +110,8 @@ void dependence_table::register_access(flow_task& t, const access& a, task_list&
   }
 }
 
-// The segment of a region of which nothing is known yet; nullptr if something is.
-inline segment* dependence_table::append(std::uintptr_t begin, std::uintptr_t end, entry& empty) {
-  SHOAL_ASSERT(begin < end, "a declared region goes over the end of the address space; check its size");
-  const segment_index::place where = index_.around(begin);
-  const segment* const before = where.at_or_before();
-  const segment* const after = where.after();
-  if ((before != nullptr && before->end > begin) || (after != nullptr && after->begin < end)) return nullptr;
-  return &make(where, begin, end, empty);
+void dependence_table::register_accesses(flow_task& t, std::span<const access> declared, task_list& predecessors) {
+  for (const access& a : declared) register_access(t, a, predecessors);
 }
 
 // A region that is no segment: goes through what is known of it and makes segments of the rest.

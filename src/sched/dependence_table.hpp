@@ -2,7 +2,7 @@
 // Who last wrote which bytes, and who has read them since: disjoint segments of the address space, split where regions
 // begin and end within one another.
 // Who may call: the task that registers. Never switches tasks; may throw std::bad_alloc, and is then to be cleared.
-// Guarantees: register_access() adds to the predecessors all unfinished tasks that the new one must wait for, each once.
+// Guarantees: register_accesses() adds to the predecessors all unfinished tasks that the new one must wait for, each once.
 // A region that has been named before, with the same extent, is found by hashing; any other takes O(log n) for each
 // segment in it. What concerns finished tasks only is swept out, so that memory is bounded by what is unfinished.
 // Shown by tests/unit/sched/dependence_table_test.cpp, and by tests/stress/dependences_test.cpp against brute force.
@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "sched/flow_task.hpp"
@@ -37,8 +38,8 @@ public:
   explicit dependence_table(const flow_task_store& tasks) : tasks_(tasks) {}
 
   using task_list = std::vector<flow_task*>;
-  /// `t` accesses `a`: what it must wait for goes to `predecessors`.
-  void register_access(flow_task& t, const access& a, task_list& predecessors);
+  /// `t` makes these accesses: what it must wait for goes to `predecessors`.
+  void register_accesses(flow_task& t, std::span<const access> declared, task_list& predecessors);
 
   /// All tasks have ended.
   void clear() noexcept;
@@ -51,6 +52,7 @@ private:
   };
 
   std::size_t home(std::uintptr_t begin) const noexcept;
+  void register_access(flow_task& t, const access& a, task_list& predecessors);
   void touch(segment& s, flow_task& t, access_mode mode, task_list& predecessors);
   void walk(std::uintptr_t begin, std::uintptr_t end, flow_task& t, access_mode mode, task_list& predecessors);
   segment* append(std::uintptr_t begin, std::uintptr_t end, entry& empty);

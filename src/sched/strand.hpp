@@ -6,9 +6,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <exception>
 
-#include "shoal/detail/unwatched.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/task.hpp"
 
@@ -16,7 +16,7 @@ namespace shoal::sched {
 
 /// After so many tasks the next one goes to the deque, so that the worker's loop looks at messages and at tasks that
 /// have been woken.
-inline constexpr unsigned k_longest_strand = 256;
+inline constexpr std::int64_t k_longest_strand = 256;
 
 /// Whether no other worker can touch what this one does. ThreadSanitizer must see an order even then.
 inline bool alone([[maybe_unused]] const detail::worker_face& w) noexcept {
@@ -27,16 +27,16 @@ inline bool alone([[maybe_unused]] const detail::worker_face& w) noexcept {
 #endif
 }
 
-inline std::uint64_t issued_on(const detail::worker_face& w) noexcept {
-  const detail::unwatched quiet;
-  return *w.async_issued;
+/// Whether a strand that has run so many tasks lets others come before its next one.
+inline bool gives_way(const detail::worker_face& w, std::int64_t tasks) noexcept {
+  return tasks >= k_longest_strand || w.signs->urgent.load(std::memory_order_relaxed) != 0;
 }
 
 /// Calls `body`, and waits for what it began asynchronously, so that whoever depends on it finds it done.
 template <class F>
-[[gnu::always_inline]] inline void run_body(const detail::worker_face& w, std::atomic<bool>& failed,
-                                            detail::first_exception& first, F&& body) noexcept {
-  const std::uint64_t issued = issued_on(w);
+[[gnu::always_inline]] inline void run_body(std::atomic<bool>& failed, detail::first_exception& first,
+                                            F&& body) noexcept {
+  const std::uint64_t issued = detail::issued_count();
   try {
     body();
   } catch (...) {
@@ -44,8 +44,7 @@ template <class F>
     // Relaxed: who must not begin has this from the task's end.
     failed.store(true, std::memory_order_relaxed);
   }
-  if (issued_on(w) != issued) [[unlikely]]
-    detail::settle(issued);
+  detail::settle(issued);
 }
 
 }  // namespace shoal::sched

@@ -47,7 +47,7 @@ strand run_strand(flow_state& f, flow_task* t) noexcept {
   strand s{1, nullptr, t};
   for (;; ++s.count) {
     const bool call = !f.failed.load(std::memory_order_relaxed);
-    sched::run_body(w, f.failed, f.exception, [t, call] { t->act(*t, call); });
+    sched::run_body(f.failed, f.exception, [t, call] { t->act(*t, call); });
     flow_task* next = nullptr;
     t->for_successors(t->successors.close(alone), [&](flow_task& later) {
       if (!later.left.arrive(alone)) return;
@@ -59,7 +59,7 @@ strand run_strand(flow_state& f, flow_task* t) noexcept {
     t->next = s.last;
     s.last = t;
     if (next == nullptr) return s;
-    if (s.count == sched::k_longest_strand) [[unlikely]] {
+    if (sched::gives_way(w, s.count)) [[unlikely]] {
       spawn(w, *next);
       return s;
     }
@@ -108,8 +108,11 @@ void hold_back(flow_state& f) noexcept {
 
 void wait_all(flow_state& f) noexcept {
   f.waiting = true;
+  worker_face& w = *t_worker;
   while (!f.join.nothing_begun()) {
-    task* const t = unspawn_of(*t_worker, &f);
+    if (w.signs->urgent.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      yield();
+    task* const t = unspawn_of(w, &f);
     if (t == nullptr) break;
     const strand s = run_strand(f, static_cast<flow_task*>(t));
     f.tasks.put(s.last);
@@ -186,7 +189,7 @@ void task_flow::submit(flow_body& made, const access* declared, std::size_t coun
   auto& predecessors = f.predecessors;
   predecessors.clear();
   try {
-    for (std::size_t i = 0; i < count; ++i) f.table.register_access(t, declared[i], predecessors);
+    f.table.register_accesses(t, {declared, count}, predecessors);
     // All are expected from the start, so that no few of them begin the task; those that have ended meanwhile are given
     // up afterwards.
     bool ready = true;

@@ -189,6 +189,8 @@ void task_graph::run() {
     }
   }
   while (!join_.nothing_begun()) {
+    if (w.signs->urgent.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      yield();
     detail::task* t = detail::unspawn_of(w, this);
     if (t == nullptr) break;
     join_.ran_here(run_strand(static_cast<graph_node*>(t)));
@@ -210,7 +212,7 @@ std::int64_t task_graph::run_strand(graph_node* n) noexcept {
   const bool alone = sched::alone(w);
   for (std::int64_t count = 1;; ++count) {
     if (!failed_.load(std::memory_order_relaxed)) [[likely]]
-      sched::run_body(w, failed_, exception_, [n] { n->call(*n); });
+      sched::run_body(failed_, exception_, [n] { n->call(*n); });
     graph_node* next = nullptr;
     graph_node* const* const end = n->successors + n->successor_count;
     for (graph_node* const* s = n->successors; s != end; ++s) {
@@ -221,7 +223,7 @@ std::int64_t task_graph::run_strand(graph_node* n) noexcept {
         detail::spawn(w, **s);
     }
     if (next == nullptr) return count;
-    if (count == sched::k_longest_strand) [[unlikely]] {
+    if (sched::gives_way(w, count)) [[unlikely]] {
       detail::spawn(w, *next);
       return count;
     }

@@ -34,7 +34,7 @@ protected:
   }
   std::vector<flow_task*> enter(flow_task& t, const std::vector<access>& declared) {
     std::vector<flow_task*> found;
-    for (const access& a : declared) table_.register_access(t, a, found);
+    table_.register_accesses(t, declared, found);
     std::sort(found.begin(), found.end());
     return found;
   }
