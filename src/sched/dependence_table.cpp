@@ -194,8 +194,8 @@ void dependence_table::hash(segment& s) noexcept {
 // Called with room left, so that each time a few segments may be made at once.
 [[gnu::noinline]] void dependence_table::make_way() {
   if (segments_ >= sweep_at_) sweep();
-  if (2 * segments_ >= hash_.size()) resize_hash(std::max(k_least_capacity, 2 * hash_.size()));
-  most_segments_ = std::min(sweep_at_, hash_.size() / 2);
+  if (4 * segments_ >= 3 * hash_.size()) resize_hash(std::max(k_least_capacity, 2 * hash_.size()));
+  most_segments_ = std::min(sweep_at_, hash_.size() / 4 * 3);
 }
 
 bool dependence_table::matters(segment& s) const noexcept {
@@ -231,7 +231,7 @@ void dependence_table::clear() noexcept {
   fresh_ = fresh_end_ = nullptr;
   segments_ = 0;
   sweep_at_ = k_least_sweep;
-  most_segments_ = std::min(sweep_at_, hash_.size() / 2);
+  most_segments_ = std::min(sweep_at_, hash_.size() / 4 * 3);
 }
 
 }  // namespace shoal::sched
