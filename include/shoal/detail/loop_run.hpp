@@ -178,13 +178,13 @@ template <class Body>
 using held = std::conditional_t<small_and_plain<Body>, const Body, const Body&>;
 
 template <class Space, class Range, class Body, bool Stoppable>
-struct for_pieces {
+struct for_loop {
   static constexpr bool k_takes_parts = !index_body<Body, Range>;
   Space space;
   const Body& body;
 
   static void piece(const void* raw, loop_frame& frame) {
-    const auto& self = *static_cast<const for_pieces*>(raw);
+    const auto& self = *static_cast<const for_loop*>(raw);
     const held<Body> body = self.body;
     while (next_chunk(frame)) {
       if constexpr (k_takes_parts)
@@ -206,7 +206,7 @@ struct space_of<number_range<Index>> {
 
 template <bool Stoppable, class Range, class Body>
 void run_for(const Range& range, const Body& body, const loop_plan& plan) {
-  run_over<for_pieces<typename space_of<Range>::type, Range, Body, Stoppable>>(range, plan, body);
+  run_over<for_loop<typename space_of<Range>::type, Range, Body, Stoppable>>(range, plan, body);
 }
 
 // --- reductions ---
@@ -253,7 +253,7 @@ struct adder {
 };
 
 template <class T, class Space, class Range, class Body, class Combine, bool Stoppable>
-struct reduce_pieces {
+struct reduce_loop {
   static constexpr bool k_takes_parts = !index_body<Body, Range>;
   Space space;
   const Body& body;
@@ -262,7 +262,7 @@ struct reduce_pieces {
   meeting_place<T, Combine>& total;
 
   static void piece(const void* raw, loop_frame& frame) {
-    const auto& self = *static_cast<const reduce_pieces*>(raw);
+    const auto& self = *static_cast<const reduce_loop*>(raw);
     const held<Body> body = self.body;
     const held<Combine> combine = self.combine;
     T sum = self.identity;
@@ -279,7 +279,7 @@ struct reduce_pieces {
 
 template <bool Stoppable, class T, class Range, class Body, class Combine>
 T run_reduce(const Range& range, const T& identity, const Body& body, const Combine& combine, const loop_plan& plan) {
-  using pieces = reduce_pieces<T, typename space_of<Range>::type, Range, Body, Combine, Stoppable>;
+  using pieces = reduce_loop<T, typename space_of<Range>::type, Range, Body, Combine, Stoppable>;
   meeting_place<T, Combine> total;
   run_over<pieces>(range, plan, body, combine, identity, total);
   return total.value() ? std::move(*total.value()) : identity;
