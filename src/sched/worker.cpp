@@ -228,6 +228,7 @@ task* worker::next_placed() noexcept {
 void worker::keep(placed_task& t) noexcept {
   const fiber::unwatched quiet;
   fiber::release_to(static_cast<task*>(&t));
+  if (++spawn_clock == 0) time_next_spawn(1);
   t.next.write(std::exchange(kept_, &t));
 }
 

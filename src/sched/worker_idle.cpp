@@ -143,6 +143,7 @@ void worker::give_errand(errand& e) noexcept {
 void worker::place(placed_task& t) noexcept {
   const fiber::unwatched quiet;
   fiber::release_to(static_cast<task*>(&t));
+  if (worker* const me = this_worker(); me != nullptr && ++me->spawn_clock == 0) me->time_next_spawn(1);
   if (placed_.push(&t)) ring();
 }
 
