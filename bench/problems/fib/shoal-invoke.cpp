@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "bench/problems/fib/kernel.hpp"
+#include "bench/problems/harness.hpp"
+#include "shoal/run.hpp"
+#include "shoal/task.hpp"
+
+namespace {
+
+std::uint64_t fib(unsigned n) {
+  if (n < 2) return n;
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  shoal::parallel_invoke([&a, n] { a = fib(n - 1); }, [&b, n] { b = fib(n - 2); });
+  return a + b;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  problems::measurement<problems::fib::problem> m(argc, argv);
+  shoal::run([&m] { m.run([](const problems::fib::problem& p) { return fib(p.n); }); },
+             {.settings = {{"workers", std::to_string(m.workers())}, {"pin", "off"}}});
+  return m.finish();
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every program of bench/problems shares: its options, the repetitions, and the JSON object that bench/compare
+// reads. It knows no runtime: a program starts its own, and calls run() from within.
+//   int main(int argc, char** argv) {
+//     problems::measurement<problems::fib::problem> m(argc, argv);
+//     ... start the runtime with m.workers() workers, and inside it:
+//     m.run([](const problems::fib::problem& p) { return fib(p.n); });
+//     return m.finish();
+//   }
+// One warm-up, then the timed repetitions; every result is verified, outside the time. What a problem must have stands
+// at `problem_kernel`. Who may call: one thread or task. finish() gives 0, or 1 when a result was wrong or none came.
+#pragma once
+
+#include <charconv>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#ifndef SHOAL_PROBLEM_RUNTIME
+#error "bench/problems/CMakeLists.txt names the runtime: SHOAL_PROBLEM_RUNTIME"
+#endif
+
+namespace problems {
+
+/// A problem: made from a size (throws what std::exception says of a bad one), its result verified, its work counted.
+template <class P>
+concept problem_kernel = requires(P& p, const typename P::result& r) {
+  { P::k_name } -> std::convertible_to<std::string_view>;
+  { P::k_work_unit } -> std::convertible_to<std::string_view>;  // what work() counts, in the singular
+  { P::k_size } -> std::convertible_to<std::uint64_t>;          // the default
+  { P::k_test_size } -> std::convertible_to<std::uint64_t>;     // for tests: well under a second, serially
+  P(std::uint64_t{});
+  { p.valid(r) } -> std::same_as<bool>;
+  { p.work(r) } -> std::convertible_to<std::uint64_t>;
+};
+
+/// What runs before each repetition, outside the time, if the problem has it.
+template <class P>
+concept prepared = requires(P& p) {
+  p.prepare();
+};
+
+struct options {
+  unsigned workers = std::thread::hardware_concurrency();
+  std::uint64_t size = 0;
+  unsigned repeat = 5;
+  double seconds = 0;  // no further repetition begins after so long; 0: no limit
+  bool json = false;
+};
+
+[[noreturn]] inline void refuse(const std::string& sentence) {
+  std::fprintf(stderr, "%s\n", sentence.c_str());
+  std::exit(2);
+}
+
+template <class T>
+T number(std::string_view option, const char* text) {
+  T value{};
+  const char* const end = text == nullptr ? nullptr : text + std::strlen(text);
+  if (text == nullptr || *text == '\0') refuse(std::string(option) + " wants a number after it");
+  const auto [stop, error] = std::from_chars(text, end, value);
+  if (error != std::errc{} || stop != end) refuse(std::string(option) + " wants a number, not '" + text + "'");
+  return value;
+}
+
+template <problem_kernel P>
+options parse(int argc, char** argv) {
+  options o;
+  o.size = P::k_size;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view option = argv[i];
+    if (option == "--json") {
+      o.json = true;
+    } else if (option == "--test") {
+      o.size = P::k_test_size;
+      o.repeat = 1;
+    } else if (option == "--workers") {
+      o.workers = number<unsigned>(option, argv[++i]);
+    } else if (option == "--size") {
+      o.size = number<std::uint64_t>(option, argv[++i]);
+    } else if (option == "--repeat") {
+      o.repeat = number<unsigned>(option, argv[++i]);
+    } else if (option == "--seconds") {
+      o.seconds = number<double>(option, argv[++i]);
+    } else {
+      refuse("usage: " + std::string(argv[0]) +
+             " [--workers W] [--size N] [--repeat R] [--seconds S] [--json] [--test]\n" +
+             "  --seconds: begin no further repetition after so long; --test: a small size, once");
+    }
+  }
+  if (o.workers == 0 || o.workers > 1024) refuse("--workers wants 1 to 1024");
+  if (o.repeat == 0) refuse("--repeat wants at least 1");
+  if (std::string_view(SHOAL_PROBLEM_RUNTIME) == "serial") o.workers = 1;
+  return o;
+}
+
+template <problem_kernel P>
+class measurement {
+public:
+  measurement(int argc, char** argv) : options_(parse<P>(argc, argv)), problem_(make(options_.size)) {}
+
+  unsigned workers() const { return options_.workers; }
+
+  /// Calls `body` with the problem, which gives the result: once to warm up, then as often as --repeat says.
+  template <class F>
+  requires std::convertible_to < std::invoke_result_t<F&, P&>,
+  typename P::result > void run(F&& body) {
+    using clock = std::chrono::steady_clock;
+    const auto since = [](clock::time_point start) {
+      return std::chrono::duration<double>(clock::now() - start).count();
+    };
+    const auto begin = clock::now();
+    for (unsigned i = 0; i <= options_.repeat; ++i) {
+      const bool late = options_.seconds > 0 && since(begin) > options_.seconds;
+      if (late && !seconds_.empty()) return;
+      if constexpr (prepared<P>) problem_.prepare();
+      const std::clock_t cpu = std::clock();
+      const auto start = clock::now();
+      const typename P::result r = body(problem_);
+      const double seconds = since(start);
+      const double cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+      const std::uint64_t work = problem_.work(r);
+      if (!problem_.valid(r) || (i > 0 && work != work_)) wrong_ = true;
+      work_ = work;
+      // A first call that alone takes longer than all may take stands for itself.
+      if (i == 0 && (options_.seconds <= 0 || seconds <= options_.seconds)) continue;
+      seconds_.push_back(seconds);
+      cpu_seconds_.push_back(cpu_seconds);
+    }
+  }
+
+  /// Prints the object, or a line for people. The exit status.
+  int finish() const {
+    const bool valid = !wrong_ && !seconds_.empty();
+    const auto size = static_cast<unsigned long long>(options_.size);
+    const auto work = static_cast<unsigned long long>(work_);
+    if (options_.json) {
+      std::printf(R"({"problem": "%s", "runtime": "%s", "size": %llu, "workers": %u, )", P::k_name,
+                  SHOAL_PROBLEM_RUNTIME, size, options_.workers);
+      std::printf(R"("work": %llu, "work_unit": "%s", "valid": %s, )", work, P::k_work_unit, valid ? "true" : "false");
+      list("seconds", seconds_);
+      std::printf(", ");
+      list("cpu_seconds", cpu_seconds_);
+      std::printf("}\n");
+    } else {
+      double least = seconds_.empty() ? 0 : seconds_.front();
+      for (const double s : seconds_) least = s < least ? s : least;
+      std::printf("%s by %s: size %llu, workers %u: %.6f s at best of %zu, %.2f ns per %s, %llu of them, %s\n",
+                  P::k_name, SHOAL_PROBLEM_RUNTIME, size, options_.workers, least, seconds_.size(),
+                  least * 1e9 / static_cast<double>(work_ == 0 ? 1 : work_), P::k_work_unit, work,
+                  valid ? "verified" : "WRONG");
+    }
+    return valid && std::fflush(stdout) == 0 ? 0 : 1;
+  }
+
+private:
+  static P make(std::uint64_t size) {
+    try {
+      return P(size);
+    } catch (const std::exception& e) {
+      refuse(std::string(P::k_name) + ": " + e.what());
+    }
+  }
+
+  static void list(const char* name, const std::vector<double>& values) {
+    std::printf(R"("%s": [)", name);
+    for (std::size_t i = 0; i < values.size(); ++i) std::printf("%s%.9f", i == 0 ? "" : ", ", values[i]);
+    std::printf("]");
+  }
+
+  options options_;
+  P problem_;
+  std::vector<double> seconds_;
+  std::vector<double> cpu_seconds_;
+  std::uint64_t work_ = 0;
+  bool wrong_ = false;
+};
+
+}  // namespace problems
