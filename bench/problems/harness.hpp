@@ -24,6 +24,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #ifndef SHOAL_PROBLEM_RUNTIME
@@ -32,6 +33,13 @@
 
 namespace problems {
 
+/// A problem whose tasks can be made longer says by how much by default: P(size, grain), --grain.
+template <class P>
+concept grained = requires {
+  { P::k_grain } -> std::convertible_to<std::uint64_t>;
+  P(std::uint64_t{}, std::uint64_t{});
+};
+
 /// A problem: made from a size (throws what std::exception says of a bad one), its result verified, its work counted.
 template <class P>
 concept problem_kernel = requires(P& p, const typename P::result& r) {
@@ -39,7 +47,7 @@ concept problem_kernel = requires(P& p, const typename P::result& r) {
   { P::k_work_unit } -> std::convertible_to<std::string_view>;  // what work() counts, in the singular
   { P::k_size } -> std::convertible_to<std::uint64_t>;          // the default
   { P::k_test_size } -> std::convertible_to<std::uint64_t>;     // for tests: well under a second, serially
-  P(std::uint64_t{});
+  requires grained<P> || std::constructible_from<P, std::uint64_t>;
   { p.valid(r) } -> std::same_as<bool>;
   { p.work(r) } -> std::convertible_to<std::uint64_t>;
 };
@@ -53,6 +61,7 @@ concept prepared = requires(P& p) {
 struct options {
   unsigned workers = std::thread::hardware_concurrency();
   std::uint64_t size = 0;
+  std::uint64_t grain = 0;
   unsigned repeat = 5;
   double seconds = 0;  // no further repetition begins after so long; 0: no limit
   bool json = false;
@@ -77,6 +86,7 @@ template <problem_kernel P>
 options parse(int argc, char** argv) {
   options o;
   o.size = P::k_size;
+  if constexpr (grained<P>) o.grain = P::k_grain;
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];
     if (option == "--json") {
@@ -88,14 +98,17 @@ options parse(int argc, char** argv) {
       o.workers = number<unsigned>(option, argv[++i]);
     } else if (option == "--size") {
       o.size = number<std::uint64_t>(option, argv[++i]);
+    } else if (grained<P> && option == "--grain") {
+      o.grain = number<std::uint64_t>(option, argv[++i]);
     } else if (option == "--repeat") {
       o.repeat = number<unsigned>(option, argv[++i]);
     } else if (option == "--seconds") {
       o.seconds = number<double>(option, argv[++i]);
     } else {
       refuse("usage: " + std::string(argv[0]) +
-             " [--workers W] [--size N] [--repeat R] [--seconds S] [--json] [--test]\n" +
-             "  --seconds: begin no further repetition after so long; --test: a small size, once");
+             " [--workers W] [--size N] [--grain G] [--repeat R] [--seconds S] [--json] [--test]\n" +
+             "  --grain: where a problem has one; --seconds: begin no further repetition after so long; --test: a "
+             "small size, once");
     }
   }
   if (o.workers == 0 || o.workers > 1024) refuse("--workers wants 1 to 1024");
@@ -107,14 +120,17 @@ options parse(int argc, char** argv) {
 template <problem_kernel P>
 class measurement {
 public:
-  measurement(int argc, char** argv) : options_(parse<P>(argc, argv)), problem_(make(options_.size)) {}
+  measurement(int argc, char** argv) : options_(parse<P>(argc, argv)), problem_(make(options_)) {}
 
   unsigned workers() const { return options_.workers; }
+  /// For what a program prepares once for all runs.
+  P& problem() { return problem_; }
 
-  /// Calls `body` with the problem, which gives the result: once to warm up, then as often as --repeat says.
+  /// Calls `body` with the problem, which gives the result (void: the problem holds it): once to warm up, then as often
+  /// as --repeat says.
   template <class F>
-  requires std::convertible_to < std::invoke_result_t<F&, P&>,
-  typename P::result > void run(F&& body) {
+  requires std::invocable<F&, P&>
+  void run(F&& body) {
     using clock = std::chrono::steady_clock;
     const auto since = [](clock::time_point start) {
       return std::chrono::duration<double>(clock::now() - start).count();
@@ -126,7 +142,7 @@ public:
       if constexpr (prepared<P>) problem_.prepare();
       const std::clock_t cpu = std::clock();
       const auto start = clock::now();
-      const typename P::result r = body(problem_);
+      const typename P::result r = call(body);
       const double seconds = since(start);
       const double cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
       const std::uint64_t work = problem_.work(r);
@@ -147,6 +163,7 @@ public:
     if (options_.json) {
       std::printf(R"({"problem": "%s", "runtime": "%s", "size": %llu, "workers": %u, )", P::k_name,
                   SHOAL_PROBLEM_RUNTIME, size, options_.workers);
+      if (grained<P>) std::printf(R"("grain": %llu, )", static_cast<unsigned long long>(options_.grain));
       std::printf(R"("work": %llu, "work_unit": "%s", "valid": %s, )", work, P::k_work_unit, valid ? "true" : "false");
       list("seconds", seconds_);
       std::printf(", ");
@@ -164,9 +181,20 @@ public:
   }
 
 private:
-  static P make(std::uint64_t size) {
+  template <class F>
+  typename P::result call(F& body) {
+    if constexpr (std::is_void_v<std::invoke_result_t<F&, P&>>)
+      return body(problem_), typename P::result{};
+    else
+      return body(problem_);
+  }
+
+  static P make(const options& o) {
     try {
-      return P(size);
+      if constexpr (grained<P>)
+        return P(o.size, o.grain);
+      else
+        return P(o.size);
     } catch (const std::exception& e) {
       refuse(std::string(P::k_name) + ": " + e.what());
     }

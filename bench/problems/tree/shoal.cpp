@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "bench/problems/harness.hpp"
+#include "bench/problems/tree/kernel.hpp"
+#include "shoal/run.hpp"
+#include "shoal/task.hpp"
+
+namespace {
+
+using namespace problems::tree;
+
+counts search(const problem& p, const node& n) {
+  const unsigned children = p.children(n);
+  if (children == 0) return leaf(n);
+  child_counts below(children);
+  shoal::task_group group;
+  for (unsigned i = 0; i + 1 < children; ++i)
+    group.run([&p, &n, &mine = below[i], i] { mine = search(p, p.child(n, i)); });
+  below[children - 1] = search(p, p.child(n, children - 1));
+  group.wait();
+  return total(n, below, children);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  problems::measurement<problem> m(argc, argv);
+  shoal::run([&m] { m.run([](const problem& p) { return search(p, p.root()); }); },
+             {.settings = {{"workers", std::to_string(m.workers())}, {"pin", "off"}}});
+  return m.finish();
+}

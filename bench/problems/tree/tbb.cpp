@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+
+#include "bench/problems/harness.hpp"
+#include "bench/problems/tree/kernel.hpp"
+
+namespace {
+
+using namespace problems::tree;
+
+counts search(const problem& p, const node& n) {
+  const unsigned children = p.children(n);
+  if (children == 0) return leaf(n);
+  child_counts below(children);
+  tbb::task_group group;
+  for (unsigned i = 0; i + 1 < children; ++i)
+    group.run([&p, &n, &mine = below[i], i] { mine = search(p, p.child(n, i)); });
+  below[children - 1] = search(p, p.child(n, children - 1));
+  group.wait();
+  return total(n, below, children);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  problems::measurement<problem> m(argc, argv);
+  tbb::global_control limit(tbb::global_control::max_allowed_parallelism, m.workers());
+  tbb::task_arena arena(static_cast<int>(m.workers()));
+  arena.execute([&m] { m.run([](const problem& p) { return search(p, p.root()); }); });
+  return m.finish();
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// A wavefront: in a square of tiles each waits for its upper and its left neighbour. A tile combines their values into
+// its own, mixed `grain` times (0: an empty tile, two loads and a store; 1000: about a microsecond). The size is how many
+// tiles a side has. A run sweeps k_sweeps times over the square, one after the other; the corner begins with what the
+// far corner got in the sweep before, so a tile that ran too early leaves a wrong value behind. Verified against a serial
+// run, all tiles. Work: tiles. Whoever keeps counters of what a tile still waits for sets them again as tiles run.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <variant>
+#include <vector>
+
+namespace problems::wavefront {
+
+inline constexpr unsigned k_sweeps = 20;
+
+/// Values of the tiles, with a row above and a column on the left that stay 0.
+class square {
+public:
+  square(unsigned side, unsigned grain) : side_(side), grain_(grain), values_(std::size_t{side + 1} * (side + 1)) {}
+
+  unsigned side() const { return side_; }
+  void clear() { std::fill(values_.begin(), values_.end(), 0); }
+
+  /// The task: row and column from 0.
+  void compute(unsigned row, unsigned column) {
+    const std::size_t here = place(row, column);
+    std::uint64_t x = values_[here - 1] + 3 * values_[here - (side_ + 1)];
+    if (row + column == 0) x = values_.back() + 1;
+    for (unsigned i = 0; i < grain_; ++i) x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9U + 1;
+    values_[here] = x;
+  }
+
+  /// For dependences that are declared on data; tiles outside have an address too.
+  const std::uint64_t* above(unsigned row, unsigned column) const { return &values_[place(row, column) - (side_ + 1)]; }
+  const std::uint64_t* left(unsigned row, unsigned column) const { return &values_[place(row, column) - 1]; }
+  std::uint64_t* tile(unsigned row, unsigned column) { return &values_[place(row, column)]; }
+
+  friend bool operator==(const square&, const square&) = default;
+
+private:
+  std::size_t place(unsigned row, unsigned column) const { return std::size_t{row + 1} * (side_ + 1) + column + 1; }
+
+  unsigned side_;
+  unsigned grain_;
+  std::vector<std::uint64_t> values_;
+};
+
+/// What each tile still waits for, for those whose dependences are counters. Armed again as it fires.
+class countdown {
+public:
+  explicit countdown(unsigned side) : side_(side), waits_(std::size_t{side} * side) {
+    for (unsigned row = 0; row < side; ++row)
+      for (unsigned column = 0; column < side; ++column)
+        at(row, column).store(full(row, column), std::memory_order_relaxed);
+  }
+
+  /// One that (row, column) waits for has been computed: whether it was the last. Of a tile outside: no.
+  bool arrived(unsigned row, unsigned column) {
+    if (row == side_ || column == side_) return false;
+    std::atomic<int>& waits = at(row, column);
+    if (waits.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;  // partner: the other neighbour's
+    waits.store(full(row, column), std::memory_order_relaxed);  // read in the next sweep, after this one's end
+    return true;
+  }
+
+private:
+  std::atomic<int>& at(unsigned row, unsigned column) { return waits_[std::size_t{row} * side_ + column]; }
+  static int full(unsigned row, unsigned column) { return (row > 0 ? 1 : 0) + (column > 0 ? 1 : 0); }
+
+  unsigned side_;
+  std::vector<std::atomic<int>> waits_;
+};
+
+inline void serial(square& s) {
+  for (unsigned row = 0; row < s.side(); ++row)
+    for (unsigned column = 0; column < s.side(); ++column) s.compute(row, column);
+}
+
+struct problem {
+  static constexpr const char* k_name = "wavefront";
+  static constexpr const char* k_work_unit = "tile";
+  static constexpr std::uint64_t k_size = 64;
+  static constexpr std::uint64_t k_test_size = 16;
+  static constexpr std::uint64_t k_grain = 0;
+  using result = std::monostate;  // the tiles are
+
+  problem(std::uint64_t size, std::uint64_t grain)
+      : tiles(checked(size, grain), static_cast<unsigned>(grain)), expected_(tiles) {
+    for (unsigned i = 0; i < k_sweeps; ++i) serial(expected_);
+  }
+
+  void prepare() { tiles.clear(); }
+  bool valid(result) const { return tiles == expected_; }
+  // Every tile of every sweep has left its trace in the values, or there is none that counts.
+  std::uint64_t work(result) const {
+    return tiles == expected_ ? std::uint64_t{k_sweeps} * tiles.side() * tiles.side() : 0;
+  }
+
+  square tiles;
+
+private:
+  static unsigned checked(std::uint64_t size, std::uint64_t grain) {
+    if (size < 1 || size > 4096) throw std::invalid_argument("the size is how many tiles a side has, 1 to 4096");
+    if (grain > 1000000) throw std::invalid_argument("the grain is how often a tile mixes its value, at most 1000000");
+    return static_cast<unsigned>(size);
+  }
+  square expected_;
+};
+
+}  // namespace problems::wavefront

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters of what each tile waits for; of two successors that are ready one becomes a task, the other runs directly.
+#include <string>
+
+#include "bench/problems/harness.hpp"
+#include "bench/problems/wavefront/kernel.hpp"
+#include "shoal/run.hpp"
+#include "shoal/task.hpp"
+
+namespace {
+
+using namespace problems::wavefront;
+
+struct state {
+  square& tiles;
+  countdown waits;
+};
+
+// A group belongs to one task, so each chain of tiles waits for those that it started.
+void follow(state& s, unsigned row, unsigned column) {
+  shoal::task_group started;
+  for (;;) {
+    s.tiles.compute(row, column);
+    const bool right = s.waits.arrived(row, column + 1);
+    const bool down = s.waits.arrived(row + 1, column);
+    if (right && down) {
+      started.run([&s, row, column] { follow(s, row, column + 1); });
+    }
+    if (down)
+      ++row;
+    else if (right)
+      ++column;
+    else
+      break;
+  }
+  started.wait();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  problems::measurement<problem> m(argc, argv);
+  state s{m.problem().tiles, countdown(m.problem().tiles.side())};
+  shoal::run(
+      [&] {
+        m.run([&s](problem&) {
+          for (unsigned i = 0; i < k_sweeps; ++i) follow(s, 0, 0);
+        });
+      },
+      {.settings = {{"workers", std::to_string(m.workers())}, {"pin", "off"}}});
+  return m.finish();
+}
