@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
 #include "bench/problems/fib/kernel.hpp"
 #include "bench/problems/harness.hpp"
-#include "shoal/run.hpp"
+#include "shoal/pool.hpp"
 #include "shoal/task.hpp"
 
 namespace {
@@ -20,7 +18,7 @@ std::uint64_t fib(unsigned n) {
 
 int main(int argc, char** argv) {
   problems::measurement<problems::fib::problem> m(argc, argv);
-  shoal::run([&m] { m.run([](const problems::fib::problem& p) { return fib(p.n); }); },
-             {.settings = {{"workers", std::to_string(m.workers())}, {"pin", "off"}}});
+  shoal::pool pool(m.workers());
+  pool.run([&m] { m.run([](const problems::fib::problem& p) { return fib(p.n); }); });
   return m.finish();
 }

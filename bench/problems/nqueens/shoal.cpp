@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
 #include "bench/problems/harness.hpp"
 #include "bench/problems/nqueens/kernel.hpp"
-#include "shoal/run.hpp"
+#include "shoal/pool.hpp"
 #include "shoal/task.hpp"
 
 namespace {
@@ -31,7 +29,7 @@ counts place(const board& b) {
 
 int main(int argc, char** argv) {
   problems::measurement<problem> m(argc, argv);
-  shoal::run([&m] { m.run([](const problem& p) { return place(p.empty()); }); },
-             {.settings = {{"workers", std::to_string(m.workers())}, {"pin", "off"}}});
+  shoal::pool pool(m.workers());
+  pool.run([&m] { m.run([](const problem& p) { return place(p.empty()); }); });
   return m.finish();
 }

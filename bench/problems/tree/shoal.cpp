@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
 #include "bench/problems/harness.hpp"
 #include "bench/problems/tree/kernel.hpp"
-#include "shoal/run.hpp"
+#include "shoal/pool.hpp"
 #include "shoal/task.hpp"
 
 namespace {
@@ -26,7 +24,7 @@ counts search(const problem& p, const node& n) {
 
 int main(int argc, char** argv) {
   problems::measurement<problem> m(argc, argv);
-  shoal::run([&m] { m.run([](const problem& p) { return search(p, p.root()); }); },
-             {.settings = {{"workers", std::to_string(m.workers())}, {"pin", "off"}}});
+  shoal::pool pool(m.workers());
+  pool.run([&m] { m.run([](const problem& p) { return search(p, p.root()); }); });
   return m.finish();
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
 #include "bench/problems/harness.hpp"
 #include "bench/problems/uts/kernel.hpp"
-#include "shoal/run.hpp"
+#include "shoal/pool.hpp"
 #include "shoal/task.hpp"
 
 namespace {
@@ -27,8 +25,7 @@ counts search(const problem& p, const node& n) {
 int main(int argc, char** argv) {
   problems::measurement<problem> m(argc, argv);
   // T3 is 1572 levels deep and children run on their parent's stack: more room for each, fewer of them.
-  shoal::run(
-      [&m] { m.run([](const problem& p) { return search(p, p.root()); }); },
-      {.settings = {{"workers", std::to_string(m.workers())}, {"pin", "off"}, {"stack", "4M"}, {"stacks", "64K"}}});
+  shoal::pool pool({.workers = m.workers(), .settings = {{"stack", "4M"}, {"stacks", "64K"}}});
+  pool.run([&m] { m.run([](const problem& p) { return search(p, p.root()); }); });
   return m.finish();
 }

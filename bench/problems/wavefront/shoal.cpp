@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters of what each tile waits for; of two successors that are ready one becomes a task, the other runs directly.
-#include <string>
-
 #include "bench/problems/harness.hpp"
 #include "bench/problems/wavefront/kernel.hpp"
-#include "shoal/run.hpp"
+#include "shoal/pool.hpp"
 #include "shoal/task.hpp"
 
 namespace {
@@ -41,12 +39,11 @@ void follow(state& s, unsigned row, unsigned column) {
 int main(int argc, char** argv) {
   problems::measurement<problem> m(argc, argv);
   state s{m.problem().tiles, countdown(m.problem().tiles.side())};
-  shoal::run(
-      [&] {
-        m.run([&s](problem&) {
-          for (unsigned i = 0; i < k_sweeps; ++i) follow(s, 0, 0);
-        });
-      },
-      {.settings = {{"workers", std::to_string(m.workers())}, {"pin", "off"}}});
+  shoal::pool pool(m.workers());
+  pool.run([&] {
+    m.run([&s](problem&) {
+      for (unsigned i = 0; i < k_sweeps; ++i) follow(s, 0, 0);
+    });
+  });
   return m.finish();
 }
