@@ -16,7 +16,7 @@
 
 namespace problems::wavefront {
 
-inline constexpr unsigned k_sweeps = 20;
+inline constexpr unsigned k_sweeps = 50;
 
 /// Values of the tiles, with a row above and a column on the left that stay 0.
 class square {
