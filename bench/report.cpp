@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -37,7 +38,22 @@ std::string figure(double value) {
 // JSON has no NaN or infinity.
 ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
 
+[[noreturn]] void refuse_path(const std::string& path, std::string_view what) {
+  throw error(errc::system, fmt::format("cannot write {} to '{}'; choose a file in a writable folder", what, path));
+}
+
 }  // namespace
+
+void require_writable(const std::string& path, std::string_view what) {
+  namespace fs = std::filesystem;
+  if (path.empty() || path == "-") return;
+  std::error_code none;
+  const fs::file_status there = fs::status(path, none);
+  // A device or a pipe is not touched: whoever reads a pipe would take the attempt for the whole result.
+  if (fs::exists(there) && !fs::is_regular_file(there) && !fs::is_directory(there)) return;
+  if (!std::ofstream(path, std::ios::app)) refuse_path(path, what);
+  if (!fs::exists(there)) fs::remove(path, none);
+}
 
 double metric::median() const {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
@@ -162,6 +178,7 @@ std::string report::json_text() const {
 }
 
 void report::begin(const measuring_options& options) {
+  require_writable(options.json, "the result");
   parameter("repeat", options.repeat);
   parameter("seconds", options.seconds);
   std::FILE* out = options.json == "-" ? stderr : stdout;
@@ -177,10 +194,7 @@ int report::finish(const measuring_options& options) const {
     std::ofstream file(options.json, std::ios::trunc);
     file << json_text();
     file.close();
-    if (!file) {
-      throw error(errc::system,
-                  fmt::format("cannot write the result to '{}'; choose a file in a writable folder", options.json));
-    }
+    if (!file) refuse_path(options.json, "the result");
   }
   std::fflush(stdout);
   return passed() ? 0 : 1;

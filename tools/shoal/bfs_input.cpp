@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bench/progress.hpp"
+#include "bench/report.hpp"
 #include "kernels/graph/reader.hpp"
 #include "machine/memory_info.hpp"
 #include "shoal/error.hpp"
@@ -97,7 +98,13 @@ bfs::searcher_options bfs_options::searcher() const {
   return s;
 }
 
+void check_outputs(const bfs_options& o) {
+  bench::require_writable(o.json, "the result");
+  bench::require_writable(o.tree, "the tree");
+}
+
 void check(const bfs_options& o) {
+  check_outputs(o);
   const int inputs = (o.file.empty() ? 0 : 1) + (o.kronecker != 0 ? 1 : 0) + (o.uniform != 0 ? 1 : 0);
   if (o.demo) {
     if (inputs != 0) refuse("--demo brings its own graphs; leave the others out");

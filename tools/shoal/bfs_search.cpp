@@ -84,6 +84,7 @@ std::string in_words(const graph::graph_header& header, const std::vector<std::u
 }
 
 int search_as_asked(const bfs_options& o) {
+  check_outputs(o);  // again: a job that a launcher started begins here
   bfs_input in = load(o);
   bfs::searcher& s = *in.searcher;
   const std::vector<std::uint64_t> roots =

@@ -144,6 +144,16 @@ TEST(report, a_file_that_cannot_be_written_is_an_error) {
   EXPECT_THROW(report("t", {}).finish(options), error);
 }
 
+TEST(report, begin_refuses_a_file_that_cannot_be_written) {
+  measuring_options options;
+  options.json = "/nonexistent-folder/result.json";
+  EXPECT_THROW(report("t", {}).begin(options), error);
+  options.json = std::filesystem::temp_directory_path().string();
+  EXPECT_THROW(report("t", {}).begin(options), error);
+  options.json = "/dev/null";
+  report("t", {}).begin(options);
+}
+
 TEST(report, begin_notes_repeat_and_seconds) {
   measuring_options options;
   options.repeat = 7;

@@ -163,12 +163,22 @@ TEST_F(bfs_command, refuses_options_that_do_not_fit_together) {
   EXPECT_EQ(run(directed + " --direction bottom-up --directed both -w 1").status, 0);
 }
 
-TEST_F(bfs_command, results_that_cannot_be_written_are_failures) {
-  for (const char* option : {"--tree", "--json"}) {
-    const answer got = run(std::string("--kronecker 5 -w 1 ") + option + " /nonexistent-folder/x");
-    EXPECT_EQ(got.status, 1) << option;
-    EXPECT_TRUE(got.has("shoal: cannot write")) << got.text;
+TEST_F(bfs_command, results_that_cannot_be_written_are_refused_before_the_work) {
+  for (const char* option : {"--tree ", "--json "}) {
+    for (const std::string& place : {std::string("/nonexistent-folder/x"), path("")}) {
+      const answer got = run("--kronecker 5 -w 1 " + (option + place));
+      EXPECT_EQ(got.status, 1) << option;
+      EXPECT_TRUE(got.text.starts_with("shoal: cannot write")) << got.text;  // no table, no parameters before it
+    }
   }
+}
+
+TEST_F(bfs_command, a_refused_run_leaves_no_empty_result) {
+  const std::string kept = write("kept.json", "kept");
+  EXPECT_EQ(run("missing.txt --json " + path("new.json")).status, 2);
+  EXPECT_EQ(run("missing.txt --json " + kept).status, 2);
+  EXPECT_FALSE(fs::exists(path("new.json")));
+  EXPECT_EQ(read(kept), "kept");
 }
 
 TEST_F(bfs_command, demonstration_searches_the_real_graph_and_a_generated_one) {
