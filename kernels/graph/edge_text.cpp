@@ -51,17 +51,23 @@ private:
     if (fields.at_end()) return;
     const std::string_view first = fields.word("");
     const std::string_view second = fields.at_end() ? std::string_view{} : fields.word("");
+    const bool graph = second == "graph" || second == "graph:";
     if (first == "shoal" && second == "graph") {
       shoal_header(fields);
     } else if (first == "shoal" && second == "names") {
       names(fields);
-    } else if (!exact_ && second == "graph" && first == "Directed") {
-      header_.directed = true;
-    } else if (!exact_ && second == "graph" && (first == "Undirected" || first == "Undirected:")) {
-      header_.directed = false;
+    } else if (!exact_ && graph && (first == "Directed" || first == "Directed:")) {
+      say_directed(true);
+    } else if (!exact_ && graph && (first == "Undirected" || first == "Undirected:")) {
+      say_directed(false);
     } else if (first == "Nodes:") {
       snap_counts(second, fields);
     }
+  }
+
+  void say_directed(bool directed) {
+    header_.directed = directed;
+    direction_said_ = true;
   }
 
   void shoal_header(field_cursor& fields) {
@@ -72,7 +78,7 @@ private:
       lines_.refuse(
           fmt::format("the direction {} is not known; it must be directed or undirected", in_quotes(direction)));
     }
-    header_.directed = direction == "directed";
+    say_directed(direction == "directed");
     expect_word(fields, "vertices");
     header_.vertices = fields.number("the number of vertices");
     expect_word(fields, "edges");
@@ -202,6 +208,12 @@ private:
     } else if (!lines_.ended()) {
       header_.remarks.push_back(fmt::format("{}: the last line has no end; the file may be cut short", file));
     }
+    if (header_.directed && !direction_said_) {
+      header_.remarks.push_back(fmt::format(
+          "{}: does not say whether its graph is directed; it is taken as directed because --directed is given, else "
+          "each edge leads both ways",
+          file));
+    }
     check_sizes(file, header_.vertices, edges, options_);
     block_.finish();
     header_.edges = edges;
@@ -212,6 +224,7 @@ private:
   line_reader lines_;
   edge_block block_;
   graph_header header_;
+  bool direction_said_ = false;
   bool exact_ = false;  // the file has our header
   std::optional<std::uint64_t> announced_edges_;
   std::unordered_map<std::uint64_t, std::uint64_t> vertex_of_id_;

@@ -39,8 +39,10 @@ void add_options(CLI::App& app, bfs_options& o) {
   app.add_option("--direction", o.direction, "of the fast form's steps: auto, top-down or bottom-up")
       ->check(CLI::IsMember({"auto", "top-down", "bottom-up"}))
       ->capture_default_str();
-  app.add_option("--directed", o.directed,
-                 "how to follow the edges of a directed file: forward, reverse or both (default: forward)")
+  app.add_option(
+         "--directed", o.directed,
+         "how to follow the edges of a directed file: forward, reverse or both (default: forward); an edge list "
+         "that does not say what it is counts as directed only with this option")
       ->check(CLI::IsMember({"forward", "reverse", "both"}));
   app.add_flag("--compact-ids", o.compact_ids,
                "edge lists: number the (numeric) ids as they appear, and keep them as names");

@@ -99,6 +99,17 @@ TEST_F(bfs_command, writes_the_tree_and_says_what_it_found) {
   EXPECT_TRUE(run(graph + " --root apple --directed both -w 1").has("From apple 4 of 4"));
 }
 
+TEST_F(bfs_command, says_what_a_file_that_does_not_say_counts_as) {
+  const std::string silent = write("silent.txt", "0 1\n1 2\n");
+  const answer both = run(silent + " --root 2 -w 1");
+  EXPECT_TRUE(both.has("From 2 3 of 3") && !both.has("does not say")) << both.text;
+  const answer forward = run(silent + " --root 2 -w 1 --directed forward");
+  EXPECT_TRUE(forward.has("From 2 1 of 3") && forward.has("silent.txt: does not say whether its graph is directed"))
+      << forward.text;
+  const answer told = run(write("told.txt", "# Directed graph: told.txt\n0 1\n") + " --root 1 -w 1 --directed reverse");
+  EXPECT_TRUE(told.has("From 1 2 of 2") && !told.has("does not say")) << told.text;
+}
+
 TEST_F(bfs_command, compact_ids_are_the_names) {
   const std::string graph = write("sparse.txt", "900000000000 7\n7 55\n");
   EXPECT_TRUE(run(graph + " --compact-ids --root 55 -w 1").has("The deepest chain: 900000000000 -> 7 -> 55"));
@@ -160,6 +171,8 @@ TEST_F(bfs_command, refuses_options_that_do_not_fit_together) {
   expect_refused("--kronecker 5 --drection auto", "did you mean '--direction'?");
   expect_refused(directed + " --direction bottom-up", "--directed both");
   expect_refused(undirected + " --directed reverse", "says that its graph is undirected");
+  expect_refused(write("snap.txt", "# Undirected graph: snap.txt\n0 1\n") + " --directed reverse",
+                 "says that its graph is undirected");
   EXPECT_EQ(run(directed + " --direction bottom-up --directed both -w 1").status, 0);
 }
 
