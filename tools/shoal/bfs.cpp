@@ -2,7 +2,11 @@
 // `shoal bfs`: breadth-first search of a graph in a file or of a generated one, checked and measured as Graph500 does.
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <future>
+#include <limits>
 #include <memory>
 
 #include "machine/topology.hpp"
@@ -12,6 +16,16 @@
 
 namespace shoal::tools {
 namespace {
+
+/// CLI::Range of all 64-bit numbers would take -1 and what is too large for the largest of them.
+std::string is_seed(const std::string& text) {
+  errno = 0;
+  char* end = nullptr;
+  if (!text.empty() && text.front() >= '0' && text.front() <= '9')
+    static_cast<void>(std::strtoull(text.c_str(), &end, 0));
+  if (end != nullptr && *end == '\0' && errno == 0) return {};
+  return fmt::format("Value {} not in range 0 to {}", text, std::numeric_limits<std::uint64_t>::max());
+}
 
 void add_options(CLI::App& app, bfs_options& o) {
   app.add_option("file", o.file, "a graph: Matrix Market, edge list (also SNAP's), .shoalcsr; .gz and .zst too");
@@ -31,7 +45,7 @@ void add_options(CLI::App& app, bfs_options& o) {
                  "search from this vertex: its name, or its number from 0, also in Matrix Market files (#17 where "
                  "vertices have names)");
   app.add_option("--seed", o.seed, "for the generator and the choice of roots")
-      ->check(CLI::NonNegativeNumber)
+      ->check(is_seed, "UINT in [0 - 2^64 - 1]")
       ->capture_default_str();
   app.add_option("--form", o.form, "fast, or simple: the one-page form")
       ->check(CLI::IsMember({"fast", "simple"}))

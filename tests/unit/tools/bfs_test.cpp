@@ -157,6 +157,15 @@ TEST_F(bfs_command, refuses_absurd_sizes_with_what_there_is) {
     expect_refused(arguments, "shoal: ");
 }
 
+TEST_F(bfs_command, a_number_out_of_range_is_answered_with_the_option_and_the_range) {
+  for (const std::string seed : {"-1", "1.5", "18446744073709551616", "x"})
+    expect_refused("--kronecker 5 --seed=" + seed,
+                   "shoal: --seed: Value " + seed + " not in range 0 to 18446744073709551615; see");
+  expect_refused("--kronecker 5 --roots=0", "shoal: --roots: Value 0 not in range 1 to 1048576; see");
+  expect_refused("--kronecker 5 -w -1", "shoal: --workers: Value -1 not in range 1 to 1024; see");
+  EXPECT_EQ(run("--kronecker 5 -w 1 --seed=18446744073709551615").status, 0);
+}
+
 TEST_F(bfs_command, refuses_options_that_do_not_fit_together) {
   const std::string directed =
       write("directed.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n3 2\n");
