@@ -23,7 +23,10 @@ void check_alive([[maybe_unused]] const array_layout& layout) noexcept {
 void check_range([[maybe_unused]] const array_layout& layout, [[maybe_unused]] std::uint64_t i,
                  [[maybe_unused]] std::uint64_t count) noexcept {
   check_alive(layout);
-  SHOAL_CHECK(count <= layout.size && i <= layout.size - count, "a range is out of the range of its global array");
+#ifdef SHOAL_CHECKED
+  if (count > layout.size || i > layout.size - count) [[unlikely]]
+    range_out_of_range(layout, i, count);
+#endif
 }
 
 // Calls piece(node, offset, first element, elements) for each contiguous part of [i, i + count).

@@ -98,18 +98,18 @@ TEST_P(checked_death, an_index_out_of_range_is_named) {
                  shoal::global_array<std::uint64_t> a(100);
                  a->put(100, 1);
                }),
-               "out of the range of its global array");
+               "index 100 is out of the range of its global array of 100 elements");
   EXPECT_DEATH(run([] {
                  shoal::global_array<std::uint64_t> a(100);
                  a->async_add(~std::uint64_t{0}, 1);
                }),
-               "out of the range of its global array");
+               "index 18446744073709551615 is out of the range of its global array of 100 elements");
   EXPECT_DEATH(run([] {
                  shoal::global_array<std::uint64_t> a(100);
                  std::vector<std::uint64_t> values(10);
                  a->get(91, std::span(values));
                }),
-               "out of the range of its global array");
+               "10 elements from index 91 on are out of the range of their global array of 100 elements");
 }
 
 TEST_P(checked_death, a_copy_out_of_either_range_is_named) {
@@ -117,12 +117,12 @@ TEST_P(checked_death, a_copy_out_of_either_range_is_named) {
                  shoal::global_array<std::uint64_t> a(100), b(200);
                  b->copy(0, a, 50, 51);
                }),
-               "out of the range of its global array");
+               "51 elements from index 50 on are out of the range of their global array of 100 elements");
   EXPECT_DEATH(run([] {
                  shoal::global_array<std::uint64_t> a(100), b(200);
                  a->copy(50, b, 0, 51);
                }),
-               "out of the range of its global array");
+               "51 elements from index 50 on are out of the range of their global array of 100 elements");
 }
 
 TEST_P(checked_death, a_wait_in_what_is_executed_in_place_is_refused) {

@@ -32,9 +32,17 @@ void fill(const array_layout& layout, const void* value, unsigned unit);
 void copy(const array_layout& to, std::uint64_t to_i, const array_layout& from, std::uint64_t from_i,
           std::uint64_t count, unsigned unit);
 
+/// End the process with a sentence that names the index, or the elements, and the size. Of checked builds.
+[[noreturn, gnu::cold, gnu::noinline]] void index_out_of_range(const array_layout& layout, std::uint64_t i) noexcept;
+[[noreturn, gnu::cold, gnu::noinline]] void range_out_of_range(const array_layout& layout, std::uint64_t i,
+                                                               std::uint64_t count) noexcept;
+
 inline void check_index([[maybe_unused]] const port& p, [[maybe_unused]] const array_layout& layout,
                         [[maybe_unused]] std::uint64_t i) noexcept {
-  SHOAL_CHECK(i < layout.size, "an index is out of the range of its global array");
+#ifdef SHOAL_CHECKED
+  if (i >= layout.size) [[unlikely]]
+    index_out_of_range(layout, i);
+#endif
   SHOAL_CHECK(p.generations[layout.slot] == layout.generation, "a global array is used after it was freed");
 }
 
