@@ -20,6 +20,7 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -40,6 +41,13 @@ concept grained = requires {
   P(std::uint64_t{}, std::uint64_t{});
 };
 
+/// A problem that comes in several kinds names them, the first being the default: P(size, which), --variant NAME.
+template <class P>
+concept varied = requires {
+  { P::k_variants[0] } -> std::convertible_to<std::string_view>;
+  P(std::uint64_t{}, std::size_t{});
+};
+
 /// A problem: made from a size (throws what std::exception says of a bad one), its result verified, its work counted.
 template <class P>
 concept problem_kernel = requires(P& p, const typename P::result& r) {
@@ -47,7 +55,7 @@ concept problem_kernel = requires(P& p, const typename P::result& r) {
   { P::k_work_unit } -> std::convertible_to<std::string_view>;  // what work() counts, in the singular
   { P::k_size } -> std::convertible_to<std::uint64_t>;          // the default
   { P::k_test_size } -> std::convertible_to<std::uint64_t>;     // for tests: well under a second, serially
-  requires grained<P> || std::constructible_from<P, std::uint64_t>;
+  requires grained<P> || varied<P> || std::constructible_from<P, std::uint64_t>;
   { p.valid(r) } -> std::same_as<bool>;
   { p.work(r) } -> std::convertible_to<std::uint64_t>;
 };
@@ -62,6 +70,7 @@ struct options {
   unsigned workers = std::thread::hardware_concurrency();
   std::uint64_t size = 0;
   std::uint64_t grain = 0;
+  std::size_t variant = 0;
   unsigned repeat = 5;
   double seconds = 0;  // no further repetition begins after so long; 0: no limit
   bool json = false;
@@ -82,6 +91,16 @@ T number(std::string_view option, const char* text) {
   return value;
 }
 
+template <varied P>
+std::size_t variant_called(const char* name) {
+  std::string known;
+  for (std::size_t i = 0; i < std::size(P::k_variants); ++i) {
+    if (name != nullptr && P::k_variants[i] == name) return i;
+    known.append(i == 0 ? "" : ", ").append(P::k_variants[i]);
+  }
+  refuse("--variant wants one of " + known);
+}
+
 template <problem_kernel P>
 options parse(int argc, char** argv) {
   options o;
@@ -89,6 +108,12 @@ options parse(int argc, char** argv) {
   if constexpr (grained<P>) o.grain = P::k_grain;
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];
+    if constexpr (varied<P>) {
+      if (option == "--variant") {
+        o.variant = variant_called<P>(argv[++i]);
+        continue;
+      }
+    }
     if (option == "--json") {
       o.json = true;
     } else if (option == "--test") {
@@ -106,8 +131,9 @@ options parse(int argc, char** argv) {
       o.seconds = number<double>(option, argv[++i]);
     } else {
       refuse("usage: " + std::string(argv[0]) +
-             " [--workers W] [--size N] [--grain G] [--repeat R] [--seconds S] [--json] [--test]\n" +
-             "  --grain: where a problem has one; --seconds: begin no further repetition after so long; --test: a "
+             " [--workers W] [--size N] [--grain G] [--variant V] [--repeat R] [--seconds S] [--json] [--test]\n" +
+             "  --grain, --variant: where a problem has them; --seconds: begin no further repetition after so long; "
+             "--test: a "
              "small size, once");
     }
   }
@@ -163,6 +189,8 @@ public:
     if (options_.json) {
       std::printf(R"({"problem": "%s", "runtime": "%s", "size": %llu, "workers": %u, )", P::k_name,
                   SHOAL_PROBLEM_RUNTIME, size, options_.workers);
+      if constexpr (varied<P>)
+        std::printf(R"("variant": "%s", )", std::string(P::k_variants[options_.variant]).c_str());
       if (grained<P>) std::printf(R"("grain": %llu, )", static_cast<unsigned long long>(options_.grain));
       std::printf(R"("work": %llu, "work_unit": "%s", "valid": %s, )", work, P::k_work_unit, valid ? "true" : "false");
       list("seconds", seconds_);
@@ -193,6 +221,8 @@ private:
     try {
       if constexpr (grained<P>)
         return P(o.size, o.grain);
+      else if constexpr (varied<P>)
+        return P(o.size, o.variant);
       else
         return P(o.size);
     } catch (const std::exception& e) {
