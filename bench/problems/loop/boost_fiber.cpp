@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <boost/fiber/fiber.hpp>
+#include <vector>
+
+#include "bench/problems/fiber_pool.hpp"
+#include "bench/problems/harness.hpp"
+#include "bench/problems/loop/kernel.hpp"
+
+namespace {
+
+using namespace problems::loop;
+
+// There are no loops: a fiber for each share of the iterations, a few per thread so that they can even out.
+void iterate(marks& all, unsigned workers) {
+  mark* const at = all.data();
+  const std::size_t share = (all.size() + 4 * workers - 1) / (4 * workers);
+  std::vector<boost::fibers::fiber> tasks;
+  for (std::size_t first = 0; first < all.size(); first += share)
+    tasks.emplace_back([at, first, last = std::min(first + share, all.size())] { iterations(at, first, last); });
+  for (boost::fibers::fiber& task : tasks) task.join();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  problems::measurement<problem> m(argc, argv);
+  const problems::fiber_pool pool(m.workers());
+  m.run([workers = m.workers()](problem& p) { iterate(p.all, workers); });
+  return m.finish();
+}

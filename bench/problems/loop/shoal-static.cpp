@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/problems/harness.hpp"
+#include "bench/problems/loop/kernel.hpp"
+#include "shoal/loop.hpp"
+#include "shoal/partition.hpp"
+#include "shoal/pool.hpp"
+#include "shoal/range.hpp"
+
+namespace {
+
+using namespace problems::loop;
+
+void iterate(marks& all) {
+  mark* const at = all.data();
+  shoal::parallel_for(
+      shoal::range1d(0, all.size()), [at](const shoal::range1d& part) { iterations(at, part.begin(), part.end()); },
+      shoal::static_partitioner());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  problems::measurement<problem> m(argc, argv);
+  shoal::pool pool(m.workers());
+  pool.run([&m] { m.run([](problem& p) { iterate(p.all); }); });
+  return m.finish();
+}
