@@ -45,7 +45,7 @@ template <task_body Body>
 inline constexpr bool accesses_then_body<Body> = true;
 template <class First, class... Rest>
 requires(sizeof...(Rest) > 0) inline constexpr bool accesses_then_body<First, Rest...> =
-    std::is_same_v<std::remove_cvref_t<First>, access> && accesses_then_body<Rest...>;
+    std::is_same_v<std::remove_cvref_t<First>, shoal::access> && accesses_then_body<Rest...>;
 
 }  // namespace detail
 
