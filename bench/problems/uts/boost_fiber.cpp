@@ -15,19 +15,18 @@ using namespace problems::uts;
 // A quarter of the default, so that malloc recycles stacks instead of mapping each anew.
 constexpr std::size_t k_stack_bytes = 32 * 1024;
 
-counts search(const problem& p, const node& n) {
+void search(const problem& p, const node& n) {
   const unsigned children = p.children(n);
-  if (children == 0) return leaf(n);
-  child_counts below(children);
+  tally::here().visit(n, children);
+  if (children == 0) return;
   std::vector<boost::fibers::fiber> tasks;
   tasks.reserve(children);
   // Every child is a fiber, the last one too: a stack is deep enough for one node.
   for (unsigned i = 0; i < children; ++i) {
     tasks.emplace_back(std::allocator_arg, boost::fibers::fixedsize_stack(k_stack_bytes),
-                       [&p, &n, &mine = below[i], i] { mine = search(p, p.child(n, i)); });
+                       [&p, &n, i] { search(p, p.child(n, i)); });
   }
   for (boost::fibers::fiber& task : tasks) task.join();
-  return total(n, below, children);
 }
 
 }  // namespace
@@ -35,6 +34,9 @@ counts search(const problem& p, const node& n) {
 int main(int argc, char** argv) {
   problems::measurement<problem> m(argc, argv);
   const problems::fiber_pool pool(m.workers());
-  m.run([](const problem& p) { return search(p, p.root()); });
+  m.run([](const problem& p) {
+    search(p, p.root());
+    return tally::take();
+  });
   return m.finish();
 }

@@ -11,7 +11,10 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "bench/problems/uts/sha1.hpp"
 
@@ -27,6 +30,11 @@ struct counts {
   std::uint64_t leaves;
   std::uint64_t depth;
 
+  void visit(const node& n, unsigned children) {
+    ++nodes;
+    leaves += children == 0 ? 1 : 0;
+    depth = std::max<std::uint64_t>(depth, n.depth);
+  }
   void add(const counts& c) {
     nodes += c.nodes;
     leaves += c.leaves;
@@ -35,16 +43,29 @@ struct counts {
   friend bool operator==(const counts&, const counts&) = default;
 };
 
-/// Where the children of a node leave their counts: on the stack while they are few, as nearly always.
-class child_counts {
+/// What the threads have counted, each for itself, as in the reference implementation.
+class tally {
 public:
-  explicit child_counts(unsigned children) : many_(children > k_few ? new counts[children] : nullptr) {}
-  counts& operator[](unsigned i) { return many_ ? many_[i] : few_[i]; }
+  /// The calling thread's; not to be kept over anything that may change threads.
+  [[gnu::noinline]] static counts& here() {
+    thread_local counts* mine = nullptr;
+    if (mine == nullptr) {
+      const std::lock_guard hold(guard_);
+      mine = all_.emplace_back(std::make_unique<counts>()).get();
+    }
+    return *mine;
+  }
+  /// All of them together, which begin anew. While no thread counts.
+  static counts take() {
+    const std::lock_guard hold(guard_);
+    counts sum{};
+    for (const auto& one : all_) sum.add(std::exchange(*one, counts{}));
+    return sum;
+  }
 
 private:
-  static constexpr unsigned k_few = 8;
-  std::unique_ptr<counts[]> many_;
-  counts few_[k_few];
+  inline static std::mutex guard_;
+  inline static std::vector<std::unique_ptr<counts>> all_;
 };
 
 struct problem {
@@ -95,19 +116,9 @@ struct problem {
   counts expected{};
 };
 
-/// What a node counts that has children: itself and what they have left.
-inline counts total(const node& n, child_counts& below, unsigned children) {
-  counts sum{1, 0, n.depth};
-  for (unsigned i = 0; i < children; ++i) sum.add(below[i]);
-  return sum;
-}
-inline counts leaf(const node& n) { return {1, 1, n.depth}; }
-
 inline void serial(const problem& p, const node& n, counts& c) {
   const unsigned children = p.children(n);
-  ++c.nodes;
-  c.leaves += children == 0 ? 1 : 0;
-  c.depth = std::max<std::uint64_t>(c.depth, n.depth);
+  c.visit(n, children);
   for (unsigned i = 0; i < children; ++i) serial(p, p.child(n, i), c);
 }
 

@@ -8,16 +8,14 @@ namespace {
 
 using namespace problems::uts;
 
-counts search(const problem& p, const node& n) {
+void search(const problem& p, const node& n) {
   const unsigned children = p.children(n);
-  if (children == 0) return leaf(n);
-  child_counts below(children);
+  tally::here().visit(n, children);
+  if (children == 0) return;
   shoal::task_group group;
-  for (unsigned i = 0; i + 1 < children; ++i)
-    group.run([&p, &n, &mine = below[i], i] { mine = search(p, p.child(n, i)); });
-  below[children - 1] = search(p, p.child(n, children - 1));
+  for (unsigned i = 0; i + 1 < children; ++i) group.run([&p, &n, i] { search(p, p.child(n, i)); });
+  search(p, p.child(n, children - 1));
   group.wait();
-  return total(n, below, children);
 }
 
 }  // namespace
@@ -26,6 +24,11 @@ int main(int argc, char** argv) {
   problems::measurement<problem> m(argc, argv);
   // T3 is 1572 levels deep and children run on their parent's stack: more room for each, fewer of them.
   shoal::pool pool({.workers = m.workers(), .settings = {{"stack", "4M"}, {"stacks", "64K"}}});
-  pool.run([&m] { m.run([](const problem& p) { return search(p, p.root()); }); });
+  pool.run([&m] {
+    m.run([](const problem& p) {
+      search(p, p.root());
+      return tally::take();
+    });
+  });
   return m.finish();
 }

@@ -10,16 +10,14 @@ namespace {
 
 using namespace problems::uts;
 
-counts search(const problem& p, const node& n) {
+void search(const problem& p, const node& n) {
   const unsigned children = p.children(n);
-  if (children == 0) return leaf(n);
-  child_counts below(children);
+  tally::here().visit(n, children);
+  if (children == 0) return;
   tbb::task_group group;
-  for (unsigned i = 0; i + 1 < children; ++i)
-    group.run([&p, &n, &mine = below[i], i] { mine = search(p, p.child(n, i)); });
-  below[children - 1] = search(p, p.child(n, children - 1));
+  for (unsigned i = 0; i + 1 < children; ++i) group.run([&p, &n, i] { search(p, p.child(n, i)); });
+  search(p, p.child(n, children - 1));
   group.wait();
-  return total(n, below, children);
 }
 
 }  // namespace
@@ -30,6 +28,11 @@ int main(int argc, char** argv) {
   // T3 is 1572 levels deep, and who waits runs other tasks on top; address space only.
   tbb::global_control stack(tbb::global_control::thread_stack_size, std::size_t{256} << 20);
   tbb::task_arena arena(static_cast<int>(m.workers()));
-  arena.execute([&m] { m.run([](const problem& p) { return search(p, p.root()); }); });
+  arena.execute([&m] {
+    m.run([](const problem& p) {
+      search(p, p.root());
+      return tally::take();
+    });
+  });
   return m.finish();
 }
