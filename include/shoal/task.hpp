@@ -43,15 +43,12 @@ public:
   /// Any worker: so many have ended. The counter may be gone when it returns.
   void ended(std::int64_t tasks = 1) noexcept;
   /// Waiter only: returns when all that were added have ended. May switch.
-  void wait() noexcept {
-    wait_for(begun_);
-    waiter_ = nullptr;
-  }
+  void wait() noexcept { wait_for(begun_); }
   /// Waiter only: returns when so many, of those added and not waited for yet, have ended. May switch.
   void wait_for(std::int64_t tasks) noexcept;
-  /// From then until wait() is over somebody is known to wait; the tasks that he runs himself meanwhile may ask.
-  void announce(suspended* waiter) noexcept { waiter_ = waiter; }
-  bool announced() const noexcept { return waiter_ != nullptr; }
+  /// Waiter only: that he has come to wait, for the tasks that he runs himself meanwhile to ask.
+  void announce(bool waits) noexcept { announced_ = waits; }
+  bool announced() const noexcept { return announced_; }
   bool nothing_begun() const noexcept { return begun_ == 0; }
   /// Waiter only: how many that were added have not been waited for.
   std::int64_t begun() const noexcept { return begun_; }
@@ -61,6 +58,7 @@ private:
   // Ended elsewhere; while the waiter waits, less the number it waits for. Partners: ended() on other workers.
   std::atomic<std::int64_t> ended_{0};
   suspended* waiter_ = nullptr;
+  bool announced_ = false;
 };
 
 /// Warns of an exception that nobody asked for.

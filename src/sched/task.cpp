@@ -119,12 +119,11 @@ void poll() noexcept {
 }
 
 void task_group::wait_all() noexcept {
-  if (join_.nothing_begun()) return;
   detail::worker_face& w = *detail::t_worker;
   SHOAL_ASSERT(!join_.announced(), k_waits_for_itself);
-  join_.announce(detail::this_task());
-  const std::uint64_t issued = detail::issued_count();
-  while (!join_.nothing_begun()) {
+  join_.announce(true);
+  const std::uint64_t issued = detail::issued_count(w);
+  do {
     if (w.signs->urgent.load(std::memory_order_relaxed) != 0) [[unlikely]]
       yield();
     detail::task* t = detail::unspawn_of(w, this);
@@ -132,10 +131,14 @@ void task_group::wait_all() noexcept {
     auto& child = static_cast<child_base&>(*t);
     child.run_inline(child);
     join_.ran_here();
+  } while (!join_.nothing_begun());
+  if (detail::issued_count(w) != issued) [[unlikely]]
+    detail::settle_now();
+  if (!join_.nothing_begun()) {
+    SHOAL_ASSERT(static_cast<sched::worker&>(w).begun().group != this, k_waits_for_itself);
+    join_.wait();
   }
-  detail::settle(issued);
-  if (!join_.nothing_begun()) SHOAL_ASSERT(sched::this_worker()->begun().group != this, k_waits_for_itself);
-  join_.wait();
+  join_.announce(false);
 }
 
 }  // namespace shoal

@@ -77,10 +77,11 @@ inline worker_face& worker_here() noexcept {
 }
 
 /// How many asynchronous operations this worker has begun.
-inline std::uint64_t issued_count() noexcept {
+inline std::uint64_t issued_count(const worker_face& w) noexcept {
   const unwatched quiet;
-  return *t_worker->async_issued;
+  return *w.async_issued;
 }
+inline std::uint64_t issued_count() noexcept { return issued_count(*t_worker); }
 
 /// The rest of allocate(), deallocate() and spawn(), out of their way.
 void* allocate_anew(std::size_t bytes);
