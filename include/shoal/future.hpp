@@ -55,7 +55,13 @@ public:
     next* const made = detail::make_state<next>(std::forward<F>(f));
     future<detail::continuation_result<F, T>> result(made);
     made->take_source(*state_.release());
-    if (!detail::attach(source, *made)) detail::spawn(detail::worker_here(), *made);
+    if (!detail::attach(source, *made)) {
+      try {
+        detail::spawn(detail::worker_here(), *made);
+      } catch (...) {  // no memory for a longer deque: here and now
+        detail::run_future(*made);
+      }
+    }
     return result;
   }
 

@@ -61,6 +61,8 @@ private:
   bool announced_ = false;
 };
 
+/// The group of what the loop of this stack has begun last.
+const void* begun_group() noexcept;
 /// Warns of an exception that nobody asked for.
 void report_dropped(const std::exception_ptr& e) noexcept;
 
@@ -106,7 +108,8 @@ void spawn_apart(worker_face& w, task& t, priority p);
 
 }  // namespace detail
 
-/// Tasks that are waited for together. Used by one task at a time; its destructor waits.
+/// Tasks that are waited for together. Used by one task at a time, not by its own tasks: those that begin more have groups
+/// of their own (checked builds say so). Its destructor waits.
 class task_group {
 public:
   task_group() = default;
@@ -187,6 +190,8 @@ private:
     using body = std::decay_t<F>;
     using homely = child_of<body, true>;
     detail::worker_face& w = detail::worker_here();
+    SHOAL_CHECK(detail::begun_group() != this,
+                "a task of a task_group, on another worker, begins one more in that group; give it a group of its own");
     // The first children since the last wait lie in the group itself, if they fit: most groups have few.
     if constexpr (sizeof(homely) <= k_home_bytes && alignof(homely) <= alignof(std::max_align_t)) {
       constexpr std::size_t k_bytes =
@@ -197,6 +202,7 @@ private:
         return begin_at(w, ::new (home_ + place) homely(*this, std::forward<F>(f)), offer);
       }
     }
+    if (join_.nothing_begun()) home_used_ = 0;  // for the next one, which may fit
     begin_at(w, make<child_of<body, false>>(w, std::forward<F>(f)), offer);
   }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/node.hpp"
 
+#include <exception>
 #include <utility>
 
+#include "base/log.hpp"
 #include "runtime/profile_report.hpp"
 #include "shoal/array.hpp"
 #include "shoal/detail/message.hpp"
@@ -71,8 +73,8 @@ int node::run_main(const std::function<int()>& main_task) {
       detail::settle_all(p);
       finished_ = true;
     };
-    begin_profile();
     try {
+      begin_profile();
       status = main_task();
     } catch (...) {
       end_profile();
@@ -98,8 +100,13 @@ void node::begin_profile() {
   if (wish_.on) profiling_.emplace(shoal::begin_profile(pool_, wish_.options(nodes_)));
 }
 
-void node::end_profile() {
-  if (profiling_) profile_ = profiling_->end();
+void node::end_profile() noexcept {
+  if (!profiling_) return;
+  try {
+    profile_ = profiling_->end();
+  } catch (const std::exception& e) {
+    base::warn("the profile is lost: {}", e.what());
+  }
 }
 
 void node::report_profile() const {

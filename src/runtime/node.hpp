@@ -56,7 +56,7 @@ public:
 
 private:
   void begin_profile();
-  void end_profile();
+  void end_profile() noexcept;
 
   const std::uint32_t node_;
   std::uint32_t nodes_;

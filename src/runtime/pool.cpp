@@ -64,6 +64,7 @@ struct pool::state {
 
   static void execute(detail::task& t) noexcept {
     const std::unique_ptr<carried> mine(&static_cast<carried&>(static_cast<sched::errand&>(t)));
+    if (auto* const p = sched::this_worker()->profile(); p != nullptr) p->begins_unspawned();
     detail::set_outermost(true);
     mine->what->run();
     detail::set_outermost(false);

@@ -106,7 +106,7 @@ std::string find_cycle(const stack_notes& me) {
 // Waits; the sentence if that would never end.
 std::string wait_for(future_state& s) {
   if (s.word.load(std::memory_order_acquire) == future_state::k_ready) return {};
-  sched::worker& w = *sched::this_worker();
+  auto& w = static_cast<sched::worker&>(worker_here());
   if (unspawn(w, s)) {  // nobody has begun it: it is this task's own to run
     fiber::acquire_from(&s);
     run_future(s);
@@ -136,6 +136,10 @@ std::string wait_for(future_state& s) {
   std::string cycle = find_cycle(me);
   if (!cycle.empty()) {
     std::uintptr_t waiting = tagged(&me, future_state::k_waiter);
+    // Whoever is to fill it may have shown its place in our notes meanwhile, instead of in the word.
+    const std::uintptr_t place = me.waits_for.load(std::memory_order_seq_cst);
+    if (place != fiber::stack_notes::k_no_edge && !fiber::stack_notes::is_open(place))
+      word = place | future_state::k_place;
     if (s.word.compare_exchange_strong(waiting, word, std::memory_order_seq_cst)) {
       me.close_wait();
       return cycle;

@@ -209,7 +209,12 @@ bool next_chunk(loop_frame& frame) noexcept {
   }
   const loop_state& loop = *frame.loop;
   const std::uint64_t next = number(frame.next);
-  if (next >= number(frame.end) || loop.over()) return false;
+  if (next >= number(frame.end)) return false;
+  if (loop.over()) {
+    // What is left is nobody's: a wait that follows (of a reduction, for its sum) would offer it again, and again.
+    frame.next = frame.limit = frame.end;
+    return false;
+  }
   if (loop.divisible && w.siblings > 1 && number(frame.end) - next > std::max(loop.grain, loop.unit) &&
       w.tasks.seems_empty()) [[unlikely]]
     offer_half(w, frame);

@@ -89,7 +89,6 @@ bool pool::take_submitted(worker& w) {
   while (node != nullptr) {
     auto* const next = node->next.read();
     detail::publish(w, static_cast<errand&>(*node));
-    if (profile_recorder* const p = w.profile(); p != nullptr) p->begins_unspawned();
     node = next;
   }
   return true;

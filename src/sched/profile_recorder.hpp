@@ -54,10 +54,10 @@ public:
   /// A task goes on; and there it is, if it has left with a profile. Then the way there is timed.
   void hands_over() noexcept;
   void arrives() noexcept {
+    join_if_new(profile_state::busy);
     if (pending_ && handed_) close_turn(profile_operation::resume);
   }
-  /// One comes or came out of the deque that was not spawned: a range put aside, or what a program's thread has
-  /// submitted.
+  /// One begins that was not spawned: a range put aside, or what a program's thread has submitted.
   void begins_unspawned() noexcept { bump(unspawned); }
 
   void enter(profile_state next) noexcept;

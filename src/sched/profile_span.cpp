@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal::profile_span: two readings of a pool's profiler, and a thread between them that looks at what runs.
 #include <atomic>
-#include <chrono>
+#include <cmath>
 #include <thread>
 #include <utility>
 
@@ -21,11 +21,11 @@ public:
   profile_span_state(pool& p, const profile_options& options)
       : pool_(p), options_(options), series_(options.interval_seconds, options.most_samples) {
     static_cast<void>(base::ticks_per_us());
+    SHOAL_ASSERT(std::isfinite(options.interval_seconds), "the interval of a profile is a number of seconds, or 0");
     pool_.profiling().start();
-    begun_ = pool_.profiling().read();
-    if (options.interval_seconds <= 0) return;
     try {
-      thread_ = std::thread([this] { watch(); });
+      begun_ = pool_.profiling().read();
+      if (options.interval_seconds > 0) thread_ = std::thread([this] { watch(); });
     } catch (...) {
       pool_.profiling().stop();
       throw;

@@ -35,12 +35,14 @@ profiler::~profiler() { SHOAL_ASSERT(users_ == 0, "a profile of a pool ends befo
 void profiler::start() {
   const fiber::unwatched quiet;
   const std::lock_guard hold(lock_);
-  if (users_++ > 0) return;
   if (recorders_.empty()) {
     const std::int64_t cost = measure_clock_cost();
+    decltype(recorders_) made;
     for (unsigned i = 0; i < pool_.size(); ++i)
-      recorders_.push_back(std::make_unique<profile_recorder>(pool_.at(i), epoch_, started_, cost));
+      made.push_back(std::make_unique<profile_recorder>(pool_.at(i), epoch_, started_, cost));
+    recorders_.swap(made);
   }
+  if (users_++ > 0) return;
   started_.store(base::ticks(), std::memory_order_relaxed);
   epoch_.store(epoch_.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // partner: recorder::join()
   for (unsigned i = 0; i < pool_.size(); ++i) pool_.at(i).set_profile(recorders_[i].get());

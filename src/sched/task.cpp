@@ -49,6 +49,8 @@ void wake(suspended* s) noexcept {
   static_cast<sched::worker*>(f->owner)->make_ready(*f);
 }
 
+const void* begun_group() noexcept { return sched::this_worker()->begun().group; }
+
 void report_dropped(const std::exception_ptr& e) noexcept {
   if (std::uncaught_exceptions() > 0) return;  // another one is on its way, and says more
   constexpr const char* k_advice = "wait() of its task_group, or get() of its future, would have thrown it";
@@ -85,7 +87,7 @@ void spawn_apart(worker_face& w, task& t, priority p) {
   if (++w.spawn_clock == 0) self(w).time_next_spawn(1);  // another one, since these cost more
   // Partner: the fence in worker::park(), before it looks at the lanes.
   lockfree::std_atomics::fence(std::memory_order_seq_cst);
-  pool.wake_one(&self(w));
+  pool.wake_one(nullptr);  // all take from the lanes, whomever their policies reach
 }
 
 void settle_now() noexcept {

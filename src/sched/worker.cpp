@@ -154,8 +154,9 @@ void worker::loop(fiber::fiber& self) noexcept {
       run(*t, begun);
       continue;
     }
-    if (poll_once()) continue;
+    if (poll_once() || owner_.take_submitted(*this)) continue;
     if (task* t = steal()) {
+      --turns_;
       run(*t, begun, profile_operation::steal);
       continue;
     }
@@ -212,7 +213,6 @@ task* worker::next_own() noexcept {
 // What begins only when no worker within reach has anything else.
 task* worker::next_apart() noexcept {
   if (!owner_.anything_apart()) return nullptr;
-  if (owner_.take_submitted(*this)) return tasks.pop();
   for (const priority p : {priority::low, priority::background})
     if (task* t = owner_.by_priority().take(index, p)) return t;
   return nullptr;

@@ -131,7 +131,8 @@ private:
 
   static void on_fresh_stack() noexcept;
   void loop(fiber::fiber& self) noexcept;
-  void run(detail::task& t, started& begun, profile_operation how = profile_operation::get, bool spawned = true) noexcept;
+  void run(detail::task& t, started& begun, profile_operation how = profile_operation::get,
+           bool spawned = true) noexcept;
   void cut_frames() noexcept;
   fiber::fiber* take_loop() noexcept;
   void resume(fiber::fiber& self, fiber::fiber& next) noexcept;

@@ -151,7 +151,9 @@ void worker::place(placed_task& t) noexcept {
 void worker::drop_placed() noexcept {
   take_inbox();
   started own;
+  native_notes_.running = &own;  // the loop that it named has returned
   while (placed_first_ != nullptr) run(*next_placed(), own);
+  while (task* t = tasks.pop()) run(*t, own);  // continuations that nobody waits for
 }
 
 bool worker::poll_timed(profile_recorder& profile) noexcept {

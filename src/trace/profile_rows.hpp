@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of a profile by name, in the order in which they are shown; all that write profiles go by this list.
-// Who may call: the writers of this folder. Constant data. Shown by tests/unit/trace/profile_table_test.cpp.
+// Who may call: the writers of this folder. Constant data. Shown by tests/unit/trace/profile_text_test.cpp.
 #pragma once
 
 #include <array>

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <utility>
@@ -82,7 +81,7 @@ std::string profile_table(const profile& p) {
     }
   }
   const std::uint64_t by_waiters = total.spawn.count - std::min(total.spawn.count, total.begun);
-  text += fmt::format("\n{} tasks spawned: {} begun from deques, {} run by whoever waited for them (or not begun)\n",
+  text += fmt::format("\n{} tasks spawned: {} begun from deques, {} run by whoever waited for them, placed on a worker, or not begun\n",
                       total.spawn.count, total.begun, by_waiters);
   if (total.served > 0) text += fmt::format("{} looks at messages found some\n", total.served);
   add_attempts(text, total);

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "shoal/error.hpp"
+#include "shoal/future.hpp"
 #include "shoal/on.hpp"
+#include "shoal/profile.hpp"
 #include "shoal/task.hpp"
 
 namespace {
@@ -136,6 +138,45 @@ TEST_P(pools, refuses_what_comes_after_shutdown_has_begun) {
   EXPECT_NE(said.find("shutting down"), std::string::npos) << said;
   EXPECT_THROW(p.run([] {}), shoal::error);
   p.shutdown();
+}
+
+TEST(pool_of_program, continuations_that_nobody_waits_for_run) {
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 50; ++i) {
+    pool p(1);
+    p.run([&ran] {
+      shoal::promise<int> answer("an answer");
+      {
+        auto dropped = answer.get_future().then([&ran](int) { ++ran; });
+      }
+      answer.set_value(1);
+    });
+  }
+  EXPECT_EQ(ran.load(), 50);
+}
+
+TEST_P(pools, what_is_submitted_is_not_counted_as_spawned) {
+  pool p(GetParam());
+  auto span = p.begin_profile();
+  for (int i = 0; i < 500; ++i) p.submit([] {});
+  p.run([] {});
+  p.shutdown();
+  const shoal::profile seen = span.end();
+  EXPECT_EQ(seen.total().spawn.count, 0U);
+  EXPECT_EQ(seen.total().begun, 0U);
+}
+
+TEST_P(pools, what_is_submitted_begins_while_there_is_much_to_steal) {
+  pool p(GetParam());
+  std::atomic<bool> flag{false};
+  auto busy = p.submit([&flag] {
+    while (!flag.load()) {
+      fib(12);
+      shoal::yield();
+    }
+  });
+  p.submit([&flag] { flag.store(true); });
+  busy.get();
 }
 
 TEST(pool_of_program, several_live_at_once) {

@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -304,6 +307,26 @@ TEST(task_group, a_body_that_cannot_be_copied_costs_nothing_and_is_thrown) {
     EXPECT_THROW(group.run(body), std::domain_error);  // in a block
     EXPECT_EQ(w.block_count, then);
     group.wait();
+  });
+}
+
+TEST(task_group, small_bodies_after_a_large_one_are_aligned) {
+  with_pool(1, [] {
+    for (int filling = 1; filling < 256; filling += 6) {
+      alignas(shoal::task_group) std::byte place[sizeof(shoal::task_group)];
+      std::memset(place, filling, sizeof place);
+      auto* const group = ::new (place) shoal::task_group;
+      int ended = 0;
+      std::array<char, 300> large{};
+      group->run([large, &ended] { ended += 1 + large[0]; });
+      for (int i = 0; i < 3; ++i)
+        group->run([number = 1.0L, &ended] {
+          ended += reinterpret_cast<std::uintptr_t>(&number) % alignof(long double) == 0 ? 1 : 0;
+        });
+      group->wait();
+      EXPECT_EQ(ended, 4);
+      group->~task_group();
+    }
   });
 }
 
