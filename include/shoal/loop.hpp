@@ -4,9 +4,10 @@
 // A body is called with the index (one number per side of the range), or, if it takes that, with a part of the range.
 // Who may call: tasks; loops nest: all run on the workers that there are. It switches if an iteration does, and at the end.
 // Guarantees: returns when all iterations have ended and all that they began asynchronously is complete. Iterations run at
-// once, in any order, on const body: what they share they guard. An iteration that waits holds up no other one, but those
-// of its own part where the body takes parts. After an exception no chunk begins; the first one is thrown here. After a
-// request to stop no iteration begins, and the call returns as always: ask the token.
+// once, in any order, on const body, or on copies of one that is small and trivially copyable: what they share lies
+// outside it, by reference, and they guard it. An iteration that waits holds up no other one, but those of its own part
+// where the body takes parts. After an exception no chunk begins; the first one is thrown here. After a request to stop
+// no iteration begins (of deterministic reductions: no chunk), and the call returns as always: ask the token.
 // Source: oneTBB's algorithms and partitioners. Shown by tests/unit/sched/parallel_for_test.cpp, parallel_reduce_test.cpp.
 #pragma once
 

@@ -32,7 +32,8 @@ struct simple_partitioner {
 };
 
 /// One share per worker, sizes differing by one at most along the side that is cut; worker i runs share i, also what
-/// follows an iteration that waits. A body that takes ranges gets its share in one.
+/// follows an iteration that waits. A body that takes ranges gets its share in one. The caller waits for the other shares:
+/// where such loops are nested deeply, callers that wait need stacks in number (setting `stacks`).
 struct static_partitioner {};
 
 /// Cuts the range into blocks, about `blocks_per_worker` for each, and remembers which worker ran which. The next loop over

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which bytes a task reads or writes, and how: what shoal::task_flow takes to find out which task must wait for which.
 // Who may call: anyone. Nothing here looks at the bytes, or switches tasks.
-// How objects are named: in(x), out(x), inout(x) mean the object x; if x is a contiguous range (vector, span, array,
-// string) they mean its elements. array_region(p, n) means n elements from p; region2d(p, rows, columns, stride) a block
-// of a matrix whose rows lie `stride` elements apart.
+// How objects are named: in(x), out(x), inout(x) mean the object x. A vector, a string and what else can be resized is one
+// object: its elements may be elsewhere when the task runs. A span or an array means its elements, array_region(p, n)
+// n elements from p, region2d(p, rows, columns, stride) a block of a matrix whose rows lie `stride` elements apart. Tasks
+// that conflict name the same thing: a vector and its elements share no byte.
 // Shown by tests/unit/sched/region_test.cpp.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <memory>
 #include <ranges>
 #include <type_traits>
+#include <utility>
 
 namespace shoal {
 
@@ -61,12 +63,17 @@ struct access {
 
 namespace detail {
 
+template <class Object>
+concept resizable = requires(Object& o) {
+  o.resize(1);
+};
+
 template <class T>
 region region_of(T&& x) noexcept {
   using object = std::remove_cvref_t<T>;
   if constexpr (std::is_same_v<object, region>) {
     return x;
-  } else if constexpr (std::ranges::contiguous_range<T> && std::ranges::sized_range<T>) {
+  } else if constexpr (std::ranges::contiguous_range<T> && std::ranges::sized_range<T> && !resizable<object>) {
     static_assert(std::is_lvalue_reference_v<T> || std::ranges::borrowed_range<T>,
                   "this range is gone when the task runs; name the one that the task uses");
     return array_region(std::ranges::data(x), std::ranges::size(x));

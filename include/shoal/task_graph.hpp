@@ -48,23 +48,24 @@ public:
     /// This task ends before any of `later` begins.
     template <class... Handles>
     void precedes(Handles... later) const {
-      (owner().add_order(*node_, *later.node_), ...);
+      (owner().add_order(named(), later.named()), ...);
     }
     /// Each of `earlier` ends before this task begins.
     template <class... Handles>
     void succeeds(Handles... earlier) const {
-      (owner().add_order(*earlier.node_, *node_), ...);
+      (owner().add_order(earlier.named(), named()), ...);
     }
     /// In the order of add(), from 0.
-    std::size_t number() const noexcept { return node_->number; }
+    std::size_t number() const noexcept { return named().number; }
 
   private:
     friend class task_graph;
     explicit handle(detail::graph_node& n) noexcept : node_(&n) {}
-    task_graph& owner() const noexcept {
+    detail::graph_node& named() const noexcept {
       SHOAL_ASSERT(node_ != nullptr, "this handle names no task; take one that task_graph::add() gave");
-      return *static_cast<task_graph*>(const_cast<void*>(node_->group));
+      return *node_;
     }
+    task_graph& owner() const noexcept { return *static_cast<task_graph*>(const_cast<void*>(named().group)); }
     detail::graph_node* node_ = nullptr;
   };
 

@@ -30,6 +30,8 @@ affinity_map::affinity_map(sched::pool& pool, std::uint64_t blocks)
 
 affinity_map& affinity_map::ready(affinity_map*& map, sched::pool& pool, std::uint64_t blocks) {
   SHOAL_ASSERT(blocks <= lockfree::block_list<>::k_most_blocks, "an affinity_partitioner makes fewer than 2^24 blocks");
+  SHOAL_ASSERT(map == nullptr || !map->swept_.load(std::memory_order_acquire),
+               "an affinity_partitioner is used by two loops at once; give each its own");
   if (map == nullptr || &map->pool_ != &pool || map->seats_.size() != pool.size() || map->order_.size() != blocks) {
     auto* const fresh = new affinity_map(pool, blocks);
     if (map != nullptr) map->let_go();

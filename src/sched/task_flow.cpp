@@ -109,14 +109,18 @@ void hold_back(flow_state& f) noexcept {
 void wait_all(flow_state& f) noexcept {
   f.waiting = true;
   worker_face& w = *t_worker;
+  std::int64_t in_a_row = 0;
   while (!f.join.nothing_begun()) {
-    if (w.signs->urgent.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (sched::gives_way(w, in_a_row)) [[unlikely]] {
+      in_a_row = 0;
       yield();
+    }
     task* const t = unspawn_of(w, &f);
     if (t == nullptr) break;
     const strand s = run_strand(f, static_cast<flow_task*>(t));
     f.tasks.put(s.last);
     f.join.ran_here(s.count);
+    in_a_row += s.count;
   }
   f.join.wait();
   f.waiting = false;
@@ -134,6 +138,7 @@ void wait_all(flow_state& f) noexcept {
   t.successors.close();
   t.next = nullptr;
   f.tasks.put(&t);
+  f.user = nullptr;
 }
 
 }  // namespace
@@ -210,8 +215,12 @@ void task_flow::submit(flow_body& made, const access* declared, std::size_t coun
 
 void task_flow::wait() {
   detail::flow_state& f = *state_;
-  detail::require_user(f, "wait() is called");
-  if (f.user != nullptr) detail::wait_all(f);
+  if (f.user != nullptr) {
+    detail::worker_here();  // says so to a thread of the program
+    detail::require_user(f, "wait() is called");
+    detail::wait_all(f);
+  }
+  f.failed.store(false, std::memory_order_relaxed);
   f.exception.rethrow();
 }
 

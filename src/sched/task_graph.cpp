@@ -84,6 +84,7 @@ void task_graph::adopt(graph_node& n, std::string name) {
     }
     nodes_.push_back(&n);
   } catch (...) {
+    names_.resize(std::min(names_.size(), nodes_.size()));  // or the next task would be called so
     if (n.destroy != nullptr) n.destroy(n);
     throw;
   }
@@ -188,12 +189,17 @@ void task_graph::run() {
       join_.ran_here(run_strand(*it));
     }
   }
+  std::int64_t in_a_row = 0;
   while (!join_.nothing_begun()) {
-    if (w.signs->urgent.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (sched::gives_way(w, in_a_row)) [[unlikely]] {
+      in_a_row = 0;
       yield();
+    }
     detail::task* t = detail::unspawn_of(w, this);
     if (t == nullptr) break;
-    join_.ran_here(run_strand(static_cast<graph_node*>(t)));
+    const std::int64_t ran = run_strand(static_cast<graph_node*>(t));
+    join_.ran_here(ran);
+    in_a_row += ran;
   }
   join_.wait();
   running_ = false;

@@ -18,13 +18,13 @@ namespace shoal::detail {
 
 inline constexpr std::uint64_t k_ordered_chunks = 1024;
 
-/// The chunks of a range: of `grain` iterations at most; 0: about a thousand chunks.
+/// The chunks of a range: of `grain` iterations at most; 0: at most k_ordered_chunks.
 template <class Range>
 struct ordered_chunks {
   tiling<Range> cut;
 
   ordered_chunks(const Range& range, std::uint64_t grain) noexcept
-      : cut(tiling<Range>::of_size(range, grain != 0 ? grain : (range.size() - 1) / k_ordered_chunks + 1)) {}
+      : cut(grain != 0 ? tiling<Range>::of_size(range, grain) : tiling<Range>::of_count(range, k_ordered_chunks)) {}
   std::uint64_t count() const noexcept { return cut.tiles(); }
   Range part(std::uint64_t k) const noexcept { return cut.tile(k); }
 
@@ -54,6 +54,8 @@ struct ordered_chunks<number_range<Index>> {
       : range(r), grain(std::max(g != 0 ? g : (r.size() - 1) / k_ordered_chunks + 1, r.grain)) {}
   std::uint64_t count() const noexcept { return (range.size() - 1) / grain + 1; }
   range1d part(std::uint64_t k) const noexcept {
+    SHOAL_ASSERT(!(range.begin < Index{}),
+                 "a body that takes parts of a range takes them from numbers that are not negative");
     const auto begin = static_cast<std::uint64_t>(range.begin) + k * grain;
     return {begin, begin + std::min(grain, range.size() - k * grain)};
   }
@@ -78,7 +80,9 @@ T run_ordered_reduce(const Range& range, const T& identity, const Body& body, co
       add(chunks.part(k));
     results[k].emplace(std::move(sum));
   };
-  run_for<Stoppable>(number_range<std::uint64_t>{0, chunks.count()}, chunk, plan);
+  loop_plan of_chunks = plan;
+  if (plan.how == loop_plan::kind::simple) of_chunks.how = loop_plan::kind::automatic;  // its grain counts iterations
+  run_for<Stoppable>(number_range<std::uint64_t>{0, chunks.count()}, chunk, of_chunks);
   T total = identity;
   for (auto& r : results)
     if (r) total = combine(std::move(total), std::move(*r));

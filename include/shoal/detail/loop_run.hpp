@@ -173,7 +173,8 @@ void run_over(const Box& box, const loop_plan& plan, Rest&... rest) {
 
 /// How a piece holds a body while it runs: a small plain one as its own copy, which the compiler sees that no store changes.
 template <class Body>
-concept small_and_plain = std::is_trivially_copyable_v<Body> && sizeof(Body) <= 64;
+concept small_and_plain = std::is_trivially_copyable_v<Body> && std::is_copy_constructible_v<Body> &&
+                          sizeof(Body) <= 64;
 template <class Body>
 using held = std::conditional_t<small_and_plain<Body>, const Body, const Body&>;
 

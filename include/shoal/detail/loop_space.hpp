@@ -79,7 +79,7 @@ struct tiles {
     const std::uint64_t chunk_end = number(frame.limit);
     const std::uint64_t points_end = std::min(chunk_end, origin + box.size());
     const std::uint64_t width = box.side(k_last).size();
-    if (width == 0) return skip(frame, chunk_end);
+    if (width == 0) return skip(frame, origin, chunk_end);
     std::uint64_t row = (number(frame.next) - origin) / width;
     std::uint64_t row_begin = origin + row * width;
     std::array<std::uint64_t, Box::k_sides> at;
@@ -104,7 +104,7 @@ struct tiles {
         at[d] = box.side(d).begin();
       }
     }
-    skip(frame, chunk_end);
+    skip(frame, origin + box.size(), chunk_end);
   }
   template <class Call>
   void tile(loop_frame& frame, Call&& call) const {
@@ -114,8 +114,14 @@ struct tiles {
   }
 
 private:
-  static void skip(loop_frame& frame, std::uint64_t chunk_end) noexcept {
-    if (frame.next < frame.end) frame.next = position{chunk_end};
+  // Behind the tile's last point there is nothing: no chunks for it.
+  void skip(loop_frame& frame, std::uint64_t points_end, std::uint64_t chunk_end) const noexcept {
+    if (frame.next >= frame.end) return;
+    if (chunk_end >= points_end) {
+      const std::uint64_t last = chunk_end - 1;
+      chunk_end = std::min(number(frame.end), last - last % cut.unit() + cut.unit());
+    }
+    frame.next = position{chunk_end};
   }
 };
 

@@ -299,5 +299,18 @@ TEST(parallel_for, that_nobody_helps_needs_no_stack) {
   EXPECT_EQ(p.at(0).counts().left, 0U);
 }
 
+// Trivially copyable, says the standard's library of a struct whose only member is an atomic; copied it cannot be.
+TEST(parallel_for, takes_a_body_that_cannot_be_copied) {
+  struct counts_itself {
+    mutable std::atomic<int> n{0};
+    void operator()(int) const { n.fetch_add(1); }
+  };
+  run_pool(2, [] {
+    const counts_itself body;
+    parallel_for(0, 1000, body);
+    EXPECT_EQ(body.n.load(), 1000);
+  });
+}
+
 }  // namespace
 }  // namespace shoal::sched

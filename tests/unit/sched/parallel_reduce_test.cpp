@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "shoal/loop.hpp"
@@ -129,7 +132,13 @@ TEST(parallel_reduce, deterministic_combines_in_the_order_that_is_documented) {
         return std::string(1, static_cast<char>('a' + i));
       };
       EXPECT_EQ(parallel_reduce(0, 7, std::string(), letter, joined, deterministic_t{3}),
-                "(((" "(((a)b)c)" ")" "(((d)e)f)" ")" "(g)" ")");
+                "((("
+                "(((a)b)c)"
+                ")"
+                "(((d)e)f)"
+                ")"
+                "(g)"
+                ")");
     });
 }
 
@@ -163,6 +172,49 @@ TEST(parallel_reduce, deterministic_sums_of_doubles_agree_to_the_last_bit) {
   double serial = 0;
   for (const double v : values) serial += v;
   EXPECT_NEAR(std::bit_cast<double>(bits[0]), serial, 1e-3);
+}
+
+TEST(parallel_reduce, deterministic_makes_at_most_1024_chunks_of_a_box) {
+  run_pool(2, [] {
+    for (const range2d& box : {range2d(0, 1000, 0, 1000), range2d(0, 33, 0, 31), range2d(0, 1, 0, 100'001)}) {
+      std::atomic<int> chunks{0};
+      const auto points = [&](const range2d& tile) {
+        chunks.fetch_add(1);
+        return tile.size();
+      };
+      EXPECT_EQ(parallel_reduce(box, std::uint64_t{0}, points, std::plus<>(), deterministic), box.size());
+      EXPECT_LE(chunks.load(), 1024);
+      EXPECT_GT(chunks.load(), 500);
+    }
+  });
+}
+
+// The grain of a simple_partitioner counts iterations, not chunks: another worker gets some of these.
+TEST(parallel_reduce, deterministic_chunks_are_not_lumped_by_a_grain) {
+  run_pool(2, [] {
+    const unsigned me = detail::t_worker->index;
+    std::atomic<bool> shared{false};
+    const auto value = [&](int i) {
+      if (detail::t_worker->index != me) shared.store(true);
+      const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (i == 0 && !shared.load() && std::chrono::steady_clock::now() < late) std::this_thread::yield();
+      return 1;
+    };
+    EXPECT_EQ(parallel_reduce(0, 10'000, 0, value, std::plus<>(), deterministic, simple_partitioner{10'000}), 10'000);
+    EXPECT_TRUE(shared.load());
+  });
+}
+
+TEST(parallel_reduce_death, parts_have_no_negative_numbers) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto sum = [](auto... how) {
+    run_pool(1, [=] {
+      parallel_reduce(
+          -5, 5, 0, [](const range1d& part) { return static_cast<int>(part.size()); }, std::plus<>(), how...);
+    });
+  };
+  EXPECT_DEATH(sum(), "not negative");
+  EXPECT_DEATH(sum(deterministic), "not negative");
 }
 
 }  // namespace

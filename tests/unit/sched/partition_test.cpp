@@ -202,5 +202,21 @@ TEST(partition_death, an_affinity_partitioner_serves_one_loop_at_a_time) {
                "two loops at once");
 }
 
+// The inner loop has fewer blocks, so that it would take a new map in the place of the one in use.
+TEST(partition_death, an_affinity_partitioner_serves_one_loop_at_a_time_whatever_their_sizes) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto inner = [](affinity_partitioner& kept) {
+    parallel_for(
+        0, 2, [](int) {}, kept);
+  };
+  EXPECT_DEATH(run_pool(1,
+                        [&inner] {
+                          affinity_partitioner kept;
+                          parallel_for(
+                              0, 100, [&](int) { inner(kept); }, kept);
+                        }),
+               "two loops at once");
+}
+
 }  // namespace
 }  // namespace shoal::sched

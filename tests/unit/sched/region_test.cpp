@@ -32,12 +32,17 @@ TEST(region, a_contiguous_range_means_its_elements) {
   std::vector<int> v(10);
   std::array<char, 7> a{};
   short c[3] = {};
-  std::string s = "text";
-  expect_bytes(in(v), access_mode::in, v.data(), 10 * sizeof(int));
+  expect_bytes(in(std::span(v)), access_mode::in, v.data(), 10 * sizeof(int));
   expect_bytes(inout(a), access_mode::inout, a.data(), 7);
   expect_bytes(out(c), access_mode::out, c, sizeof c);
-  expect_bytes(in(s), access_mode::in, s.data(), 4);
   expect_bytes(in(std::span(v).subspan(2, 3)), access_mode::in, &v[2], 3 * sizeof(int));
+}
+
+TEST(region, what_can_be_resized_is_one_object) {
+  std::vector<int> v;
+  const std::string s = "text";
+  expect_bytes(out(v), access_mode::out, &v, sizeof v);
+  expect_bytes(in(s), access_mode::in, &s, sizeof s);
 }
 
 TEST(region, arrays_and_blocks_count_in_elements) {

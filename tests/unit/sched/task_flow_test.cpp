@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -105,7 +106,7 @@ TEST_P(task_flows, a_flow_is_used_again_after_a_wait) {
     task_flow f;
     for (int round = 0; round < 50; ++round) {
       for (int& x : a) f.run(inout(x), [&x] { ++x; });
-      f.run(inout(a), [&a] {
+      f.run(inout(std::span(a)), [&a] {
         for (int& x : a) ++x;
       });
       f.wait();
@@ -127,7 +128,7 @@ TEST_P(task_flows, many_readers_and_many_successors) {
       });
       for (int& each : y) f.run(in(x), out(each), [&x, &each] { each = x; });
     }
-    f.run(in(y), inout(x), [&x, &y] {
+    f.run(in(std::span(y)), inout(x), [&x, &y] {
       for (const int each : y) x += each;
     });
     f.wait();
@@ -272,6 +273,58 @@ TEST_P(task_flows, bodies_of_any_size_are_destroyed_once_and_the_destructor_wait
     f.wait();
     EXPECT_EQ(x, 1);
   });
+}
+
+TEST_P(task_flows, a_string_that_is_empty_so_far_orders_its_tasks) {
+  run([] {
+    std::string made;
+    std::string got;
+    task_flow f;
+    f.run(out(made), [&] {
+      yield();
+      made = "a result that is longer than a string without memory of its own";
+    });
+    f.run(in(made), out(got), [&] { got = made; });
+    f.wait();
+    EXPECT_EQ(got, made);
+    EXPECT_FALSE(got.empty());
+  });
+}
+
+TEST(task_flow, a_long_chain_lets_others_run) {
+  run_pool(1, [] {
+    constexpr int k_tasks = 50'000;
+    int done = 0;
+    int seen = k_tasks;
+    semaphore first(0);
+    task_group group;
+    group.run([&] {
+      first.acquire();
+      seen = done;
+    });
+    yield();  // it waits now
+    task_flow f;
+    for (int i = 0; i < k_tasks; ++i)
+      f.run(inout(done), [&] {
+        if (done++ == 0) first.release();
+      });
+    f.wait();
+    EXPECT_LT(seen, k_tasks);
+    group.wait();
+    EXPECT_LT(seen, k_tasks);
+  });
+}
+
+TEST(task_flow_death, a_thread_of_the_program_is_told_that_it_cannot_wait) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto leave_unfinished = [](task_flow& f) { run_pool(1, [&f] { f.run([] {}); }); };
+  EXPECT_DEATH(
+      {
+        task_flow f;
+        leave_unfinished(f);
+        f.wait();
+      },
+      "this is for tasks");
 }
 
 TEST(task_flow, refuses_a_bound_of_nought) { EXPECT_THROW(task_flow(0), error); }

@@ -228,6 +228,47 @@ TEST_P(task_graphs, bodies_may_have_graphs_of_their_own_and_wait) {
   });
 }
 
+TEST(task_graph, a_long_chain_lets_others_run) {
+  run_pool(1, [] {
+    constexpr int k_tasks = 50'000;
+    int done = 0;
+    int seen = k_tasks;
+    semaphore first(0);
+    task_group group;
+    group.run([&] {
+      first.acquire();
+      seen = done;
+    });
+    yield();  // it waits now
+    task_graph g;
+    auto last = g.add([&] {
+      ++done;
+      first.release();
+    });
+    for (int i = 1; i < k_tasks; ++i) {
+      auto next = g.add([&] { ++done; });
+      last.precedes(next);
+      last = next;
+    }
+    g.run();
+    EXPECT_LT(seen, k_tasks);
+    group.wait();
+    EXPECT_LT(seen, k_tasks);
+  });
+}
+
+TEST(task_graph_death, a_handle_of_nothing_is_told) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  task_graph g;
+  auto a = g.add([] {});
+  const task_graph::handle none;
+  const char* const k_sentence = "this handle names no task";
+  EXPECT_DEATH(none.precedes(a), k_sentence);
+  EXPECT_DEATH(a.precedes(none), k_sentence);
+  EXPECT_DEATH(a.succeeds(none), k_sentence);
+  EXPECT_DEATH(none.number(), k_sentence);
+}
+
 TEST(task_graph, may_be_built_and_destroyed_without_a_pool_and_destroys_its_bodies) {
   struct alignas(128) wide {
     std::array<char, 40'000> bytes{};

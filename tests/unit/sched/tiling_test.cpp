@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "shoal/detail/loop_space.hpp"
+
 namespace shoal::detail {
 namespace {
 
@@ -84,6 +86,33 @@ TEST(tiling, of_a_huge_box_is_cheap) {
   EXPECT_EQ(cut.tiles() * cut.unit(), std::uint64_t{1} << 47);
   EXPECT_EQ(cut.tile(cut.tiles() - 1).rows().end(), std::uint64_t{1} << 24);
   EXPECT_EQ(cut.tile(0).columns(), range1d(0, 1));
+}
+
+// Shares have as many positions as the box has points: those behind a tile's last point are left out in one.
+TEST(tiling, positions_behind_the_last_point_of_a_tile_make_no_chunks) {
+  const auto cut = tiling<range2d>::of_shares(range2d(0, 10, 0, 10), 4);
+  const tiles<range2d> space{cut};
+  const std::uint64_t points = cut.tile(1).size();
+  ASSERT_LT(points + 5, cut.unit());
+  const std::uint64_t begin = cut.unit();
+  const std::uint64_t middle = begin + points / 2;
+  loop_frame frame{position{begin}, position{middle}, position{2 * begin}, nullptr, nullptr};
+  std::uint64_t ran = 0;
+  const auto count = [&ran](std::uint64_t, std::uint64_t) { ++ran; };
+  space.each<false>(frame, count);
+  EXPECT_EQ(number(frame.next), middle);
+  frame.limit = position{begin + points + 1};
+  space.each<false>(frame, count);
+  EXPECT_EQ(ran, points);
+  EXPECT_EQ(number(frame.next), 2 * begin);
+
+  const tiles<range2d> small{tiling<range2d>::of_shares(range2d(0, 1, 0, 3), 5)};  // some tiles have no points
+  for (std::uint64_t k = 0; k < 5; ++k) {
+    frame = {position{3 * k}, position{3 * k + 1}, position{3 * k + 3}, nullptr, nullptr};
+    if (small.cut.tile(k).size() > 1) continue;
+    small.each<false>(frame, count);
+    EXPECT_EQ(number(frame.next), 3 * k + 3) << k;
+  }
 }
 
 }  // namespace
