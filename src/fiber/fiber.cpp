@@ -5,6 +5,10 @@
 
 #include <new>
 
+#if SHOAL_TSAN
+#include <sys/single_threaded.h>
+#endif
+
 namespace shoal::fiber {
 
 exception_state* exception_state_of_this_thread() noexcept {
@@ -20,9 +24,12 @@ void prepare(fiber& f, std::byte* bottom, std::byte* top, entry_function entry) 
   f.context = make_context(top, bytes, entry);
   f.exceptions = {};
 #if SHOAL_TSAN
+  __libc_single_threaded = 0;  // or std::shared_ptr counts without atomics, which TSan takes for races between tasks
   if (f.sanitizer.tsan == nullptr) f.sanitizer.tsan = __tsan_create_fiber(0);
 #endif
 #if SHOAL_ASAN
+  // Frames that never returned lay here: of a loop whose pool has ended.
+  __asan_unpoison_memory_region(bottom, bytes);
   f.sanitizer.bottom = bottom;
   f.sanitizer.bytes = bytes;
 #endif

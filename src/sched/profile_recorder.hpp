@@ -109,7 +109,7 @@ public:
 
 private:
   // What takes longer is no short operation but one that the system has interrupted: it stands for itself alone.
-  static constexpr double k_longest_us = 200;
+  static constexpr double k_longest_us = 50;
   // One in so many is timed, on average; at random, so as not to keep step with the program.
   static constexpr std::uint32_t k_every_turn = 64;
   static constexpr std::uint32_t k_every_poll = 16;

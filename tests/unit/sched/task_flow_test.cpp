@@ -294,13 +294,13 @@ TEST_P(task_flows, a_string_that_is_empty_so_far_orders_its_tasks) {
 TEST(task_flow, a_long_chain_lets_others_run) {
   run_pool(1, [] {
     constexpr int k_tasks = 50'000;
-    int done = 0;
-    int seen = k_tasks;
+    std::atomic<int> done{0};
+    std::atomic<int> seen{k_tasks};
     semaphore first(0);
     task_group group;
     group.run([&] {
       first.acquire();
-      seen = done;
+      seen = done.load();
     });
     yield();  // it waits now
     task_flow f;
@@ -309,9 +309,9 @@ TEST(task_flow, a_long_chain_lets_others_run) {
         if (done++ == 0) first.release();
       });
     f.wait();
-    EXPECT_LT(seen, k_tasks);
+    EXPECT_LT(seen.load(), k_tasks);
     group.wait();
-    EXPECT_LT(seen, k_tasks);
+    EXPECT_LT(seen.load(), k_tasks);
   });
 }
 

@@ -231,13 +231,13 @@ TEST_P(task_graphs, bodies_may_have_graphs_of_their_own_and_wait) {
 TEST(task_graph, a_long_chain_lets_others_run) {
   run_pool(1, [] {
     constexpr int k_tasks = 50'000;
-    int done = 0;
-    int seen = k_tasks;
+    std::atomic<int> done{0};
+    std::atomic<int> seen{k_tasks};
     semaphore first(0);
     task_group group;
     group.run([&] {
       first.acquire();
-      seen = done;
+      seen = done.load();
     });
     yield();  // it waits now
     task_graph g;
@@ -251,9 +251,9 @@ TEST(task_graph, a_long_chain_lets_others_run) {
       last = next;
     }
     g.run();
-    EXPECT_LT(seen, k_tasks);
+    EXPECT_LT(seen.load(), k_tasks);
     group.wait();
-    EXPECT_LT(seen, k_tasks);
+    EXPECT_LT(seen.load(), k_tasks);
   });
 }
 
