@@ -33,13 +33,19 @@ namespace detail {
 template <class F>
 concept task_body = std::is_invocable_v<std::add_lvalue_reference_t<std::decay_t<F>>>;
 
-/// Counts the tasks that somebody waits for; the waiter alone adds, whoever ends tasks elsewhere subtracts.
+/// Counts the tasks that somebody waits for. The waiter adds without atomics, and any of those tasks may add others;
+/// whoever ends tasks elsewhere subtracts.
 class join_counter {
 public:
-  /// Waiter only.
-  void add(std::int64_t tasks = 1) noexcept { begun_ += tasks; }
+  /// Waiter, or another task of his worker.
+  void add(std::int64_t tasks = 1) noexcept {
+    const unwatched quiet;
+    begun_ += tasks;
+  }
+  /// A task that is counted and has not ended: adds one more. Any worker; for a waiter who waits for all.
+  void add_elsewhere() noexcept;
   /// Waiter only: so many that were added have been run by the waiter itself.
-  void ran_here(std::int64_t tasks = 1) noexcept { begun_ -= tasks; }
+  void ran_here(std::int64_t tasks = 1) noexcept { add(-tasks); }
   /// Any worker: so many have ended. The counter may be gone when it returns.
   void ended(std::int64_t tasks = 1) noexcept;
   /// Waiter only: returns when all that were added have ended. May switch.
@@ -49,20 +55,30 @@ public:
   /// Waiter only: that he has come to wait, for the tasks that he runs himself meanwhile to ask.
   void announce(bool waits) noexcept { announced_ = waits; }
   bool announced() const noexcept { return announced_; }
-  bool nothing_begun() const noexcept { return begun_ == 0; }
+  /// Waiter, or another task of his worker: whether he is waiting, so that only add_elsewhere() still counts.
+  bool awaited() const noexcept {
+    const unwatched quiet;
+    return waiter_ != nullptr;
+  }
+  bool nothing_begun() const noexcept { return begun() == 0; }
   /// Waiter only: how many that were added have not been waited for.
-  std::int64_t begun() const noexcept { return begun_; }
+  std::int64_t begun() const noexcept {
+    const unwatched quiet;
+    return begun_;
+  }
 
 private:
+  // While the waiter waits `ended_` is lower by this, so that who ends a task knows.
+  static constexpr std::int64_t k_waiting = std::int64_t{1} << 62;
+
   std::int64_t begun_ = 0;
-  // Ended elsewhere; while the waiter waits, less the number it waits for. Partners: ended() on other workers.
+  // Ended elsewhere, less those added elsewhere; while the waiter waits, less the number it waits for. Partners: ended()
+  // and add_elsewhere() on other workers.
   std::atomic<std::int64_t> ended_{0};
   suspended* waiter_ = nullptr;
   bool announced_ = false;
 };
 
-/// The group of what the loop of this stack has begun last.
-const void* begun_group() noexcept;
 /// Warns of an exception that nobody asked for.
 void report_dropped(const std::exception_ptr& e) noexcept;
 
@@ -108,8 +124,8 @@ void spawn_apart(worker_face& w, task& t, priority p);
 
 }  // namespace detail
 
-/// Tasks that are waited for together. Used by one task at a time, not by its own tasks: those that begin more have groups
-/// of their own (checked builds say so). Its destructor waits.
+/// Tasks that are waited for together. Used by one task at a time, and by its own tasks, which may begin more in it but not
+/// wait for it. Its destructor waits.
 class task_group {
 public:
   task_group() = default;
@@ -190,31 +206,50 @@ private:
     using body = std::decay_t<F>;
     using homely = child_of<body, true>;
     detail::worker_face& w = detail::worker_here();
-    SHOAL_CHECK(detail::begun_group() != this,
-                "a task of a task_group, on another worker, begins one more in that group; give it a group of its own");
+    const bool mine = is_mine(w);
     // The first children since the last wait lie in the group itself, if they fit: most groups have few.
     if constexpr (sizeof(homely) <= k_home_bytes && alignof(homely) <= alignof(std::max_align_t)) {
       constexpr std::size_t k_bytes =
           (sizeof(homely) + alignof(std::max_align_t) - 1) & ~(alignof(std::max_align_t) - 1);
-      std::size_t place = join_.nothing_begun() ? 0 : home_used_;
-      if (place <= k_home_bytes - k_bytes) {
-        home_used_ = static_cast<std::uint32_t>(place + k_bytes);
-        return begin_at(w, ::new (home_ + place) homely(*this, std::forward<F>(f)), offer);
+      if (std::byte* const place = mine ? take_home(k_bytes) : nullptr; place != nullptr) {
+        auto* const c = ::new (place) homely(*this, std::forward<F>(f));
+        try {
+          offer(w, *c);
+        } catch (...) {  // no memory for a longer deque
+          c->dispose();
+          throw;
+        }
+        return join_.add();
       }
     }
-    if (join_.nothing_begun()) home_used_ = 0;  // for the next one, which may fit
-    begin_at(w, make<child_of<body, false>>(w, std::forward<F>(f)), offer);
-  }
-
-  template <class Child, class Offer>
-  void begin_at(detail::worker_face& w, Child* c, Offer offer) {
+    auto* const c = make<child_of<body, false>>(w, std::forward<F>(f));
+    if (!mine) join_.add_elsewhere();
     try {
       offer(w, *c);
-    } catch (...) {  // no memory for a longer deque
+    } catch (...) {
       c->dispose();
+      if (!mine) join_.ended();
       throw;
     }
-    join_.add();
+    if (mine) join_.add();
+  }
+
+  // Otherwise it is one of the group's own tasks, on another worker or while the group is waited for, that begins another
+  // one. It is counted and has not ended, so the group cannot be over.
+  bool is_mine(const detail::worker_face& w) noexcept {
+    if (user_ != nullptr) return user_ == &w && !join_.awaited();
+    user_ = &w;
+    home_used_ = 0;
+    return true;
+  }
+
+  // Room for a child; nullptr if there is not enough.
+  std::byte* take_home(std::size_t bytes) noexcept {
+    const detail::unwatched quiet;
+    const std::size_t place = home_used_;
+    if (place > k_home_bytes - bytes) return nullptr;
+    home_used_ = static_cast<std::uint32_t>(place + bytes);
+    return home_ + place;
   }
 
   template <class Child, class F>
@@ -237,7 +272,10 @@ private:
   static constexpr std::size_t k_home_bytes = 256;
   detail::join_counter join_;
   detail::first_exception exception_;
-  std::uint32_t home_used_;  // bytes; of no meaning while nothing has begun
+  // The worker whose tasks may use what is not atomic here: that of the task that began the first child. The same for as
+  // long as there are children, who may read it.
+  const detail::worker_face* user_ = nullptr;
+  std::uint32_t home_used_ = 0;  // bytes
   alignas(std::max_align_t) std::byte home_[k_home_bytes];
 };
 

@@ -49,8 +49,6 @@ void wake(suspended* s) noexcept {
   static_cast<sched::worker*>(f->owner)->make_ready(*f);
 }
 
-const void* begun_group() noexcept { return sched::this_worker()->begun().group; }
-
 void report_dropped(const std::exception_ptr& e) noexcept {
   if (std::uncaught_exceptions() > 0) return;  // another one is on its way, and says more
   constexpr const char* k_advice = "wait() of its task_group, or get() of its future, would have thrown it";
@@ -66,17 +64,25 @@ void report_dropped(const std::exception_ptr& e) noexcept {
 void join_counter::ended(std::int64_t tasks) noexcept {
   sched::note_end();
   fiber::release_to(this);
-  // Partner: wait_for(). Only after the waiter has subtracted what it waits for is the sum below nought.
+  // Partner: wait_for(), after whose subtraction the sum is below -k_waiting for as long as something is missing.
   const std::int64_t before = ended_.fetch_add(tasks, std::memory_order_acq_rel);
-  if (before < 0 && before + tasks >= 0) wake(waiter_);
+  if (before < -k_waiting && before + tasks >= -k_waiting) wake(waiter_);
+}
+
+void join_counter::add_elsewhere() noexcept {
+  // Relaxed: the caller's own end comes later, on the same word.
+  ended_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void join_counter::wait_for(std::int64_t tasks) noexcept {
   if (tasks <= 0) return;
   waiter_ = this_task();
-  if (ended_.fetch_sub(tasks, std::memory_order_acq_rel) < tasks) leave();
+  // Partner: ended().
+  if (ended_.fetch_sub(tasks + k_waiting, std::memory_order_acq_rel) < tasks) leave();
+  ended_.fetch_add(k_waiting, std::memory_order_relaxed);
+  waiter_ = nullptr;
   fiber::acquire_from(this);
-  begun_ -= tasks;  // not before: a task of a group that asks for the group's end is to find it outstanding
+  add(-tasks);  // not before: a task of a group that asks for the group's end is to find it outstanding
 }
 
 void spawn_apart(worker_face& w, task& t, priority p) {
@@ -140,6 +146,7 @@ void task_group::wait_all() noexcept {
     SHOAL_ASSERT(static_cast<sched::worker&>(w).begun().group != this, k_waits_for_itself);
     join_.wait();
   }
+  user_ = nullptr;
   join_.announce(false);
 }
 

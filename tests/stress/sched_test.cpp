@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <random>
 #include <stdexcept>
@@ -52,7 +53,7 @@ std::uint64_t act(shared_state& s, std::uint64_t seed, unsigned depth) {
   std::uint64_t added = 1;
   s.sum.fetch_add(1, std::memory_order_relaxed);
   const auto child = [&](std::uint64_t i) { return act(s, splitmix64::at(seed, i), depth - 1); };
-  const std::uint64_t what = random.below(depth == 0 ? 4 : 10);
+  const std::uint64_t what = random.below(depth == 0 ? 4 : 11);
   switch (what) {
     case 0:
       for (std::uint64_t i = random.below(4); i > 0; --i) yield();
@@ -101,6 +102,21 @@ std::uint64_t act(shared_state& s, std::uint64_t seed, unsigned depth) {
       auto one = async([&] { return child(1); });
       auto two = async([&] { return child(2); });
       added += one.get() + two.get();
+      break;
+    }
+    case 9: {
+      // A tree of tasks of one group, each of which begins the next ones.
+      task_group group;
+      std::atomic<std::uint64_t> below{0};
+      const std::function<void(std::uint64_t, unsigned)> grow = [&](std::uint64_t node, unsigned height) {
+        if (node % 3 == 0) below.fetch_add(child(node), std::memory_order_relaxed);
+        if (height == 0) return;
+        for (const std::uint64_t next : {2 * node, 2 * node + 1})
+          group.run([&, next, height] { grow(next, height - 1); });
+      };
+      grow(1, static_cast<unsigned>(random.below(4)));
+      group.wait();
+      added += below.load();
       break;
     }
     default: {
