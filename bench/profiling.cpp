@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/settings.hpp"
@@ -26,7 +27,7 @@ void thin(std::vector<std::uint32_t>& values, std::size_t every) {
 }
 
 void thin_to(profile& p, double interval_seconds) {
-  const auto every = static_cast<std::size_t>(interval_seconds / p.interval_seconds + 0.5);
+  const auto every = static_cast<std::size_t>(std::llround(interval_seconds / p.interval_seconds));
   if (every > 1) {
     thin(p.running, every);
     thin(p.offered, every);
