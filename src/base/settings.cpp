@@ -37,6 +37,18 @@ std::string to_name(std::string_view variable) {
 
 bool of_higher_precedence(setting_origin a, setting_origin b) { return a >= b; }
 
+std::string without_blanks(const std::string& text) {
+  constexpr const char* k_blanks = " \t\r\n";
+  const auto first = text.find_first_not_of(k_blanks);
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(k_blanks) - first + 1);
+}
+
+// SHOAL_WORKERS= in a script says nothing, unless nothing is what the setting may be.
+bool says_something(const setting& s, const std::string& text, setting_origin origin) {
+  return !text.empty() || origin != setting_origin::environment ||
+         (s.type == setting_type::text && s.default_value.empty());
+}
+
 // The text a user could have written for a value of the file; arrays, dates and the like have none.
 std::optional<std::string> text_of(const toml::node& node) {
   if (const auto* s = node.as_string()) return s->get();
@@ -85,6 +97,7 @@ const settings::declared* settings::find(std::string_view name) const {
 
 // Keeps the list of a name sorted by precedence, the newest first among equals.
 void settings::put(std::string_view name, value v) {
+  v.text = without_blanks(v.text);
   auto& list = values_.try_emplace(std::string(name)).first->second;
   const auto place =
       std::ranges::find_if(list, [&](const value& other) { return of_higher_precedence(v.origin, other.origin); });
@@ -140,8 +153,9 @@ void settings::read_file(const std::string& path) {
 }
 
 settings::value settings::effective(const setting& s) const {
-  const auto place = values_.find(s.name);
-  if (place != values_.end()) return place->second.front();
+  if (const auto place = values_.find(s.name); place != values_.end())
+    for (const value& v : place->second)
+      if (says_something(s, v.text, v.origin)) return v;
   return {std::string(s.default_value), setting_origin::standard, "default"};
 }
 
@@ -227,7 +241,10 @@ std::vector<setting_entry> settings::list() const {
 std::vector<std::pair<std::string, std::string>> settings::given() const {
   std::vector<std::pair<std::string, std::string>> result;
   for (const auto& [name, list] : values_) {
-    if (find(name) != nullptr) result.emplace_back(name, list.front().text);
+    const declared* const known = find(name);
+    if (known == nullptr) continue;
+    if (value v = effective(*known->declaration); v.origin != setting_origin::standard)
+      result.emplace_back(name, std::move(v.text));
   }
   return result;
 }

@@ -129,6 +129,30 @@ TEST_F(settings_test, wrong_value_in_the_file_gives_the_line) {
   EXPECT_NE(error_of(errc::invalid_argument, [&] { s.check(); }).find(path + ", line 3"), std::string::npos);
 }
 
+TEST_F(settings_test, an_empty_variable_counts_as_unset_unless_the_setting_may_be_empty) {
+  file("workers = 2\ntrace = \"t\"\n");
+  environment({"SHOAL_WORKERS=", "SHOAL_STACK= ", "SHOAL_TRANSPORT=", "SHOAL_TRACE="});
+  EXPECT_EQ(warnings(), "");
+  EXPECT_EQ(s.get_int("workers"), 2);
+  EXPECT_EQ(s.origin("workers"), setting_origin::file);
+  EXPECT_EQ(s.get_size("stack"), 64U << 10);
+  EXPECT_EQ(s.origin("stack"), setting_origin::standard);
+  EXPECT_EQ(s.get_text("transport"), "shm");
+  EXPECT_EQ(s.get_text("trace"), "");
+  const std::vector<std::pair<std::string, std::string>> all{{"trace", ""}, {"workers", "2"}};
+  EXPECT_EQ(s.given(), all);
+  s.set("workers", "");
+  EXPECT_THROW(s.check(), error) << "a program that says nothing errs";
+}
+
+TEST_F(settings_test, blanks_around_a_value_are_no_part_of_it) {
+  environment({"SHOAL_WORKERS= 3", "SHOAL_STACK=256K ", "SHOAL_TRANSPORT=\tinproc", "SHOAL_TRACE= a b "});
+  EXPECT_EQ(s.get_int("workers"), 3);
+  EXPECT_EQ(s.get_size("stack"), 256U << 10);
+  EXPECT_EQ(s.get_text("transport"), "inproc");
+  EXPECT_EQ(s.get_text("trace"), "a b");
+}
+
 TEST_F(settings_test, unknown_variables_are_warned_about_once) {
   environment({"SHOAL_WROKERS=3", "SHOAL_ZEBRA=1", "SHOAL_NODE=1", "SHOALING=1", "SHOAL_STRESS_SEED=1"});
   s.accept_variable("SHOAL_NODE");
