@@ -26,7 +26,7 @@ struct profile_options {
   double interval_seconds = 0.005;  // between looks at what runs; 0: none
   /// So many values are kept; when there are more, two become one and the interval twice as long.
   std::size_t most_samples = 4096;
-  std::optional<double> serial_seconds;  // see profile
+  std::optional<double> serial_seconds;  // more than 0; see profile
 };
 
 class profile_span {

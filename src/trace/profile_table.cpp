@@ -16,8 +16,11 @@ std::string percent(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : std::string("-");
 }
 
+// Of what has happened but was not among what is timed there is no time.
+bool is_timed(const profile_entry& e) { return e.count == 0 || e.seconds > 0; }
+
 std::string each(const profile_entry& e) {
-  if (e.count == 0) return "-";
+  if (e.count == 0 || !is_timed(e)) return "-";
   const double ns = e.seconds * 1e9 / static_cast<double>(e.count);
   return ns < 100 ? fmt::format("{:.1f}", ns) : fmt::format("{:.0f}", ns);
 }
@@ -75,14 +78,15 @@ std::string profile_table(const profile& p) {
     for (const auto& row : trace::k_profile_rows) {
       if (row.part != part) continue;
       const profile_entry& e = total.*row.entry;
-      text +=
-          fmt::format("  {:<10} {:>12} {:>11.6f} {:>9} {:>9}   {}\n", row.name, e.count, e.seconds,
-                      row.name == "messages" && e.seconds == 0 ? "-" : each(e), percent(e.seconds, all), row.meaning);
+      text += fmt::format("  {:<10} {:>12} {:>11} {:>9} {:>9}   {}\n", row.name, e.count,
+                          is_timed(e) ? fmt::format("{:.6f}", e.seconds) : std::string("-"), each(e),
+                          is_timed(e) ? percent(e.seconds, all) : std::string("-"), row.meaning);
     }
   }
   const std::uint64_t by_waiters = total.spawn.count - std::min(total.spawn.count, total.begun);
-  text += fmt::format("\n{} tasks spawned: {} begun from deques, {} run by whoever waited for them, placed on a worker, or not begun\n",
-                      total.spawn.count, total.begun, by_waiters);
+  text += fmt::format(
+      "\n{} tasks spawned: {} begun from deques, {} run by whoever waited for them, placed on a worker, or not begun\n",
+      total.spawn.count, total.begun, by_waiters);
   if (total.served > 0) text += fmt::format("{} looks at messages found some\n", total.served);
   add_attempts(text, total);
   if (!p.running.empty()) {

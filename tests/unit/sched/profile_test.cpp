@@ -6,13 +6,16 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <thread>
 
 #include "base/clock.hpp"
 #include "sched/pool.hpp"
 #include "sched/profiler.hpp"
+#include "shoal/error.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
 #include "unit/sched/pool_run.hpp"
@@ -359,6 +362,15 @@ TEST(profile, an_irregular_load_adds_up) {
     }());
     expect_sums(p);
   }
+}
+
+TEST(profile, a_serial_time_that_is_none_is_refused) {
+  run_pool(1, [] {
+    for (const double wrong : {0.0, -5.0, std::numeric_limits<double>::infinity(), std::nan("")})
+      EXPECT_THROW(begin_profile({.serial_seconds = wrong}), error) << wrong;
+    auto span = begin_profile({.serial_seconds = 2.0});
+    EXPECT_EQ(span.end().serial_seconds, 2.0);
+  });
 }
 
 }  // namespace

@@ -209,5 +209,22 @@ TEST(profile_picture, bars_are_as_long_as_their_parts) {
     EXPECT_NE(svg.find(width), std::string::npos) << width;
 }
 
+TEST(profile_text, what_happened_and_was_not_timed_has_no_time) {
+  profile p;
+  p.workers.resize(1);
+  p.workers[0].work_seconds = 1;
+  p.workers[0].resume = {4, 0};
+  p.workers[0].ring = {2, 2e-6};
+  const std::string text = profile_table(p);
+  const auto line = [&text](const char* name) {
+    const auto at = text.find(std::string("\n  ") + name) + 1;
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_EQ(line("resume"),
+            "  resume                4           -         -         -   tasks gone on with after a wait");
+  EXPECT_EQ(line("ring"), "  ring                  2    0.000002      1000     0.0 %   sleepers woken");
+  EXPECT_EQ(line("steal"), "  steal                 0    0.000000         -     0.0 %   tasks taken from others");
+}
+
 }  // namespace
 }  // namespace shoal
