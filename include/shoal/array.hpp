@@ -38,7 +38,7 @@ public:
   ~wait_at_exit() { wait(); }
 };
 /// Pushes out what is buffered on this worker; waits for nothing.
-inline void flush() noexcept { detail::flush_all(detail::this_port()); }
+inline void flush() noexcept { detail::flush_all(detail::port_here()); }
 
 /// What an array's memory was really given.
 struct memory_report {

@@ -138,6 +138,7 @@ public:
   }
   void set_exception(std::exception_ptr e) noexcept {
     check();
+    SHOAL_ASSERT(e != nullptr, "a promise is set to an exception, and this is none; std::make_exception_ptr makes one");
     state_->thrown = std::move(e);
     finish();
   }

@@ -142,7 +142,9 @@ private:
 
 class semaphore {
 public:
-  explicit semaphore(std::ptrdiff_t count) noexcept : count_(count) {}
+  explicit semaphore(std::ptrdiff_t count) noexcept : count_(count) {
+    SHOAL_ASSERT(count >= 0, "a semaphore begins with a count of nought or more");
+  }
 
   void acquire() noexcept {
     waiters_.lock();
@@ -160,6 +162,7 @@ public:
     return true;
   }
   void release(std::ptrdiff_t n = 1) noexcept {
+    SHOAL_ASSERT(n >= 0, "a semaphore is released nought times or more; acquire() makes its count less");
     waiters_.lock();
     detail::wait_list::waiter* w = waiters_.take(n);
     count_ += n;
@@ -174,12 +177,13 @@ private:
 
 class latch {
 public:
-  explicit latch(std::ptrdiff_t expected) noexcept : left_(expected) {}
+  explicit latch(std::ptrdiff_t expected) noexcept : left_(expected) {
+    SHOAL_ASSERT(expected >= 0, "a latch expects nought or more");
+  }
 
   void count_down(std::ptrdiff_t n = 1) noexcept {
     waiters_.lock();
-    SHOAL_CHECK(n <= left_, "a latch is counted down below nought");
-    left_ -= n;
+    count(n);
     detail::wait_list::waiter* w = left_ == 0 ? waiters_.take_all() : nullptr;
     waiters_.unlock();
     detail::wait_list::wake_all(w);
@@ -198,8 +202,7 @@ public:
   void arrive_and_wait(std::ptrdiff_t n = 1) noexcept {
     // At once: a latch that is open may be destroyed by whoever has waited.
     waiters_.lock();
-    SHOAL_CHECK(n <= left_, "a latch is counted down below nought");
-    left_ -= n;
+    count(n);
     if (left_ != 0) return waiters_.wait();
     detail::wait_list::waiter* w = waiters_.take_all();
     waiters_.unlock();
@@ -207,6 +210,12 @@ public:
   }
 
 private:
+  void count(std::ptrdiff_t n) noexcept {
+    SHOAL_ASSERT(n >= 0 && n <= left_,
+                 "a latch is counted down below nought, or up; it expects as many as it was told");
+    left_ -= n;
+  }
+
   detail::wait_list waiters_;
   std::ptrdiff_t left_;
 };
@@ -215,7 +224,7 @@ private:
 /// that blocks the thread (std::mutex): such a lock held over a wait may stop the worker for ever.
 class no_wait {
 public:
-  no_wait() noexcept { ++detail::t_worker->no_wait_scopes; }
+  no_wait() noexcept { ++detail::worker_here().no_wait_scopes; }
   ~no_wait() { --detail::t_worker->no_wait_scopes; }
   no_wait(const no_wait&) = delete;
   no_wait& operator=(const no_wait&) = delete;

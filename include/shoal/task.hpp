@@ -79,8 +79,8 @@ private:
   bool announced_ = false;
 };
 
-/// Warns of an exception that nobody asked for.
-void report_dropped(const std::exception_ptr& e) noexcept;
+/// Warns of an exception that nobody asked for; `name`: what its task is called, if anything.
+void report_dropped(const std::exception_ptr& e, const char* name = nullptr) noexcept;
 
 /// The first exception of several tasks; says so if nobody wants it.
 class first_exception {
@@ -327,5 +327,10 @@ requires(std::invocable<F&>&& std::invocable<G&> && sizeof...(More) > 0 &&
          (std::invocable<More&> && ...)) void parallel_invoke(F&& f, G&& g, More&&... more) {
   parallel_invoke(f, [&] { parallel_invoke(g, more...); });
 }
+
+/// A list of one: a call.
+template <class F>
+requires std::invocable<F&>
+void parallel_invoke(F&& f) { f(); }
 
 }  // namespace shoal

@@ -170,7 +170,7 @@ future_state* finish(future_state& s) noexcept {
     waiter.close_wait();
     wake(reinterpret_cast<suspended*>(waiter.of));
   } else if (word == future_state::k_dropped) {
-    if (s.thrown) report_dropped(s.thrown);
+    if (s.thrown) report_dropped(s.thrown, s.name);
     s.of->dispose(s);
   }
   return nullptr;
@@ -210,7 +210,7 @@ void drop(future_state& s) noexcept {
       SHOAL_ASSERT(cycle.empty(), cycle.c_str());
     }
   }
-  if (s.thrown) report_dropped(s.thrown);
+  if (s.thrown) report_dropped(s.thrown, s.name);
   s.of->dispose(s);
 }
 

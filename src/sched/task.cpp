@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of shoal/detail/worker.hpp: what programs' code calls on the worker that it runs on.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "base/log.hpp"
@@ -38,7 +41,8 @@ void spawn_timed(worker_face& w, task& t) {
 }
 
 suspended* this_task() noexcept {
-  SHOAL_ASSERT(t_worker != nullptr, "only a task may wait here; start one with shoal::run");
+  SHOAL_ASSERT(t_worker != nullptr,
+               "only a task may wait here: call it from a task, inside shoal::pool::run or submit, or shoal::run");
   return reinterpret_cast<suspended*>(self(*t_worker).current());
 }
 
@@ -49,15 +53,16 @@ void wake(suspended* s) noexcept {
   static_cast<sched::worker*>(f->owner)->make_ready(*f);
 }
 
-void report_dropped(const std::exception_ptr& e) noexcept {
+void report_dropped(const std::exception_ptr& e, const char* name) noexcept {
   if (std::uncaught_exceptions() > 0) return;  // another one is on its way, and says more
   constexpr const char* k_advice = "wait() of its task_group, or get() of its future, would have thrown it";
+  const std::string whose = name != nullptr ? fmt::format("the task '{}'", name) : "a task";
   try {
     std::rethrow_exception(e);
   } catch (const std::exception& known) {
-    base::warn("an exception that a task threw was dropped: {} ({})", known.what(), k_advice);
+    base::warn("an exception that {} threw was dropped: {} ({})", whose, known.what(), k_advice);
   } catch (...) {
-    base::warn("an exception that a task threw was dropped; {}", k_advice);
+    base::warn("an exception that {} threw was dropped; {}", whose, k_advice);
   }
 }
 
@@ -127,7 +132,7 @@ void poll() noexcept {
 }
 
 void task_group::wait_all() noexcept {
-  detail::worker_face& w = *detail::t_worker;
+  detail::worker_face& w = detail::worker_here();  // says so to a thread of the program
   SHOAL_ASSERT(!join_.announced(), k_waits_for_itself);
   join_.announce(true);
   const std::uint64_t issued = detail::issued_count(w);

@@ -109,13 +109,16 @@ protected:
   ~port() = default;
 };
 
+inline constexpr const char* k_needs_job =
+    "this is for tasks of a job: call it from what shoal::run has started; pools have no global memory";
+
 inline port& this_port() noexcept {
-  SHOAL_CHECK(t_port != nullptr, "this is for tasks: call it from what shoal::run has started");
+  SHOAL_CHECK(t_port != nullptr, k_needs_job);
   return *static_cast<port*>(t_port);
 }
 /// The same where a test more costs nothing that counts.
 inline port& port_here() noexcept {
-  SHOAL_ASSERT(t_port != nullptr, "this is for tasks: call it from what shoal::run has started");
+  SHOAL_ASSERT(t_port != nullptr, k_needs_job);
   return *static_cast<port*>(t_port);
 }
 

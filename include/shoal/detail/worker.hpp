@@ -72,7 +72,8 @@ extern thread_local constinit void* t_port [[gnu::tls_model("initial-exec")]];
 
 /// The worker that the calling task runs on; says so if there is none.
 inline worker_face& worker_here() noexcept {
-  SHOAL_ASSERT(t_worker != nullptr, "this is for tasks: call it from what shoal::run has started");
+  SHOAL_ASSERT(t_worker != nullptr,
+               "this is for tasks: call it from a task, inside shoal::pool::run or submit, or shoal::run");
   return *t_worker;
 }
 

@@ -97,11 +97,22 @@ TEST_P(futures, dropped_with_an_exception_say_so) {
     {
       auto f = async([] { throw std::runtime_error("unheard too"); }).then([] {});
     }
+    {
+      auto f = async("shouter", [] { throw 3; });
+    }
   });
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("unheard of"), std::string::npos) << said;
   EXPECT_NE(said.find("unheard too"), std::string::npos) << said;
+  EXPECT_NE(said.find("an exception that the task 'shouter' threw was dropped"), std::string::npos) << said;
 }
+
+#if !SHOAL_TSAN && !SHOAL_ASAN
+TEST(futures_death_test, a_promise_is_not_set_to_no_exception) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(sched::run_pool(1, [] { promise<int>().set_exception(nullptr); }), "and this is none");
+}
+#endif
 
 TEST_P(futures, continuations_take_the_value_and_exceptions_pass_them_by) {
   run([] {

@@ -279,4 +279,22 @@ TEST(no_wait, allows_what_does_not_wait) {
   });
 }
 
+#if !SHOAL_TSAN && !SHOAL_ASAN
+TEST(sync_death_test, counts_below_nought_are_told) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const char* const k_latch = "a latch is counted down below nought";
+  EXPECT_DEATH(shoal::latch(1).count_down(2), k_latch);
+  EXPECT_DEATH(shoal::latch(1).count_down(-1), k_latch);
+  EXPECT_DEATH(shoal::latch(1).arrive_and_wait(2), k_latch);
+  EXPECT_DEATH(shoal::latch(-1), "expects nought or more");
+  EXPECT_DEATH(shoal::semaphore(-1), "count of nought or more");
+  EXPECT_DEATH(shoal::semaphore(1).release(-1), "nought times or more");
+}
+
+TEST(no_wait_death_test, on_a_thread_that_is_no_task) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(shoal::no_wait(), "call it from a task, inside shoal::pool::run or submit, or shoal::run");
+}
+#endif
+
 }  // namespace

@@ -387,4 +387,31 @@ TEST(tasks_death_test, waiting_for_a_group_from_inside_itself_is_stopped_with_a_
 }
 #endif
 
+#if !SHOAL_TSAN && !SHOAL_ASAN
+TEST(tasks_death_test, a_group_with_tasks_that_ends_on_a_thread_of_the_program) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        std::atomic<bool> end{false};
+        shoal::task_group group;
+        with_pool(2, [&] {
+          group.run([&end] {
+            while (!end.load()) shoal::yield();
+          });
+          std::thread([&group] { group.wait(); }).join();
+        });
+      },
+      "this is for tasks: call it from a task");
+}
+#endif
+
+TEST(tasks, parallel_invoke_of_one_is_a_call) {
+  with_pool(1, [] {
+    int ran = 0;
+    shoal::parallel_invoke([&ran] { ++ran; });
+    EXPECT_EQ(ran, 1);
+    EXPECT_THROW(shoal::parallel_invoke([] { throw 3; }), int);
+  });
+}
+
 }  // namespace
