@@ -47,6 +47,27 @@ struct reduce_plan : loop_plan {
   void take(const deterministic_t& d) noexcept { fixed = &d; }
 };
 
+template <class>
+inline constexpr bool never = false;
+
+/// Why no loop takes these arguments, as a sentence of the compiler's.
+template <class Body, class... Options>
+void explain_refusal() {
+  if constexpr (reduce_option<Body> || kept_for_nothing<Body>)
+    static_assert(never<Body>, "a loop's options come last: behind the body, of a reduction behind combine");
+  else if constexpr ((kept_for_nothing<Options> || ...))
+    static_assert(never<Body>,
+                  "an affinity_partitioner is kept from loop to loop: make it a variable, not const, and give that");
+  else if constexpr (!(reduce_option<Options> && ...))
+    static_assert(never<Body>,
+                  "what follows a loop's body are partitioners, a std::stop_token and, of a reduction, "
+                  "`deterministic`");
+  else
+    static_assert(never<Body>,
+                  "a loop's body is called as const, so it is no mutable lambda, with the index (one number "
+                  "per side of the range) or with a part of the range; of a reduction it gives a value");
+}
+
 template <class T, class Range, class Body, class Combine, class... Options>
 T reduce_with(const Range& range, const T& identity, const Body& body, const Combine& combine, Options&... options) {
   static_assert(std::is_invocable_r_v<T, const Combine&, T, T>, "the combiner makes one value of two");
@@ -78,6 +99,16 @@ void parallel_for(const Range& range, const Body& body, Options&&... options) {
                                                    detail::plan_of(options...));
 }
 
+/// What none of the two takes: says why.
+template <std::integral First, std::integral Last, class Body, class... Options>
+void parallel_for(First, Last, const Body&, Options&&...) {
+  detail::explain_refusal<Body, Options...>();
+}
+template <loop_range Range, class Body, class... Options>
+void parallel_for(const Range&, const Body&, Options&&...) {
+  detail::explain_refusal<Body, Options...>();
+}
+
 /// Combines body(i) for all i of [first, last), in any order and grouping unless `deterministic`; `identity` must change
 /// nothing, and begins every partial result. A body that takes parts is called body(part), or body(part, value so far).
 template <std::integral First, std::integral Last, class T, class Body, class Combine, detail::reduce_option... Options>
@@ -94,6 +125,18 @@ requires detail::value_body<Body, Range, T> T parallel_reduce(const Range& range
                                                               const Combine& combine, Options&&... options) {
   if (range.empty()) return identity;
   return detail::reduce_with(detail::engine_range<Range>(range), identity, body, combine, options...);
+}
+
+/// What none of the two takes: says why.
+template <std::integral First, std::integral Last, class T, class Body, class Combine, class... Options>
+T parallel_reduce(First, Last, T identity, const Body&, const Combine&, Options&&...) {
+  detail::explain_refusal<Body, Options...>();
+  return identity;
+}
+template <loop_range Range, class T, class Body, class Combine, class... Options>
+T parallel_reduce(const Range&, T identity, const Body&, const Combine&, Options&&...) {
+  detail::explain_refusal<Body, Options...>();
+  return identity;
 }
 
 }  // namespace shoal

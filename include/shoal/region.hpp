@@ -78,11 +78,28 @@ region region_of(T&& x) noexcept {
                   "this range is gone when the task runs; name the one that the task uses");
     return array_region(std::ranges::data(x), std::ranges::size(x));
   } else {
-    static_assert(std::is_lvalue_reference_v<T>, "this object is gone when the task runs; name the one that it uses");
     static_assert(!std::is_pointer_v<object>,
-                  "a pointer does not say how much it points to; write *p, or array_region(p, count)");
+                  "a pointer does not say how much it points to; write in(x) instead of in(&x), *p, or "
+                  "array_region(p, count)");
+    static_assert(std::is_lvalue_reference_v<T> || std::is_pointer_v<object>,
+                  "this object is gone when the task runs; name the one that it uses");
     return {std::addressof(x), sizeof(object), 1, 0};
   }
+}
+
+template <class T>
+constexpr bool is_constant() {
+  if constexpr (std::ranges::contiguous_range<T> && !resizable<std::remove_cvref_t<T>>)
+    return std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<T>>>;
+  else
+    return std::is_lvalue_reference_v<T> && std::is_const_v<std::remove_reference_t<T>> &&
+           !std::is_same_v<std::remove_cvref_t<T>, region>;
+}
+/// What a task writes.
+template <class T>
+region written(T&& x) noexcept {
+  static_assert(!is_constant<T>(), "a task cannot write what is const; declare it with in()");
+  return region_of(std::forward<T>(x));
 }
 
 }  // namespace detail
@@ -93,11 +110,11 @@ access in(T&& x) noexcept {
 }
 template <class T>
 access out(T&& x) noexcept {
-  return {detail::region_of(std::forward<T>(x)), access_mode::out};
+  return {detail::written(std::forward<T>(x)), access_mode::out};
 }
 template <class T>
 access inout(T&& x) noexcept {
-  return {detail::region_of(std::forward<T>(x)), access_mode::inout};
+  return {detail::written(std::forward<T>(x)), access_mode::inout};
 }
 
 }  // namespace shoal

@@ -28,13 +28,26 @@ struct number_range {
   std::uint64_t grain = 1;
 
   template <std::integral First, std::integral Last>
-  number_range(First first, Last last) noexcept : begin(static_cast<Index>(first)), end(static_cast<Index>(last)) {}
+  number_range(First first, Last last) noexcept : begin(static_cast<Index>(first)), end(static_cast<Index>(last)) {
+    SHOAL_ASSERT(holds(first) && holds(last),
+                 "a loop's bounds are of mixed signs, and their common type does not hold the negative one; give both "
+                 "the same signed type");
+  }
   explicit number_range(const range1d& r) noexcept : begin(r.begin()), end(r.end()), grain(r.grain()) {}
 
   bool empty() const noexcept { return !(begin < end); }
   std::uint64_t size() const noexcept {
     using wide = std::make_unsigned_t<Index>;
     return static_cast<wide>(static_cast<wide>(end) - static_cast<wide>(begin));
+  }
+
+private:
+  template <class Bound>
+  static constexpr bool holds([[maybe_unused]] Bound bound) noexcept {
+    if constexpr (std::is_signed_v<Bound> && std::is_unsigned_v<Index>)
+      return bound >= 0;
+    else
+      return true;
   }
 };
 
@@ -76,8 +89,13 @@ concept value_body = index_body<Body, engine_range<Range>> || part_body<Body, en
 
 // --- options ---
 
+/// An affinity_partitioner that the loop cannot write to, or that is gone after it.
 template <class T>
-concept loop_option = partitioner<std::remove_cvref_t<T>> || std::same_as<std::remove_cvref_t<T>, std::stop_token>;
+concept kept_for_nothing =
+    std::same_as<std::remove_cvref_t<T>, affinity_partitioner> && !std::same_as<T, affinity_partitioner&>;
+template <class T>
+concept loop_option = (partitioner<std::remove_cvref_t<T>> && !kept_for_nothing<T>) ||
+                      std::same_as<std::remove_cvref_t<T>, std::stop_token>;
 
 struct loop_plan {
   enum class kind : std::uint8_t { automatic, simple, shares, affinity };
@@ -246,10 +264,15 @@ struct adder {
   T& sum;
   template <class... Where>
   void operator()(const Where&... where) const {
-    if constexpr (std::is_invocable_v<const Body&, const Where&...>)
+    if constexpr (std::is_invocable_v<const Body&, const Where&...>) {
+      static_assert(
+          !std::is_integral_v<T> || !std::is_floating_point_v<std::invoke_result_t<const Body&, const Where&...>>,
+          "the identity of this reduction is an integer and its body gives fractions, which would be cut off; "
+          "write 0.0 instead of 0");
       sum = combine(std::move(sum), static_cast<T>(body(where...)));
-    else
+    } else {
       sum = body(where..., std::move(sum));
+    }
   }
 };
 

@@ -312,5 +312,22 @@ TEST(parallel_for, takes_a_body_that_cannot_be_copied) {
   });
 }
 
+TEST(parallel_for_death, bounds_of_mixed_signs_are_told) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const char* const k_sentence = "bounds are of mixed signs";
+  EXPECT_DEATH(run_pool(1, [] { parallel_for(-3, std::size_t{10}, [](std::size_t) {}); }), k_sentence);
+  EXPECT_DEATH(run_pool(1, [] { parallel_for(std::size_t{1}, -1, [](std::size_t) {}); }), k_sentence);
+  run_pool(1, [] {
+    std::int64_t sum = 0;
+    parallel_for(-3, 3U + std::int64_t{0}, [&sum](std::int64_t i) { sum += i; });  // the common type holds both
+    EXPECT_EQ(sum, -3);
+    parallel_for(0, std::size_t{4}, [&sum](std::size_t i) { sum += static_cast<std::int64_t>(i); });
+    EXPECT_EQ(sum, 3);
+  });
+}
+
+static_assert(detail::loop_option<affinity_partitioner&>);
+static_assert(!detail::loop_option<affinity_partitioner> && !detail::loop_option<const affinity_partitioner&>);
+
 }  // namespace
 }  // namespace shoal::sched

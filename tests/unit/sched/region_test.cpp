@@ -61,5 +61,15 @@ TEST(region, arrays_and_blocks_count_in_elements) {
   EXPECT_EQ(bytes.row_bytes, 5U);
 }
 
+TEST(region, what_is_const_is_not_written) {
+  using detail::is_constant;
+  static_assert(is_constant<const int&>() && !is_constant<int&>());
+  static_assert(is_constant<std::span<const int>>() && !is_constant<std::span<int>>());
+  static_assert(is_constant<const std::vector<int>&>() && !is_constant<std::vector<int>&>());
+  static_assert(is_constant<const std::array<int, 3>&>() && !is_constant<const std::span<int>&>());
+  const region named = array_region(static_cast<const int*>(nullptr), 3);  // whose type does not say it
+  EXPECT_EQ(out(named).where.row_bytes, 3 * sizeof(int));
+}
+
 }  // namespace
 }  // namespace shoal
