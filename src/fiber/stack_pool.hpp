@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,10 @@ public:
   stack_region(std::size_t stack_bytes, std::size_t most_stacks, std::size_t least_stacks,
                guard_kind best = guard_kind::marked);
 
+  stack_region(const stack_region&) = delete;
+  stack_region& operator=(const stack_region&) = delete;
+  ~stack_region();
+
   static constexpr std::size_t k_none = ~std::size_t{0};
 
   /// The number of the first of k_stacks_per_lease fresh stacks; k_none when the region is used up.
@@ -70,6 +75,7 @@ public:
 private:
   std::size_t fibers_offset() const noexcept { return capacity_ * stride_bytes_; }
   void guard(std::size_t stack) noexcept;
+  void tell_valgrind(std::size_t stack);
 
   std::size_t guard_bytes_;
   std::size_t stride_bytes_;
@@ -77,6 +83,8 @@ private:
   machine::reserved_range range_;       // the stacks, then their fibers
   std::atomic<std::size_t> leased_{0};  // partners: the other workers' leases
   std::atomic<guard_kind> guards_;      // what to try next; partners: the other workers' commits
+  std::mutex guard_of_names_;
+  std::vector<unsigned> names_for_valgrind_;  // of the stacks that it has been told of
 };
 
 class stack_pool {

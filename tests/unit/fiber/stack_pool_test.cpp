@@ -164,23 +164,26 @@ class guards : public testing::TestWithParam<guard_kind> {};
 INSTANTIATE_TEST_SUITE_P(kinds, guards, testing::Values(guard_kind::marked, guard_kind::mapped));
 
 TEST_P(guards, overflow_dies_by_a_fault) {
-  const int status = machine::in_child([] {
-    std::signal(SIGSEGV, SIG_DFL);
-    stack_region region(k_stack_bytes, 32, 32, GetParam());
-    stack_pool pool(region, nullptr, never);
-    fiber* f = pool.take();
-    if (!region.has_guards() || pool.unguarded()) return 42;
-    auto* floor = reinterpret_cast<volatile char*>(f->notes->bottom);
-    *floor = 1;  // the lowest byte that may be used
-    *(floor - 1) = 1;
-    return 0;
-  });
+  // A frame of 256 KiB whose far end is touched first.
+  for (const std::size_t depth : {std::size_t{1}, (std::size_t{256} << 10) - machine::page_size()}) {
+    const int status = machine::in_child([depth] {
+      std::signal(SIGSEGV, SIG_DFL);
+      stack_region region(k_stack_bytes, 32, 32, GetParam());
+      stack_pool pool(region, nullptr, never);
+      fiber* f = pool.take();
+      if (!region.has_guards() || pool.unguarded()) return 42;
+      auto* floor = reinterpret_cast<volatile char*>(f->notes->bottom);
+      *floor = 1;  // the lowest byte that may be used
+      *(floor - depth) = 1;
+      return 0;
+    });
 #if SHOAL_ASAN
-  EXPECT_FALSE(machine::exited_with(status, 0));  // the sanitizer may report the fault and exit
+    EXPECT_FALSE(machine::exited_with(status, 0));  // the sanitizer may report the fault and exit
 #else
-  ASSERT_TRUE(WIFSIGNALED(status));
-  EXPECT_EQ(WTERMSIG(status), SIGSEGV);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), SIGSEGV);
 #endif
+  }
 }
 
 TEST(stack_region, says_once_when_mappings_for_guards_run_out) {
