@@ -32,6 +32,7 @@ struct graph_node : task {
   graph_node* const* successors = nullptr;  // of the graph's list of all
   std::uint32_t successor_count = 0;
   std::uint32_t number = 0;
+  const char* name = nullptr;  // from the freezing on
   std::int32_t predecessors = 0;
   std::atomic<std::int32_t> left{0};  // predecessors that have not ended in this run; partners: whoever ends one
   void (*destroy)(graph_node&) noexcept = nullptr;
@@ -41,32 +42,35 @@ struct graph_node : task {
 
 class task_graph {
 public:
-  /// One task of the graph, as a value; good as long as the graph is not cleared.
+  /// One task of the graph, as a value; good as long as the graph is there and not cleared.
   class handle {
   public:
     handle() = default;
     /// This task ends before any of `later` begins.
     template <class... Handles>
     void precedes(Handles... later) const {
-      (owner().add_order(named(), later.named()), ...);
+      (owner().add_order(*this, later), ...);
     }
     /// Each of `earlier` ends before this task begins.
     template <class... Handles>
     void succeeds(Handles... earlier) const {
-      (owner().add_order(earlier.named(), named()), ...);
+      (owner().add_order(earlier, *this), ...);
     }
     /// In the order of add(), from 0.
-    std::size_t number() const noexcept { return named().number; }
+    std::size_t number() const noexcept { return owner(), number_; }
 
   private:
     friend class task_graph;
-    explicit handle(detail::graph_node& n) noexcept : node_(&n) {}
-    detail::graph_node& named() const noexcept {
-      SHOAL_ASSERT(node_ != nullptr, "this handle names no task; take one that task_graph::add() gave");
-      return *node_;
+    handle(task_graph& g, std::uint32_t number) noexcept : graph_(&g), number_(number), generation_(g.generation_) {}
+    task_graph& owner() const noexcept {
+      SHOAL_ASSERT(graph_ != nullptr, "this handle names no task; take one that task_graph::add() gave");
+      SHOAL_ASSERT(generation_ == graph_->generation_,
+                   "this handle is of before clear(), which has forgotten its task; take one that add() gave since");
+      return *graph_;
     }
-    task_graph& owner() const noexcept { return *static_cast<task_graph*>(const_cast<void*>(named().group)); }
-    detail::graph_node* node_ = nullptr;
+    task_graph* graph_ = nullptr;
+    std::uint32_t number_ = 0;
+    std::uint32_t generation_ = 0;
   };
 
   task_graph() = default;
@@ -85,7 +89,7 @@ public:
     using node = node_of<std::decay_t<F>>;
     node* const made = ::new (place_for(sizeof(node), alignof(node))) node(std::forward<F>(f));
     adopt(*made, std::move(name));
-    return handle(*made);
+    return handle(*this, made->number);
   }
 
   /// Runs every task once, in the order given. Returns when all have ended. May switch.
@@ -113,7 +117,8 @@ private:
 
   void* place_for(std::size_t bytes, std::size_t alignment);
   void adopt(detail::graph_node& n, std::string name);
-  void add_order(detail::graph_node& earlier, detail::graph_node& later);
+  void add_order(const handle& earlier, const handle& later);
+  [[noreturn]] static void refuse(const char* what);
   void require_rest(const char* what) const;
   void freeze();
   [[noreturn]] void report_cycle(const std::vector<std::int32_t>& left) const;
@@ -130,8 +135,9 @@ private:
 
   std::vector<detail::graph_node*> successors_;  // of all tasks, one after the other
   std::vector<detail::graph_node*> sources_;
-  bool frozen_ = false;  // the two above are up to date, and there is no cycle
-  bool running_ = false;
+  bool frozen_ = false;               // the two above are up to date, and there is no cycle
+  std::uint32_t generation_ = 0;      // how often it was cleared
+  std::atomic<bool> running_{false};  // partners: whoever else, wrongly, runs or changes it
   detail::join_counter join_;
   std::atomic<bool> failed_{false};  // partners: whoever begins a task
   detail::first_exception exception_;

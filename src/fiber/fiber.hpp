@@ -38,8 +38,8 @@ struct filling {
 /// used, and even when the stack's pages have been given back: it is all noughts then. For a stack that the pool did not
 /// make, its worker has it.
 struct alignas(64) stack_notes {
-  std::byte* bottom = nullptr;    // lowest byte that may be used; nullptr: a stack that the pool did not make
-  const void* running = nullptr;  // the scheduler's account of what its loop on this stack has begun last
+  std::byte* bottom = nullptr;  // lowest byte that may be used; nullptr: a stack that the pool did not make
+  void* running = nullptr;      // the scheduler's account of what its loop on this stack has begun last
   fiber* of = nullptr;
   filling* fills = nullptr;  // results that tasks on this stack are to give
 

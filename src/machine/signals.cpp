@@ -131,7 +131,7 @@ void set_fault_hook(fault_hook hook) {
 
 bool is_at_stack_end(const void* address, const void* context) noexcept {
   constexpr std::uint64_t k_largest_frame_bytes = std::uint64_t{64} << 10;
-  constexpr std::uint64_t k_above_bytes = 256;  // what the failing instruction may address upwards
+  constexpr std::uint64_t k_above_bytes = k_largest_frame_bytes;  // a function may begin with the far end of its frame
   const auto& machine_state = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
   const auto pointer = static_cast<std::uint64_t>(machine_state.gregs[REG_RSP]);
@@ -142,6 +142,15 @@ bool is_at_stack_end(const void* address, const void* context) noexcept {
 #endif
   return reinterpret_cast<std::uintptr_t>(address) - (pointer - k_largest_frame_bytes) <
          k_largest_frame_bytes + k_above_bytes;
+}
+
+const void* failed_instruction(const void* context) noexcept {
+  const auto& machine_state = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return reinterpret_cast<const void*>(machine_state.gregs[REG_RIP]);
+#else
+  return reinterpret_cast<const void*>(machine_state.pc);
+#endif
 }
 
 signal_line& signal_line::text(std::string_view part) noexcept {

@@ -56,8 +56,11 @@ using fault_hook = void (*)(void* address, void* context);
 /// SIGSEGV and SIGBUS go through `hook` from now on; nullptr gives the earlier actions back.
 void set_fault_hook(fault_hook hook);
 
-/// Whether the access that failed was at the stack pointer or a little below, as when a stack has no room left.
+/// Whether the access that failed was near the stack pointer, as when a stack has no room left.
 bool is_at_stack_end(const void* address, const void* context) noexcept;
+
+/// The address of the instruction that failed.
+const void* failed_instruction(const void* context) noexcept;
 
 /// A line of text put together and written to standard error without allocating, locking or touching errno.
 class signal_line {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fiber/sanitizer.hpp"
+#include "sched/filling.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
 #include "shoal/error.hpp"
@@ -14,11 +15,7 @@ namespace shoal::detail {
 namespace {
 
 using fiber::stack_notes;
-
-// A state that the stack it lies on is to fill; innermost first.
-struct filling final : fiber::filling {
-  future_state* state = nullptr;
-};
+using sched::filling;
 
 template <class T>
 T* pointer_in(std::uintptr_t word) noexcept {
@@ -153,6 +150,7 @@ std::string wait_for(future_state& s) {
 
 void run_future(task& t) noexcept {
   stack_notes& here = notes_here();
+  const sched::known_as named_by_filling(sched::this_worker()->begun(), nullptr, nullptr);
   filling f;
   f.state = static_cast<future_state*>(&t);
   f.outer = std::exchange(here.fills, &f);

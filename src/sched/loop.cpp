@@ -109,6 +109,7 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
   fiber::fiber& stack = *w.current();
   bool outermost = false;
   std::uint64_t async_before = 0;
+  const sched::known_as known(w.begun(), reinterpret_cast<const void*>(loop.piece), w.begun().node);
   {
     const fiber::unwatched quiet;  // the worker's own state, which all its stacks touch in turn
     frame.outer = std::exchange(w.frames, &frame);

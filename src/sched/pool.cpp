@@ -15,7 +15,7 @@ namespace shoal::sched {
 namespace {
 
 // What a waiting task takes, at least: the first page of its stack, and what the system needs to map it.
-constexpr std::size_t k_waiting_bytes = 4608;
+constexpr std::size_t k_waiting_bytes = 4864;
 
 std::size_t most_waiting(const pool_options& options) {
   std::size_t bytes = options.most_waiting_bytes;
@@ -104,6 +104,7 @@ void pool::run(const std::function<void()>& body) {
   first.owner = this;
   first.run = [](detail::task& t) noexcept {
     auto& m = static_cast<main_task&>(t);
+    this_worker()->begun().code = nullptr;  // the only one that nothing names
     detail::set_outermost(true);
     try {
       (*m.body)();

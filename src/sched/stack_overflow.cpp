@@ -7,13 +7,17 @@
 
 #include "machine/images.hpp"
 #include "machine/signals.hpp"
+#include "sched/filling.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
+#include "shoal/detail/future_state.hpp"
+#include "shoal/task_graph.hpp"
 
 namespace shoal::sched {
 namespace {
 
-constexpr std::uintptr_t k_null_page_bytes = 4096;
+// A thread that is no worker has no port (shoal/detail/port.hpp), of which one of the first words is what is asked for.
+constexpr std::uintptr_t k_null_object_bytes = 64;
 
 // What a handler may not ask the system for. Partner: explain_stack_overflows(), which fills it once for ever.
 std::atomic<const std::vector<machine::image>*> g_images{nullptr};
@@ -29,10 +33,37 @@ void name_code(machine::signal_line& line, const void* address) {
   line.text("the code at ").hexadecimal(value);
 }
 
+// What the task is for its user: its body, and what he has called it, if anything.
+struct identity {
+  const void* code = nullptr;
+  const char* name = nullptr;
+};
+
+identity identify(worker& w) {
+  const started& begun = w.begun();
+  const auto* const fills = static_cast<const filling*>(w.current()->notes->fills);
+  const detail::future_state* const future = fills != nullptr ? fills->state : nullptr;
+  identity found;
+  if (begun.node != nullptr) {
+    found = {reinterpret_cast<const void*>(begun.node->call), begun.node->name};
+  } else if (future != nullptr) {
+    found = {reinterpret_cast<const void*>(future->of->step), future->name};
+  }
+  if (begun.code != nullptr) found.code = begun.code;
+  return found;
+}
+
 void name_task(machine::signal_line& line, worker& w) {
+  const identity task = identify(w);
+  if (task.code == nullptr) {
+    line.text("the main task");
+    return;
+  }
   line.text("the task ");
-  name_code(line, reinterpret_cast<const void*>(w.begun().function));
-  line.text(" (see addr2line -Cfie)");
+  if (task.name != nullptr) line.text("'").text(task.name).text("' ");
+  line.text(task.name != nullptr ? "(" : "");
+  name_code(line, task.code);
+  line.text(task.name != nullptr ? "; see addr2line -Cfie)" : " (see addr2line -Cfie)");
 }
 
 void name_place(machine::signal_line& line, worker& w, std::size_t stack) {
@@ -40,15 +71,19 @@ void name_place(machine::signal_line& line, worker& w, std::size_t stack) {
   line.text(fiber::k_stack_advice);
 }
 
+void explain_elsewhere(const void* address) {
+  if (reinterpret_cast<std::uintptr_t>(address) >= k_null_object_bytes) return;
+  machine::signal_line line;
+  line.text("shoal: a thread that runs no task has used the address ")
+      .hexadecimal(reinterpret_cast<std::uintptr_t>(address));
+  line.text(
+      ": a null pointer of the program's own, or perhaps a global array or another call of Shoal's that is for tasks");
+  line.write();
+}
+
 void explain(void* address, void* context) {
-  worker* w = this_worker();
-  if (w == nullptr) {
-    if (reinterpret_cast<std::uintptr_t>(address) < k_null_page_bytes)
-      machine::write_line(
-          "shoal: a thread that runs no task has used a null pointer; calls of Shoal's are for tasks, not for threads "
-          "of the program's own");
-    return;
-  }
+  worker* const w = this_worker();
+  if (w == nullptr) return explain_elsewhere(address);
   machine::signal_line line;
   line.text("shoal: ");
   const fiber::stack_region& stacks = w->owner().stacks();
@@ -58,13 +93,16 @@ void explain(void* address, void* context) {
     if (!machine::is_at_stack_end(address, context)) return;
     name_task(line, *w);
     line.text(" has overflowed its stack, which is its thread's own (worker ").decimal(w->index);
-    line.text("); raise ulimit -s, or keep large objects elsewhere").write();
+    line.text("), in ");
+    name_code(line, machine::failed_instruction(context));
+    line.text("; raise ulimit -s, or keep large objects elsewhere").write();
     return;
   }
   const bool in_guard = static_cast<const std::byte*>(address) < stacks.bottom(stack);
   name_task(line, *w);
   line.text(in_guard ? " has overflowed its stack of " : " has accessed a stack that is not in use; stacks have ");
-  line.decimal(static_cast<std::int64_t>(stacks.stack_bytes())).text(" bytes");
+  line.decimal(static_cast<std::int64_t>(stacks.stack_bytes())).text(" bytes, in ");
+  name_code(line, machine::failed_instruction(context));
   name_place(line, *w, stack);
   line.write();
 }

@@ -45,7 +45,9 @@ strand run_strand(flow_state& f, flow_task* t) noexcept {
   worker_face& w = *t_worker;
   const bool alone = sched::alone(w);
   strand s{1, nullptr, t};
+  sched::known_as known(static_cast<sched::worker&>(w).begun(), nullptr, nullptr);
   for (;; ++s.count) {
+    known.change(reinterpret_cast<const void*>(t->act));
     const bool call = !f.failed.load(std::memory_order_relaxed);
     sched::run_body(f.failed, f.exception, [t, call] { t->act(*t, call); });
     flow_task* next = nullptr;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sched/strand.hpp"
+#include "sched/worker.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal {
@@ -32,14 +33,17 @@ namespace {
 }  // namespace
 
 task_graph::~task_graph() {
-  SHOAL_ASSERT(!running_, "a task graph is destroyed by one of its own tasks; let it outlive its run()");
+  SHOAL_ASSERT(!running_.load(std::memory_order_relaxed),
+               "a task graph is destroyed by one of its own tasks; let it outlive its run()");
   clear();
 }
 
 void task_graph::clear() noexcept {
-  SHOAL_ASSERT(!running_, "a task graph is cleared by one of its own tasks; clear it after its run()");
+  SHOAL_ASSERT(!running_.load(std::memory_order_relaxed),
+               "a task graph is cleared by one of its own tasks; clear it after its run()");
   for (graph_node* n : nodes_)
     if (n->destroy != nullptr) n->destroy(*n);
+  ++generation_;
   nodes_.clear();
   names_.clear();
   orders_.clear();
@@ -50,11 +54,14 @@ void task_graph::clear() noexcept {
   frozen_ = false;
 }
 
+void task_graph::refuse(const char* what) {
+  throw error(errc::invalid_argument, std::string(what) +
+                                          " while this task graph is running: only between two runs may it change, "
+                                          "and neither its own tasks nor a second one can run it meanwhile");
+}
+
 void task_graph::require_rest(const char* what) const {
-  if (running_)
-    throw error(errc::invalid_argument, std::string(what) +
-                                            " while this task graph is running: only between two runs may it change, "
-                                            "and its own tasks cannot run it");
+  if (running_.load(std::memory_order_relaxed)) refuse(what);
 }
 
 void* task_graph::place_for(std::size_t bytes, std::size_t alignment) {
@@ -91,11 +98,11 @@ void task_graph::adopt(graph_node& n, std::string name) {
   frozen_ = false;
 }
 
-void task_graph::add_order(graph_node& earlier, graph_node& later) {
+void task_graph::add_order(const handle& earlier, const handle& later) {
   require_rest("an order is added");
-  SHOAL_ASSERT(earlier.group == this && later.group == this,
+  SHOAL_ASSERT(&earlier.owner() == this && &later.owner() == this,
                "a task can precede tasks of its own graph only; put both into one graph");
-  orders_.push_back({earlier.number, later.number});
+  orders_.push_back({earlier.number_, later.number_});
   frozen_ = false;
 }
 
@@ -117,6 +124,7 @@ void task_graph::freeze() {
     next[n->number] = first;
     first += n->successor_count;
     n->left.store(n->predecessors, std::memory_order_relaxed);
+    n->name = n->number < names_.size() && !names_[n->number].empty() ? names_[n->number].c_str() : nullptr;
   }
   for (const order& o : orders_) successors_[next[o.earlier]++] = nodes_[o.later];
 
@@ -175,10 +183,13 @@ void task_graph::report_cycle(const std::vector<std::int32_t>& left) const {
 
 void task_graph::run() {
   detail::worker_face& w = detail::worker_here();
-  require_rest("run() is called");
-  if (!frozen_) freeze();
-  if (nodes_.empty()) return;
-  running_ = true;
+  if (running_.exchange(true, std::memory_order_acquire)) refuse("run() is called");
+  try {
+    if (!frozen_) freeze();
+  } catch (...) {
+    running_.store(false, std::memory_order_release);
+    throw;
+  }
   failed_.store(false, std::memory_order_relaxed);
   join_.add(static_cast<std::int64_t>(nodes_.size()));
   // Backwards: the first one is then the first to run here, and the last ones go to thieves.
@@ -202,7 +213,7 @@ void task_graph::run() {
     in_a_row += ran;
   }
   join_.wait();
-  running_ = false;
+  running_.store(false, std::memory_order_release);  // partner: the exchange of the next run
   exception_.rethrow();
 }
 
@@ -216,7 +227,9 @@ void task_graph::run_from_loop(detail::task& t) noexcept {
 std::int64_t task_graph::run_strand(graph_node* n) noexcept {
   detail::worker_face& w = *detail::t_worker;
   const bool alone = sched::alone(w);
+  sched::known_as known(static_cast<sched::worker&>(w).begun(), nullptr, nullptr);
   for (std::int64_t count = 1;; ++count) {
+    known.change(n);
     if (!failed_.load(std::memory_order_relaxed)) [[likely]]
       sched::run_body(failed_, exception_, [n] { n->call(*n); });
     graph_node* next = nullptr;

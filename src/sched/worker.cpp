@@ -110,7 +110,8 @@ fiber::fiber* worker::take_loop() noexcept {
 
 void worker::run(task& t, started& begun, profile_operation how, bool spawned) noexcept {
   ++counts_.run;
-  begun.function = t.run;
+  begun.code = reinterpret_cast<const void*>(t.run);
+  begun.node = nullptr;
   begun.group = t.group;
   if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
     p->begins(how, spawned);

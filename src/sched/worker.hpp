@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "fiber/fiber.hpp"
@@ -25,6 +26,10 @@
 #include "shoal/detail/worker.hpp"
 #include "shoal/steal_policy.hpp"
 
+namespace shoal::detail {
+struct graph_node;
+}  // namespace shoal::detail
+
 namespace shoal::sched {
 
 class pool;
@@ -36,9 +41,11 @@ struct errand : lockfree::inbox_node<>, detail::task {};
 /// of them when the pool stops is run then, and must have nothing to do but to dispose of itself.
 struct placed_task : lockfree::inbox_node<>, detail::task {};
 
-/// What a loop has begun last; lies in the loop's frame, found by the notes of its stack.
+/// What a loop has begun last; lies in the loop's frame, found by the notes of its stack. What names it to the user is the
+/// innermost of these: `code`, `node`, the future that the stack is to fill.
 struct started {
-  detail::task::function function = nullptr;
+  const void* code = nullptr;
+  const detail::graph_node* node = nullptr;
   const void* group = nullptr;
 };
 
@@ -65,7 +72,7 @@ public:
   /// A number for a wait that shows in its stack's notes.
   std::uint64_t next_wait() noexcept { return ++noted_waits_; }
   /// What the current stack's loop has begun last.
-  const started& begun() const noexcept { return *static_cast<const started*>(current_->notes->running); }
+  started& begun() const noexcept { return *static_cast<started*>(current_->notes->running); }
 
   /// For a task of this worker, on this worker's thread, which gets `word` from leave(); does not look at its stack.
   void make_ready_here(fiber::fiber& f, std::uint64_t word) noexcept {
@@ -195,6 +202,26 @@ private:
   lockfree::inbox<> woken_;          // partners: make_ready of other threads
   lockfree::inbox<> errands_;        // partners: give_errand
   lockfree::inbox<> placed_;         // partners: place
+};
+
+/// While it lives, what runs on this stack is better known by other code than by the task that the loop has begun.
+class known_as {
+public:
+  known_as(started& at, const void* code, const detail::graph_node* node) noexcept
+      : at_(at), code_(std::exchange(at.code, code)), node_(std::exchange(at.node, node)) {}
+  known_as(const known_as&) = delete;
+  known_as& operator=(const known_as&) = delete;
+  ~known_as() {
+    at_.code = code_;
+    at_.node = node_;
+  }
+  void change(const void* code) noexcept { at_.code = code; }
+  void change(const detail::graph_node* node) noexcept { at_.node = node; }
+
+private:
+  started& at_;
+  const void* const code_;
+  const detail::graph_node* const node_;
 };
 
 inline worker* this_worker() noexcept { return static_cast<worker*>(detail::t_worker); }

@@ -269,6 +269,48 @@ TEST(task_graph_death, a_handle_of_nothing_is_told) {
   EXPECT_DEATH(none.number(), k_sentence);
 }
 
+TEST(task_graph_death, a_handle_of_before_clear_is_told) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  task_graph g;
+  const auto old = g.add([] {});
+  g.clear();
+  const auto fresh = g.add([] {});
+  const char* const k_sentence = "this handle is of before clear";
+  EXPECT_DEATH(old.precedes(fresh), k_sentence);
+  EXPECT_DEATH(fresh.precedes(old), k_sentence);
+  EXPECT_DEATH(old.number(), k_sentence);
+  EXPECT_EQ(fresh.number(), 0U);
+}
+
+TEST(task_graph, is_run_by_one_task_at_a_time) {
+  for (int round = 0; round < 200; ++round)
+    run_pool(2, [] {
+      std::atomic<int> ran{0};
+      std::atomic<int> refused{0};
+      std::atomic<int> came{0};
+      task_graph g;
+      g.add([&] {
+        ++ran;
+        while (refused.load() == 0) yield();
+      });
+      const auto both_at_once = [&] {
+        ++came;
+        while (came.load() < 2) yield();
+        try {
+          g.run();
+        } catch (const error& e) {
+          EXPECT_NE(std::string(e.what()).find("run() is called while this task graph is running"), std::string::npos);
+          ++refused;
+        }
+      };
+      parallel_invoke(both_at_once, both_at_once);
+      EXPECT_EQ(ran.load(), 1);
+      EXPECT_EQ(refused.load(), 1);
+      g.run();
+      EXPECT_EQ(ran.load(), 2);
+    });
+}
+
 TEST(task_graph, may_be_built_and_destroyed_without_a_pool_and_destroys_its_bodies) {
   struct alignas(128) wide {
     std::array<char, 40'000> bytes{};
