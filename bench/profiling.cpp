@@ -86,7 +86,7 @@ profile_collector::profile_collector(const profile_choice& choice) {
   choice.apply(s);
   s.check();
   wish_ = runtime::read_config(s).profiling;
-  runtime::check_profile_files(wish_, 0, 1);
+  files_ = runtime::claim_profile_files(wish_, 0, 1);
 }
 
 void profile_collector::add(const profile& p) {
@@ -97,7 +97,7 @@ void profile_collector::add(const profile& p) {
 }
 
 void profile_collector::finish() const {
-  if (all_) runtime::report_profile(*all_, wish_, 0, 1);
+  if (all_) runtime::report_profile(*all_, files_, 0, 1);
 }
 
 }  // namespace shoal::bench

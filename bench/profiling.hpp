@@ -47,6 +47,7 @@ public:
 
 private:
   runtime::profile_wish wish_;
+  runtime::profile_files files_;
   std::optional<profile> all_;
 };
 

@@ -7,7 +7,7 @@
 // Guarantees: each worker is a thread of the pool, asleep while there is nothing to do. The destructor waits for what was
 // submitted. Workers are not pinned unless asked, since other threads of the program want processors, too.
 // Settings: code (options) > SHOAL_NAME > shoal.toml > default, as for shoal::run; those of networks and arrays do not
-// matter here. Global arrays and loops over nodes are not for pools. Shown by tests/unit/runtime/pool_test.cpp.
+// matter here. In a child made by fork() a pool of the parent throws shoal::error and ends at once. Global arrays and loops over nodes are not for pools. Shown by tests/unit/runtime/pool_test.cpp.
 #pragma once
 
 #include <concepts>
@@ -39,21 +39,25 @@ struct submission {
   submission(const submission&) = delete;
   submission& operator=(const submission&) = delete;
   virtual ~submission() = default;
-  virtual void run() = 0;  // does not throw
+  virtual void run() = 0;      // does not throw
+  const void* code = nullptr;  // of the body, for messages
 };
 
 template <class F, class R>
 struct promised final : submission {
   template <class G>
-  explicit promised(G&& f) : body(std::forward<G>(f)) {}
+  explicit promised(G&& f) : body(std::forward<G>(f)) {
+    code = reinterpret_cast<const void*>(&promised::call);
+  }
+  static R call(F& f) { return f(); }
   void run() override {
     try {
       if constexpr (std::is_void_v<R>) {
-        body();
+        call(body);
         const unwatched quiet;  // the standard library keeps thread-local notes, which TSan takes for the stack's
         result.set_value();
       } else {
-        R&& value = body();
+        R&& value = call(body);
         const unwatched quiet;
         result.set_value(std::forward<R>(value));
       }
@@ -70,7 +74,8 @@ struct promised final : submission {
 
 class pool {
 public:
-  /// Starts the workers. Throws shoal::error for wrong settings and where the system refuses threads or memory.
+  /// Starts the workers. Throws shoal::error for wrong settings, where the system refuses threads or memory, and in tasks:
+  /// pools do not nest.
   explicit pool(const pool_options& options = {});
   explicit pool(unsigned workers) : pool(pool_options{.workers = workers}) {}
   pool(const pool&) = delete;

@@ -52,7 +52,7 @@ node::node(node_parts parts)
       teams_(parts.node),
       ports_(port_setup(parts, *transport_, memory_)),
       pool_(pool_setup(parts), &ports_) {
-  check_profile_files(wish_, node_, nodes_);
+  profile_files_ = claim_profile_files(wish_, node_, nodes_);
   for (unsigned w = 0; w < pool_.size(); ++w) {
     ports_.attach(pool_.at(w));
     remote::worker_port& p = ports_.at(w);
@@ -110,7 +110,7 @@ void node::end_profile() noexcept {
 }
 
 void node::report_profile() const {
-  if (profile_) runtime::report_profile(*profile_, wish_, node_, nodes_);
+  if (profile_) runtime::report_profile(*profile_, profile_files_, node_, nodes_);
 }
 
 }  // namespace shoal::runtime

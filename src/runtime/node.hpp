@@ -61,6 +61,7 @@ private:
   const std::uint32_t node_;
   std::uint32_t nodes_;
   const profile_wish wish_;
+  profile_files profile_files_;
   bool finished_ = false;
   std::unique_ptr<net::transport> transport_;
   array::node_memory memory_;

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/log.hpp"
+#include "machine/process.hpp"
 #include "machine/topology.hpp"
 #include "runtime/config.hpp"
 #include "runtime/job.hpp"
@@ -53,8 +54,16 @@ what_was_asked read_options(const pool_options& options) {
 }  // namespace
 
 struct pool::state {
-  explicit state(what_was_asked asked) : wish(std::move(asked.profiling)), workers(asked.options) {
-    runtime::check_profile_files(wish, 0, 1);
+  explicit state(what_was_asked asked)
+      : wish(std::move(asked.profiling)), files(runtime::claim_profile_files(wish, 0, 1)), workers(asked.options) {}
+
+  // Of all threads only the one that called fork() exists in its child: no worker, and nobody to give a lock back.
+  bool is_copy() const noexcept { return machine::own_pid() != process; }
+  void require_workers() const {
+    if (is_copy())
+      throw error(errc::unsupported,
+                  "this pool belongs to the process that has forked: its workers do not exist in the "
+                  "child; make a pool there");
   }
 
   struct carried final : sched::errand {
@@ -65,6 +74,7 @@ struct pool::state {
   static void execute(detail::task& t) noexcept {
     const std::unique_ptr<carried> mine(&static_cast<carried&>(static_cast<sched::errand&>(t)));
     if (auto* const p = sched::this_worker()->profile(); p != nullptr) p->begins_unspawned();
+    sched::this_worker()->begun().code = mine->what->code;
     detail::set_outermost(true);
     mine->what->run();
     detail::set_outermost(false);
@@ -77,7 +87,9 @@ struct pool::state {
     if (--unfinished == 0 && closed) all_ended.notify_all();
   }
 
+  const int process = machine::own_pid();
   const runtime::profile_wish wish;
+  const runtime::profile_files files;
   sched::pool workers;
   std::optional<profile_span> whole_life;  // of the setting `profile`
   std::mutex guard;                        // held for a few instructions, never over a wait of a task
@@ -87,6 +99,10 @@ struct pool::state {
 };
 
 pool::pool(const pool_options& options) {
+  if (detail::t_worker != nullptr)
+    throw error(errc::invalid_argument,
+                "a pool is made by a task, and pools do not nest: its destructor would block the worker; make it on a "
+                "thread of the program, or give the tasks to the pool that there is (task_group, async)");
   try {
     sched::explain_stack_overflows();
     state_ = std::make_unique<state>(read_options(options));
@@ -98,10 +114,14 @@ pool::pool(const pool_options& options) {
 }
 
 pool::~pool() {
+  if (state_->is_copy()) {
+    static_cast<void>(state_.release());  // its threads cannot be joined, and what they used is as it was just then
+    return;
+  }
   shutdown();
   if (state_->whole_life) {
     try {
-      runtime::report_profile(state_->whole_life->end(), state_->wish, 0, 1);
+      runtime::report_profile(state_->whole_life->end(), state_->files, 0, 1);
     } catch (const error& e) {
       base::warn("{}", e.what());
     }
@@ -110,6 +130,7 @@ pool::~pool() {
 }
 
 profile_span pool::begin_profile(const profile_options& options) {
+  state_->require_workers();
   return shoal::begin_profile(state_->workers, options);
 }
 
@@ -121,6 +142,7 @@ void pool::check_outside() noexcept {
 }
 
 void pool::begin(std::unique_ptr<detail::submission> s) {
+  state_->require_workers();
   auto c = std::make_unique<state::carried>();
   c->what = std::move(s);
   c->owner = state_.get();
@@ -138,6 +160,7 @@ void pool::begin(std::unique_ptr<detail::submission> s) {
 
 void pool::shutdown() {
   check_outside();
+  state_->require_workers();
   std::unique_lock hold(state_->guard);
   state_->closed = true;
   state_->all_ended.wait(hold, [this] { return state_->unfinished == 0; });

@@ -22,12 +22,21 @@ struct profile_wish {
   profile_options options(std::uint32_t nodes) const;
 };
 
-/// The file of one node: `name`, and of several nodes with the node's number before the last dot, or at the end.
+/// `name` with a number before the last dot, or at the end.
+std::string numbered_file(const std::string& name, std::uint64_t number);
+/// The file of one node: `name`, and of several nodes with the number of the node.
 std::string profile_file(const std::string& name, std::uint32_t node, std::uint32_t nodes);
 
-/// At start, so that nobody computes for an hour first. Makes the files, empty.
-void check_profile_files(const profile_wish& wish, std::uint32_t node, std::uint32_t nodes);
+/// Where one profile goes; empty: nowhere.
+struct profile_files {
+  std::string json;
+  std::string picture;
+};
 
-void report_profile(const profile& p, const profile_wish& wish, std::uint32_t node, std::uint32_t nodes);
+/// At start, so that nobody computes for an hour first. Makes the files, empty. Each pool and job of this process has its
+/// own: the second one that wishes for p.json gets p.2.json.
+profile_files claim_profile_files(const profile_wish& wish, std::uint32_t node, std::uint32_t nodes);
+
+void report_profile(const profile& p, const profile_files& files, std::uint32_t node, std::uint32_t nodes);
 
 }  // namespace shoal::runtime

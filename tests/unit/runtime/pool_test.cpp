@@ -14,11 +14,14 @@
 #include <thread>
 #include <vector>
 
+#include "machine/process.hpp"
+#include "shoal/array.hpp"
 #include "shoal/error.hpp"
 #include "shoal/future.hpp"
 #include "shoal/on.hpp"
 #include "shoal/profile.hpp"
 #include "shoal/task.hpp"
+#include "unit/machine/in_child.hpp"
 
 namespace {
 
@@ -256,6 +259,101 @@ TEST(pool_of_program, an_idle_one_sleeps) {
       static_cast<double>(end.tv_sec - begin.tv_sec) + 1e-9 * static_cast<double>(end.tv_nsec - begin.tv_nsec);
   RecordProperty("processor_seconds", std::to_string(used));
   EXPECT_LT(used, 0.025);  // ten times what is promised: the workers are asleep at all
+}
+
+TEST(pool_of_program, is_not_made_by_a_task) {
+  pool p(1);
+  const std::string said = p.run([] {
+    try {
+      const pool inner(1);
+      return std::string();
+    } catch (const shoal::error& e) {
+      return std::string(e.what());
+    }
+  });
+  EXPECT_NE(said.find("pools do not nest"), std::string::npos) << said;
+  EXPECT_EQ(p.run([] { return fib(5); }), 5U);
+}
+
+#if !SHOAL_TSAN && !SHOAL_ASAN
+TEST(pool_of_program, of_a_parent_is_refused_in_a_child_and_ends_there_at_once) {
+  const int status = shoal::machine::in_child([] {
+    auto p = std::make_unique<pool>(2);
+    std::atomic<bool> end{false};
+    auto unfinished = p->submit([&end] {
+      while (!end.load()) shoal::yield();
+    });
+    const int child = shoal::machine::in_child([&p] {
+      const auto refused = [&p](auto&& call) {
+        try {
+          call();
+        } catch (const shoal::error& e) {
+          return e.code() == shoal::errc::unsupported;
+        }
+        return false;
+      };
+      if (!refused([&p] { p->run([] {}); })) return 1;
+      if (!refused([&p] { p->submit([] {}); })) return 2;
+      if (!refused([&p] { p->shutdown(); })) return 3;
+      if (!refused([&p] { static_cast<void>(p->begin_profile()); })) return 4;
+      p.reset();
+      pool own(2);
+      return own.run([] { return fib(5); }) == 5 ? 0 : 5;
+    });
+    end.store(true);
+    unfinished.get();
+    return shoal::machine::exited_with(child, 0) ? 0 : WEXITSTATUS(child) + 10;
+  });
+  EXPECT_TRUE(shoal::machine::exited_with(status, 0)) << status;
+}
+#endif
+
+TEST(pool_of_program, each_profile_has_a_file_of_its_own) {
+  const std::string folder = testing::TempDir() + "shoal_profiles_" + std::to_string(shoal::machine::own_pid());
+  std::filesystem::create_directory(folder);
+  const auto once = [&folder] {
+    pool p(pool_options{.workers = 1,
+                        .settings = {{"profile_json", folder + "/p.json"}, {"profile_picture", folder + "/q"}}});
+    p.run([] { fib(5); });
+  };
+  testing::internal::CaptureStderr();
+  once();
+  once();
+  testing::internal::GetCapturedStderr();
+  for (const char* name : {"/p.json", "/p.2.json", "/q", "/q.2"}) {
+    std::error_code none;
+    EXPECT_GT(std::filesystem::file_size(folder + name, none), 100U) << name;
+  }
+  EXPECT_EQ(entries(folder.c_str()), 4U);
+  std::filesystem::remove_all(folder);
+}
+
+#if !SHOAL_TSAN && !SHOAL_ASAN
+[[gnu::noinline]] int descend(volatile char* above) {
+  volatile char frame[1000];
+  frame[0] = *above;
+  return above == nullptr ? 0 : descend(frame) + frame[1];
+}
+
+TEST(pool_death_test, an_overflow_of_a_submitted_task_names_its_body) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto code = [](auto body) { return shoal::detail::promised<decltype(body), void>(std::move(body)).code; };
+  EXPECT_NE(code([] {}), code([] { fib(1); }));
+  EXPECT_DEATH(
+      {
+        pool p(1);
+        p.run([] {
+          volatile char start = 0;
+          descend(&start);
+        });
+      },
+      "the task .*0x[0-9a-f]+ .see addr2line -Cfie. has overflowed its stack");
+}
+#endif
+
+TEST(pool_death_test, what_is_for_jobs_says_so) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(shoal::flush(), "this is for tasks of a job");
 }
 
 TEST(pool_death_test, run_from_a_task_is_named) {
