@@ -51,14 +51,14 @@ template <class>
 inline constexpr bool never = false;
 
 /// Why no loop takes these arguments, as a sentence of the compiler's.
-template <class Body, class... Options>
+template <bool Reduces, class Body, class... Options>
 void explain_refusal() {
   if constexpr (reduce_option<Body> || kept_for_nothing<Body>)
     static_assert(never<Body>, "a loop's options come last: behind the body, of a reduction behind combine");
   else if constexpr ((kept_for_nothing<Options> || ...))
     static_assert(never<Body>,
                   "an affinity_partitioner is kept from loop to loop: make it a variable, not const, and give that");
-  else if constexpr (!(reduce_option<Options> && ...))
+  else if constexpr (!((loop_option<Options> || (Reduces && reduce_option<Options>)) && ...))
     static_assert(never<Body>,
                   "what follows a loop's body are partitioners, a std::stop_token and, of a reduction, "
                   "`deterministic`");
@@ -102,11 +102,11 @@ void parallel_for(const Range& range, const Body& body, Options&&... options) {
 /// What none of the two takes: says why.
 template <std::integral First, std::integral Last, class Body, class... Options>
 void parallel_for(First, Last, const Body&, Options&&...) {
-  detail::explain_refusal<Body, Options...>();
+  detail::explain_refusal<false, Body, Options...>();
 }
 template <loop_range Range, class Body, class... Options>
 void parallel_for(const Range&, const Body&, Options&&...) {
-  detail::explain_refusal<Body, Options...>();
+  detail::explain_refusal<false, Body, Options...>();
 }
 
 /// Combines body(i) for all i of [first, last), in any order and grouping unless `deterministic`; `identity` must change
@@ -130,12 +130,12 @@ requires detail::value_body<Body, Range, T> T parallel_reduce(const Range& range
 /// What none of the two takes: says why.
 template <std::integral First, std::integral Last, class T, class Body, class Combine, class... Options>
 T parallel_reduce(First, Last, T identity, const Body&, const Combine&, Options&&...) {
-  detail::explain_refusal<Body, Options...>();
+  detail::explain_refusal<true, Body, Options...>();
   return identity;
 }
 template <loop_range Range, class T, class Body, class Combine, class... Options>
 T parallel_reduce(const Range&, T identity, const Body&, const Combine&, Options&&...) {
-  detail::explain_refusal<Body, Options...>();
+  detail::explain_refusal<true, Body, Options...>();
   return identity;
 }
 
