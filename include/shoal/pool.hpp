@@ -46,7 +46,7 @@ struct submission {
 template <class F, class R>
 struct promised final : submission {
   template <class G>
-  explicit promised(G&& f) : body(std::forward<G>(f)) {
+  promised(std::in_place_t, G&& f) : body(std::forward<G>(f)) {
     code = reinterpret_cast<const void*>(&promised::call);
   }
   static R call(F& f) { return f(); }
@@ -100,7 +100,7 @@ public:
   requires std::invocable < std::decay_t<F>
   & > auto submit(F&& f) -> std::future<std::invoke_result_t<std::decay_t<F>&>> {
     using result = std::invoke_result_t<std::decay_t<F>&>;
-    auto job = std::make_unique<detail::promised<std::decay_t<F>, result>>(std::forward<F>(f));
+    auto job = std::make_unique<detail::promised<std::decay_t<F>, result>>(std::in_place, std::forward<F>(f));
     auto made = job->result.get_future();
     begin(std::move(job));
     return made;

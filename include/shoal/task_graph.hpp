@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -81,14 +82,14 @@ public:
   /// A task without predecessors so far; `f` is called once in each run.
   template <detail::task_body F>
   handle add(F&& f) {
-    return add(std::string(), std::forward<F>(f));
+    return add(std::string_view(), std::forward<F>(f));
   }
   /// The same with a name for messages.
   template <detail::task_body F>
-  handle add(std::string name, F&& f) {
+  handle add(std::string_view name, F&& f) {
     using node = node_of<std::decay_t<F>>;
-    node* const made = ::new (place_for(sizeof(node), alignof(node))) node(std::forward<F>(f));
-    adopt(*made, std::move(name));
+    node* const made = ::new (place_for(sizeof(node), alignof(node))) node(std::in_place, std::forward<F>(f));
+    adopt(*made, name);
     return handle(*this, made->number);
   }
 
@@ -103,7 +104,7 @@ private:
   template <class F>
   struct node_of final : detail::graph_node {
     template <class G>
-    explicit node_of(G&& f) : body(std::forward<G>(f)) {
+    node_of(std::in_place_t, G&& f) : body(std::forward<G>(f)) {
       this->call = [](detail::graph_node& n) { static_cast<node_of&>(n).body(); };
       if constexpr (!std::is_trivially_destructible_v<F>)
         this->destroy = [](detail::graph_node& n) noexcept { static_cast<node_of&>(n).body.~F(); };
@@ -116,7 +117,7 @@ private:
   };
 
   void* place_for(std::size_t bytes, std::size_t alignment);
-  void adopt(detail::graph_node& n, std::string name);
+  void adopt(detail::graph_node& n, std::string_view name);
   void add_order(const handle& earlier, const handle& later);
   [[noreturn]] static void refuse(const char* what);
   void require_rest(const char* what) const;

@@ -6,7 +6,7 @@
 #include <new>
 
 #if SHOAL_TSAN
-#include <sys/single_threaded.h>
+extern "C" char __libc_single_threaded;  // of glibc's <sys/single_threaded.h>
 #endif
 
 namespace shoal::fiber {

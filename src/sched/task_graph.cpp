@@ -80,14 +80,14 @@ void* task_graph::place_for(std::size_t bytes, std::size_t alignment) {
   return at;
 }
 
-void task_graph::adopt(graph_node& n, std::string name) {
+void task_graph::adopt(graph_node& n, std::string_view name) {
   n.run = run_from_loop;
   n.group = this;
   n.number = static_cast<std::uint32_t>(nodes_.size());
   try {
     if (!name.empty()) {
       names_.resize(nodes_.size() + 1);
-      names_.back() = std::move(name);
+      names_.back() = name;
     }
     nodes_.push_back(&n);
   } catch (...) {

@@ -337,7 +337,9 @@ TEST(pool_of_program, each_profile_has_a_file_of_its_own) {
 
 TEST(pool_death_test, an_overflow_of_a_submitted_task_names_its_body) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto code = [](auto body) { return shoal::detail::promised<decltype(body), void>(std::move(body)).code; };
+  const auto code = [](auto body) {
+    return shoal::detail::promised<decltype(body), void>(std::in_place, std::move(body)).code;
+  };
   EXPECT_NE(code([] {}), code([] { fib(1); }));
   EXPECT_DEATH(
       {
