@@ -8,13 +8,13 @@
 namespace {
 
 using shoal::test::all_gone_within;
-using shoal::test::files_in;
 using shoal::test::job_process;
 using shoal::test::launch;
 using shoal::test::outcome;
 using shoal::test::processes_in;
 using shoal::test::program;
 using shoal::test::run;
+using shoal::test::shared_memory_files;
 
 constexpr double k_within_seconds = 5;
 
@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(cases, a_node_killed,
                          });
 
 TEST_P(a_node_killed, is_named_and_the_others_leave) {
-  const auto before = files_in("/dev/shm");
+  const auto before = shared_memory_files();
   job_process job(
       launch({"-n", "3", "-w", "1", "--direct", GetParam().direct}, {program("cluster_faults"), GetParam().job}));
   ASSERT_TRUE(job.says(" pid ", 3)) << job.text();
@@ -57,7 +57,7 @@ TEST_P(a_node_killed, is_named_and_the_others_leave) {
   EXPECT_TRUE(got.has("killed by signal 9")) << got;
   EXPECT_TRUE(got.has("node " + std::to_string(GetParam().node) + " (process " + std::to_string(victim) + ")")) << got;
   EXPECT_TRUE(all_gone_within(nodes, 1));
-  EXPECT_EQ(files_in("/dev/shm"), before);
+  EXPECT_EQ(shared_memory_files(), before);
 }
 
 // The launcher's own process of that node is a script that goes on for long: the others' leaving is what it goes by.
@@ -137,14 +137,14 @@ TEST(faults, ctrl_c_that_reaches_the_whole_group_ends_it_quietly) {
 
 TEST(faults, the_nodes_of_a_killed_launcher_end) {
   for (const char* what : {"endless", "idle"}) {
-    const auto before = files_in("/dev/shm");
+    const auto before = shared_memory_files();
     job_process job(launch({"-n", "3"}, {program("cluster_faults"), what}));
     ASSERT_TRUE(job.says(" pid ", 3)) << job.text();
     const auto nodes = processes_in(job.text());
     job.signal(SIGKILL);
     EXPECT_EQ(job.wait(10).status.signal, SIGKILL);
     EXPECT_TRUE(all_gone_within(nodes, k_within_seconds)) << job.text();
-    EXPECT_EQ(files_in("/dev/shm"), before);
+    EXPECT_EQ(shared_memory_files(), before);
   }
 }
 
