@@ -52,7 +52,7 @@ public:
   auto then(F&& f) -> future<detail::continuation_result<F, T>> {
     using next = detail::then_state<detail::continuation_result<F, T>, T, std::decay_t<F>>;
     detail::future_state& source = state();
-    next* const made = detail::make_state<next>(std::forward<F>(f));
+    next* const made = detail::make_state<next>(std::in_place, std::forward<F>(f));
     future<detail::continuation_result<F, T>> result(made);
     made->take_source(*state_.release());
     if (!detail::attach(source, *made)) {
@@ -87,7 +87,8 @@ template <detail::task_body F>
 auto async(const char* name, F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
   using result = std::invoke_result_t<std::decay_t<F>&>;
   detail::worker_face& w = detail::worker_here();
-  auto* const made = detail::make_state<detail::async_state<result, std::decay_t<F>>>(std::forward<F>(f));
+  auto* const made =
+      detail::make_state<detail::async_state<result, std::decay_t<F>>>(std::in_place, std::forward<F>(f));
   made->name = name;
   try {
     detail::spawn(w, *made);
@@ -136,10 +137,10 @@ public:
     state_->value.emplace(std::forward<Values>(values)...);
     finish();
   }
-  void set_exception(std::exception_ptr e) noexcept {
+  void set_exception(const std::exception_ptr& e) noexcept {
     check();
     SHOAL_ASSERT(e != nullptr, "a promise is set to an exception, and this is none; std::make_exception_ptr makes one");
-    state_->thrown = std::move(e);
+    state_->thrown = e;
     finish();
   }
 

@@ -152,7 +152,7 @@ struct body_state : future_value<T> {
 template <class T, class F>
 struct async_state final : body_state<T, F> {
   template <class G>
-  explicit async_state(G&& f) noexcept(std::is_nothrow_constructible_v<F, G>)
+  async_state(std::in_place_t, G&& f) noexcept(std::is_nothrow_constructible_v<F, G>)
       : body_state<T, F>(k_kind, std::forward<G>(f)) {}
 
   static future_state* step(future_state& s) noexcept {
@@ -169,7 +169,7 @@ struct async_state final : body_state<T, F> {
 template <class T, class Source, class F>
 struct then_state final : body_state<T, F> {
   template <class G>
-  explicit then_state(G&& f) noexcept(std::is_nothrow_constructible_v<F, G>)
+  then_state(std::in_place_t, G&& f) noexcept(std::is_nothrow_constructible_v<F, G>)
       : body_state<T, F>(k_kind, std::forward<G>(f)) {}
 
   void take_source(future_value<Source>& s) noexcept {
