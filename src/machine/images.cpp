@@ -27,7 +27,8 @@ constexpr std::uintptr_t k_highest = std::uintptr_t{1} << 47;
 // Larger ones are reservations (a sanitizer's shadow, a symmetric heap), not what malloc returns.
 constexpr std::uintptr_t k_largest_heap_bytes = std::uintptr_t{1} << 40;
 #ifdef SHOAL_ASAN
-constexpr std::uintptr_t k_tables_begin = 0x7fff8000;  // of the sanitizer itself: what lies in between is not a program's
+constexpr std::uintptr_t k_tables_begin =
+    0x7fff8000;  // of the sanitizer itself: what lies in between is not a program's
 constexpr std::uintptr_t k_tables_end = 0x10007fff8000;
 #else
 constexpr std::uintptr_t k_tables_begin = 0;
