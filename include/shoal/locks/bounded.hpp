@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fair within a bound: whoever is running may take a free lock before those who wait, but each waiter at the head of the
+// queue is passed at most `bound` times; then it is handed the lock. So with more threads than processors most hand-overs
+// need no switch, and every wait is bounded: by (bound + 1) times the number of waiters before it, in acquisitions.
+// Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
+// Guarantees: first come first served among those who wait. try_lock() may pass as lock() may. Uncontended it is an
+// exchange and a store. Must outlive every unlock() that has begun.
+// Shown by tests/unit/locks/bounded_test.cpp, model: tests/model/locks_test.cpp.
+#pragma once
+
+#include <algorithm>
+
+#include "shoal/locks/ticket.hpp"
+
+namespace shoal {
+
+template <class Wait = adaptive_wait, class Atomics = lockfree::std_atomics, std::size_t Bells = 8>
+class bounded_lock {
+public:
+  static constexpr unsigned k_bound = 64;
+
+  explicit bounded_lock(unsigned bound = k_bound) : bound_(bound) {}
+  bounded_lock(const bounded_lock&) = delete;
+  bounded_lock& operator=(const bounded_lock&) = delete;
+
+  void lock(unsigned = 0) {
+    if (!try_lock()) [[unlikely]]
+      wait();
+  }
+  // Partner of the acquire: the release in unlock().
+  bool try_lock() { return held_.exchange(1, std::memory_order_acquire) == 0; }
+
+  void unlock() {
+    if (head_waits_.load(std::memory_order_acquire) != 0) [[unlikely]]  // partner: wait()
+      if (pass_or_hand_over()) return;
+    held_.store(0, std::memory_order_release);
+    bell_.ring_one();
+  }
+
+private:
+  using word = typename Atomics::template atomic<std::uint32_t>;
+
+  // Those who wait queue for being the head, which alone competes with those who come.
+  [[gnu::noinline]] void wait() {
+    queue_.lock();
+    left_.store(bound_, std::memory_order_relaxed);
+    head_waits_.store(1, std::memory_order_release);  // partner: unlock(), which then knows left_
+    bell_.wait([&] {
+      if (handed_.load(std::memory_order_acquire) != 0) return true;  // partner: pass_or_hand_over()
+      return held_.load(std::memory_order_relaxed) == 0 && try_lock();
+    });
+    handed_.store(0, std::memory_order_relaxed);
+    head_waits_.store(0, std::memory_order_relaxed);
+    queue_.unlock();
+  }
+
+  // With the lock held, so nobody else counts. True: it stays held, by the head now.
+  [[gnu::noinline]] bool pass_or_hand_over() {
+    const std::uint32_t left = left_.load(std::memory_order_relaxed);
+    if (left != 0) {
+      left_.store(left - 1, std::memory_order_relaxed);
+      return false;
+    }
+    handed_.store(1, std::memory_order_release);
+    bell_.ring_one();
+    return true;
+  }
+
+  word held_{0};
+  word head_waits_{0};  // written by the head; read by the holder
+  word handed_{0};      // the holder to the head: it is yours
+  word left_{0};        // how often the head may still be passed
+  detail::wait_bell<Wait, Atomics> bell_;
+  std::uint32_t bound_;
+  alignas(lockfree::k_cache_line_bytes) ticket_lock<Wait, Atomics, Bells> queue_;
+};
+
+}  // namespace shoal

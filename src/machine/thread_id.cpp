@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/thread_id.hpp"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+
+namespace shoal::machine {
+
+std::uint32_t thread_id() noexcept {
+  thread_local constinit std::uint32_t id = 0;
+  if (id == 0) [[unlikely]]
+    id = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  return id;
+}
+
+bool thread_lives(std::uint32_t id) noexcept {
+  const int saved_errno = errno;
+  const bool lives = ::syscall(SYS_tgkill, ::getpid(), id, 0) == 0;
+  errno = saved_errno;
+  return lives;
+}
+
+std::string thread_name(std::uint32_t id) {
+  std::string name;
+  std::getline(std::ifstream("/proc/self/task/" + std::to_string(id) + "/comm"), name);
+  return name;
+}
+
+unsigned current_processor() noexcept {
+  const int now = ::sched_getcpu();
+  return now < 0 ? 0 : static_cast<unsigned>(now);
+}
+
+}  // namespace shoal::machine

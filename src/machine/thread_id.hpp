@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads by the kernel's number, for diagnostics: who am I, does that one still live, how is it called.
+// Who may call: any thread. thread_id() costs a load after the first call of a thread (a child of fork keeps the number of
+// the thread that forked); the others read /proc. Never switches tasks. Shown by tests/unit/machine/thread_id_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace shoal::machine {
+
+/// Never 0.
+std::uint32_t thread_id() noexcept;
+/// Whether this process has such a thread.
+bool thread_lives(std::uint32_t id) noexcept;
+/// As pthread_setname_np(3) gave it; empty if there is no such thread any more.
+std::string thread_name(std::uint32_t id);
+/// The processor that the caller runs on at this moment; 0 if unknown.
+unsigned current_processor() noexcept;
+
+}  // namespace shoal::machine

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/thread_id.hpp"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <thread>
+
+#include "machine/topology.hpp"
+
+namespace shoal::machine {
+namespace {
+
+TEST(thread_id, is_the_threads_own_and_known_while_it_lives) {
+  const std::uint32_t mine = thread_id();
+  EXPECT_NE(mine, 0U);
+  EXPECT_EQ(thread_id(), mine);
+  EXPECT_TRUE(thread_lives(mine));
+  std::uint32_t other = 0;
+  std::string name;
+  std::thread([&] {
+    pthread_setname_np(pthread_self(), "fisher");
+    other = thread_id();
+    name = thread_name(other);
+    EXPECT_TRUE(thread_lives(other));
+  }).join();
+  EXPECT_NE(other, mine);
+  EXPECT_EQ(name, "fisher");
+  // join() may return a moment before the kernel has taken the thread off its list.
+  for (int i = 0; i < 1000 && thread_lives(other); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_FALSE(thread_lives(other));
+  EXPECT_EQ(thread_name(other), "");
+}
+
+TEST(thread_id, the_current_processor_is_one_that_this_process_may_use) {
+  const auto machine = topology::discover();
+  const unsigned pu = current_processor();
+  bool known = false;
+  for (const processor& p : machine.processors()) known = known || p.pu == pu;
+  EXPECT_TRUE(known) << pu;
+}
+
+}  // namespace
+}  // namespace shoal::machine
