@@ -6,6 +6,10 @@
 
 #include "shoal/locks/any_lock.hpp"
 #include "shoal/locks/bounded.hpp"
+#include "shoal/locks/clh.hpp"
+#include "shoal/locks/hierarchical.hpp"
+#include "shoal/locks/mcs.hpp"
+#include "shoal/locks/message.hpp"
 #include "shoal/locks/mutex.hpp"
 #include "shoal/locks/priority.hpp"
 #include "shoal/locks/tas.hpp"

@@ -50,6 +50,22 @@ struct priority_of {
   using type = priority_lock<thread_wait<Wait>>;
 };
 template <wait_kind Wait>
+struct mcs_of {
+  using type = mcs_lock<thread_wait<Wait>>;
+};
+template <wait_kind Wait>
+struct clh_of {
+  using type = clh_lock<thread_wait<Wait>>;
+};
+template <wait_kind Wait>
+struct hierarchical_of {
+  using type = hierarchical_lock<thread_wait<Wait>>;
+};
+template <wait_kind Wait>
+struct message_of {
+  using type = message_lock<thread_wait<Wait>>;
+};
+template <wait_kind Wait>
 struct bounded_of {
   using type = bounded_lock<thread_wait<Wait>>;
 };
@@ -59,7 +75,11 @@ constexpr std::array k_kinds{
     entry<tas_of>("tas"),
     entry<ticket_of>("ticket"),
     entry<priority_of, &lock_options::classes>("priority"),
+    entry<mcs_of>("mcs"),
+    entry<clh_of>("clh"),
+    entry<hierarchical_of, &lock_options::packages, &lock_options::bound>("hierarchical"),
     entry<bounded_of, &lock_options::bound>("bounded"),
+    entry<message_of, &lock_options::bound>("message"),
 };
 
 constexpr auto k_kind_names = [] {

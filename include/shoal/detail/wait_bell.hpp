@@ -5,7 +5,7 @@
 // Who may call: any thread; wait() blocks as its policy says, or switches tasks with task_wait.
 // Guarantees: no change is slept over: a sleeper announces itself, makes all threads fence, and looks once more (Dekker;
 // the unlocker's half is a store, a compiler fence and a load). The bell must outlive every ring().
-// Shown by tests/unit/locks/wait_test.cpp, model: tests/model/lock_wait_test.cpp.
+// Shown by tests/unit/locks/any_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -27,13 +27,12 @@ public:
     }
     if constexpr (Wait::k_sleeps) {
       for (;;) {
-        asleep_.store(k_somebody, std::memory_order_relaxed);
+        const std::uint32_t announced = announce();
         Wait::fence_all();  // partner: the fence in ring()
         if (ready()) return;
-        Wait::sleep(asleep_, k_somebody);
+        Wait::sleep(rings_, announced);
         if (!ready()) continue;
-        // There may be others: a ring wakes one, and whoever it was rings for the next.
-        asleep_.store(k_somebody, std::memory_order_relaxed);
+        announce();  // a ring wakes one, and there may be others: whoever it was rings for the next
         return;
       }
     }
@@ -46,18 +45,28 @@ private:
   void ring([[maybe_unused]] int count) {
     if constexpr (Wait::k_sleeps) {
       Wait::fence();  // partner: fence_all() in wait()
-      if (asleep_.load(std::memory_order_relaxed) != k_nobody) [[unlikely]]
-        wake(count);
+      std::uint32_t seen = rings_.load(std::memory_order_relaxed);
+      if ((seen & 1) != 0) [[unlikely]]
+        wake(seen, count);
     }
   }
-  [[gnu::noinline, gnu::cold]] void wake(int count) {
-    const auto where = Wait::address(asleep_);
-    if (asleep_.exchange(k_nobody, std::memory_order_relaxed) != k_nobody) Wait::wake(where, count);
+  [[gnu::noinline, gnu::cold]] void wake(std::uint32_t seen, int count) {
+    const auto where = Wait::address(rings_);
+    if (rings_.compare_exchange_strong(seen, seen + 1, std::memory_order_relaxed, std::memory_order_relaxed))
+      Wait::wake(where, count);
   }
 
-  static constexpr std::uint32_t k_nobody = 0;
-  static constexpr std::uint32_t k_somebody = 1;
-  typename Atomics::template atomic<std::uint32_t> asleep_{k_nobody};  // partners: sleepers and ringers
+  // An exchange also where nothing changes: it sees the newest ring.
+  std::uint32_t announce() {
+    std::uint32_t seen = rings_.load(std::memory_order_relaxed);
+    while (!rings_.compare_exchange_weak(seen, seen | 1, std::memory_order_relaxed, std::memory_order_relaxed)) {
+    }
+    return seen | 1;
+  }
+
+  // Odd while somebody sleeps or is about to. Counts on, so that who is about to sleep notices a ring that came before,
+  // though another has announced itself since. Partners: sleepers and ringers.
+  typename Atomics::template atomic<std::uint32_t> rings_{0};
 };
 
 }  // namespace shoal::detail

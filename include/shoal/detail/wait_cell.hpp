@@ -4,7 +4,7 @@
 // policy says, or switches tasks with task_wait.
 // Guarantees: what was written before grant() is visible after wait(). The waiter may destroy the cell as soon as wait()
 // returns: grant() does not touch it after that.
-// Shown by tests/unit/locks/wait_test.cpp, model: tests/model/lock_wait_test.cpp.
+// Shown by tests/unit/locks/any_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -40,6 +40,7 @@ public:
     }
   }
 
+  bool granted() const { return word_.load(std::memory_order_acquire) == k_granted; }  // partner: grant()
   void reset() { word_.store(k_pending, std::memory_order_relaxed); }
 
 private:

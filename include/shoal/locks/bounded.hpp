@@ -5,7 +5,7 @@
 // Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
 // Guarantees: first come first served among those who wait. try_lock() may pass as lock() may. Uncontended it is an
 // exchange and a store. Must outlive every unlock() that has begun.
-// Shown by tests/unit/locks/bounded_test.cpp, model: tests/model/locks_test.cpp.
+// Shown by tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ public:
   bool try_lock() { return held_.exchange(1, std::memory_order_acquire) == 0; }
 
   void unlock() {
-    if (head_waits_.load(std::memory_order_acquire) != 0) [[unlikely]]  // partner: wait()
+    if (head_waits_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       if (pass_or_hand_over()) return;
     held_.store(0, std::memory_order_release);
     bell_.ring_one();
@@ -44,7 +44,7 @@ private:
   [[gnu::noinline]] void wait() {
     queue_.lock();
     left_.store(bound_, std::memory_order_relaxed);
-    head_waits_.store(1, std::memory_order_release);  // partner: unlock(), which then knows left_
+    head_waits_.store(1, std::memory_order_relaxed);
     bell_.wait([&] {
       if (handed_.load(std::memory_order_acquire) != 0) return true;  // partner: pass_or_hand_over()
       return held_.load(std::memory_order_relaxed) == 0 && try_lock();
@@ -54,7 +54,8 @@ private:
     queue_.unlock();
   }
 
-  // With the lock held, so nobody else counts. True: it stays held, by the head now.
+  // With the lock held, so nobody else counts. True: it stays held, by the head now. A count that is out of date is that
+  // of the head before, and not more than the bound either.
   [[gnu::noinline]] bool pass_or_hand_over() {
     const std::uint32_t left = left_.load(std::memory_order_relaxed);
     if (left != 0) {

@@ -2,14 +2,15 @@
 // How a thread passes the time until a lock is its own. A policy of every lock: spin_wait, yield_wait, park_wait,
 // adaptive_wait (a little of each in turn; the default). Spinning is for threads that have a processor each: as soon as
 // there are more threads than processors, who spins keeps the holder from running.
-// A policy for other waiters has the same shape: k_sleeps, pass(), back_off(), address(), sleep(), wake(), fences; or it
+// A policy for other waiters has the same shape: k_sleeps, pass(), back_off(), moment(), place(), address(), sleep(), wake(), fences; or it
 // specializes detail::wait_cell and detail::wait_bell, as tasks do (task_wait.hpp).
 // Who may call: any thread. Blocks the thread, so tasks use task_wait. Never switches tasks.
-// Shown by tests/unit/locks/wait_test.cpp, model: tests/model/lock_wait_test.cpp.
+// Shown by tests/unit/locks/any_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace shoal {
@@ -56,6 +57,12 @@ struct thread_wait {
   }
   /// For somebody who is between two steps of a few instructions.
   static void moment(unsigned round) noexcept { round < k_spins ? detail::lock_pause() : detail::lock_yield(); }
+
+  /// A number that differs among waiters and stays with each: threads differ by where their stacks are.
+  static std::size_t place() noexcept {
+    const auto page = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) >> 12;
+    return static_cast<std::size_t>((page * 0x9e3779b97f4a7c15U) >> 32);
+  }
 
   static std::atomic<std::uint32_t>* address(std::atomic<std::uint32_t>& word) noexcept { return &word; }
   /// Sleeps while the word holds `expected`; may end for no reason.

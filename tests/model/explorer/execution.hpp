@@ -176,6 +176,14 @@ public:
     news();
   }
 
+  void futex_wake_all(std::size_t at, std::source_location where) {
+    if (!step()) return;
+    if (traced_) tell(where, "futex wake all @{}", at);
+    for (const auto& each : threads_)
+      if (each->blocked_on == at) each->blocked_on = k_nowhere;
+    news();
+  }
+
   // In a loop that waits: others go first, until one of them has changed something, and stores arrive.
   void give_way() {
     if (unwinding() || !running_phase_) return;

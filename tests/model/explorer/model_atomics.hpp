@@ -57,6 +57,9 @@ public:
   }
   void futex_wake_one(place where = place::current()) { execution::current().futex_wake_one(at_, where); }
 
+  // For a wake that may come when the atomic is gone: execution::futex_wake_one(), _all().
+  std::size_t number() const { return at_; }
+
 private:
   static std::uint64_t bits(T v) {
     std::uint64_t b = 0;

@@ -133,7 +133,8 @@ TEST(any_lock, an_unknown_kind_is_refused_with_those_that_there_are) {
 
 TEST(any_lock, all_kinds_are_there) {
   const std::vector<std::string_view> kinds(lock_kinds().begin(), lock_kinds().end());
-  for (const std::string_view kind : {"mutex", "tas", "ticket", "priority", "bounded"})
+  for (const std::string_view kind :
+       {"mutex", "tas", "ticket", "priority", "mcs", "clh", "hierarchical", "bounded", "message"})
     EXPECT_NE(std::find(kinds.begin(), kinds.end(), kind), kinds.end()) << kind;
 }
 

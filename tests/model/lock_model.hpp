@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways of waiting for locks on the simulated memory: an abstract one (somebody else goes on), and ones that sleep, with a
+// futex. The heavy fence of a sleeper makes every other thread fence between two of its instructions: in the model, a
+// sequentially consistent fence on both sides.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <source_location>
+
+#include "model/explorer/explorer.hpp"
+
+namespace shoal::model {
+
+// `Awake` rounds before it sleeps; a mutant leaves out one of the fences, or the wake.
+enum class wait_mutant { none, sleeper_without_fence, ringer_without_fence, no_wake };
+
+template <bool Sleeps, unsigned Awake = 0, wait_mutant Mutant = wait_mutant::none>
+struct model_wait {
+  static constexpr bool k_sleeps = Sleeps;
+
+  static bool pass(unsigned round) {
+    if (Sleeps && round >= Awake) return false;
+    execution::current().give_way();
+    return true;
+  }
+  static void back_off(unsigned) {}
+  static void moment(unsigned) { execution::current().give_way(); }
+  static std::size_t place() { return 0; }
+
+  static std::size_t address(const model_atomic<std::uint32_t>& word) { return word.number(); }
+  static void sleep(model_atomic<std::uint32_t>& word, std::uint32_t expected) { word.futex_wait(expected); }
+  static void wake(std::size_t word, int count) {
+    if (Mutant == wait_mutant::no_wake) return;
+    if (count == 1)
+      execution::current().futex_wake_one(word, std::source_location::current());
+    else
+      execution::current().futex_wake_all(word, std::source_location::current());
+  }
+  static void fence_all() {
+    if (Mutant != wait_mutant::sleeper_without_fence) model_atomics::fence(std::memory_order_seq_cst);
+  }
+  static void fence() {
+    if (Mutant != wait_mutant::ringer_without_fence) model_atomics::fence(std::memory_order_seq_cst);
+  }
+};
+
+using abstract_wait = model_wait<false>;
+using parking_wait = model_wait<true, 0>;
+using adaptive_model_wait = model_wait<true, 1>;
+
+// Each of `threads` takes the lock `rounds` times, by `lock(the lock, thread)`, and writes what is not atomic.
+template <class Lock>
+scenario guarded(int threads, int rounds, std::function<std::unique_ptr<Lock>()> make,
+                 std::function<bool(Lock&, int)> lock) {
+  return [=](execution& run) {
+    struct table {
+      std::unique_ptr<Lock> lock;
+      model_plain<int> count{0};
+      int inside = 0;  // the explorer's own books
+      int entered = 0;
+    };
+    auto t = std::make_shared<table>();
+    t->lock = make();
+    for (int i = 0; i < threads; ++i)
+      run.thread("thread", [=] {
+        for (int r = 0; r < rounds; ++r) {
+          if (!lock(*t->lock, i)) continue;
+          check(t->inside++ == 0, "one at a time");
+          ++t->entered;
+          t->count.write(t->count.read() + 1);
+          --t->inside;
+          t->lock->unlock();
+        }
+      });
+    run.finally([=] {
+      check(t->count.read() == t->entered, "nothing is lost");
+      check(t->lock->try_lock(), "free at the end");
+    });
+  };
+}
+
+template <class Lock>
+std::unique_ptr<Lock> plainly() {
+  return std::make_unique<Lock>();
+}
+template <class Lock>
+bool by_lock(Lock& lock, int) {
+  lock.lock();
+  return true;
+}
+// The first thread only tries.
+template <class Lock>
+bool first_tries(Lock& lock, int thread) {
+  if (thread == 0) return lock.try_lock();
+  lock.lock();
+  return true;
+}
+
+}  // namespace shoal::model

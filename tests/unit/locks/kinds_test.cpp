@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who goes next: the order that each kind promises. The waiters come one after the other (each is known to wait before
+// the next one starts), then the lock goes round.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "machine/thread_id.hpp"
+#include "shoal/locks.hpp"
+
+namespace shoal {
+namespace {
+
+// Whether a thread waits shows in nothing but that it does not come: so each one has some time to begin.
+void let_it_wait() { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
+
+template <class Lock>
+class line {
+public:
+  explicit line(Lock& lock) : lock_(lock) { lock_.lock(); }
+  void add(int name, std::function<void(Lock&)> get) {
+    threads_.emplace_back([this, name, get = std::move(get)] {
+      get(lock_);
+      served_.push_back(name);
+      let_it_wait();  // whoever has moved on in a queue of several steps comes to rest
+      lock_.unlock();
+    });
+    let_it_wait();
+  }
+  std::vector<int> served() {
+    lock_.unlock();
+    for (std::thread& t : threads_) t.join();
+    return served_;
+  }
+
+private:
+  Lock& lock_;
+  std::vector<std::thread> threads_;
+  std::vector<int> served_;
+};
+
+template <class Lock>
+class first_come : public testing::Test {};
+using fifo_kinds =
+    testing::Types<ticket_lock<>, ticket_lock<park_wait>, mcs_lock<>, mcs_lock<park_wait>, clh_lock<>,
+                   clh_lock<park_wait>, message_lock<>, priority_lock<>, hierarchical_lock<>, bounded_lock<>>;
+TYPED_TEST_SUITE(first_come, fifo_kinds);
+
+TYPED_TEST(first_come, first_served) {
+  TypeParam lock;
+  line<TypeParam> all(lock);
+  for (int i = 0; i < 4; ++i) all.add(i, [](TypeParam& l) { l.lock(); });
+  EXPECT_EQ(all.served(), (std::vector{0, 1, 2, 3}));
+}
+
+TEST(priority_lock, the_higher_class_goes_first_and_each_in_order) {
+  priority_lock<> lock;
+  line<priority_lock<>> all(lock);
+  int name = 0;
+  for (const unsigned cls : {1U, 0U, 1U, 0U, 1U, 0U}) all.add(name++, [cls](priority_lock<>& l) { l.lock(cls); });
+  EXPECT_EQ(all.served(), (std::vector{1, 3, 5, 0, 2, 4}));
+}
+
+// Number 0 came when nobody of class 1 was there, and so waits for class 0 alone.
+TEST(priority_lock, of_three_classes) {
+  priority_lock<> lock(3);
+  line<priority_lock<>> all(lock);
+  int name = 0;
+  for (const unsigned cls : {2U, 1U, 2U, 0U, 1U, 0U}) all.add(name++, [cls](priority_lock<>& l) { l.lock(cls); });
+  EXPECT_EQ(all.served(), (std::vector{3, 5, 0, 1, 4, 2}));
+}
+
+TEST(priority_lock, of_one_class_and_a_class_too_many) {
+  priority_lock<> one(1);
+  one.lock(7);
+  EXPECT_FALSE(one.try_lock());
+  one.unlock();
+  EXPECT_TRUE(one.try_lock());
+  one.unlock();
+  priority_lock<> none(0);
+  none.lock();
+  none.unlock();
+}
+
+TEST(message_lock, whose_event_has_come_goes_first) {
+  message_lock<> lock;
+  lock_event events[4];
+  line<message_lock<>> all(lock);
+  for (int i = 0; i < 4; ++i) all.add(i, [&, i](message_lock<>& l) { l.lock_for(events[i]); });
+  all.add(4, [](message_lock<>& l) { l.lock(); });
+  events[3].raise();
+  events[1].raise();
+  EXPECT_EQ(all.served(), (std::vector{1, 3, 0, 2, 4}));
+}
+
+TEST(message_lock, the_first_is_passed_no_more_often_than_the_bound) {
+  message_lock<> lock(2);
+  lock_event come;
+  come.raise();
+  line<message_lock<>> all(lock);
+  all.add(0, [](message_lock<>& l) { l.lock(); });
+  for (int i = 1; i < 5; ++i) all.add(i, [&](message_lock<>& l) { l.lock_for(come); });
+  EXPECT_EQ(all.served(), (std::vector{1, 2, 0, 3, 4}));
+}
+
+// Threads say themselves where they are.
+struct two_packages {
+  std::shared_ptr<std::vector<std::pair<std::uint32_t, unsigned>>> where =
+      std::make_shared<std::vector<std::pair<std::uint32_t, unsigned>>>();
+  package_map map() const {
+    return {2, [w = where] {
+              for (const auto& [thread, package] : *w)
+                if (thread == machine::thread_id()) return package;
+              return 0U;
+            }};
+  }
+  void i_am_in(unsigned package) const { where->emplace_back(machine::thread_id(), package); }
+};
+
+std::vector<int> served_by_packages(unsigned bound) {
+  const two_packages two;
+  two.where->reserve(16);
+  hierarchical_lock<> lock(two.map(), bound);
+  line<hierarchical_lock<>> all(lock);
+  int name = 0;
+  // Each comes while the one before waits already, and nobody looks at the table meanwhile.
+  for (const unsigned package : {1U, 0U, 1U, 0U, 1U, 0U})
+    all.add(name++, [&two, package](hierarchical_lock<>& l) {
+      two.i_am_in(package);
+      l.lock();
+    });
+  return all.served();
+}
+
+TEST(hierarchical_lock, stays_in_the_package_of_the_holder) {
+  EXPECT_EQ(served_by_packages(64), (std::vector{1, 3, 5, 0, 2, 4}));
+}
+
+TEST(hierarchical_lock, but_no_more_often_in_a_row_than_the_bound) {
+  EXPECT_EQ(served_by_packages(1), (std::vector{1, 0, 2, 3, 5, 4}));
+  EXPECT_EQ(served_by_packages(0), (std::vector{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(package_map, of_this_machine) {
+  const package_map map = package_map::of_machine();
+  EXPECT_GE(map.count, 1U);
+  EXPECT_LT(map.package(), map.count);
+}
+
+TEST(clh_lock, more_threads_than_nodes) {
+  clh_lock<> lock(2);
+  long count = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 5; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) {
+        lock.lock();
+        ++count;
+        lock.unlock();
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(count, 5 * 500);
+  EXPECT_TRUE(lock.try_lock());
+  EXPECT_FALSE(lock.try_lock());
+  lock.unlock();
+}
+
+// One thread takes it again and again; the waiter is passed at most so often.
+TEST(bounded_lock, a_waiter_is_passed_no_more_often_than_the_bound) {
+  constexpr unsigned k_bound = 10;
+  bounded_lock<> lock(k_bound);
+  std::atomic<bool> served{false};
+  lock.lock();
+  std::thread waiter([&] {
+    lock.lock();
+    served = true;
+    lock.unlock();
+  });
+  let_it_wait();
+  let_it_wait();
+  lock.unlock();
+  unsigned passes = 0;
+  while (!served) {
+    lock.lock();
+    if (!served) ++passes;
+    lock.unlock();
+  }
+  waiter.join();
+  // The unlock before the loop has let it be passed once already, by us if by anybody.
+  EXPECT_LE(passes, k_bound);
+}
+
+}  // namespace
+}  // namespace shoal
