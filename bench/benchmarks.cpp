@@ -6,6 +6,7 @@
 #include "bench/micro/blocked.hpp"
 #include "bench/micro/dependences.hpp"
 #include "bench/micro/limits.hpp"
+#include "bench/micro/locks.hpp"
 #include "bench/micro/spawn.hpp"
 #include "bench/micro/switch.hpp"
 
@@ -24,6 +25,8 @@ constexpr subcommand k_benchmarks[] = {
      "shoal bench dependences -w 1", declare_dependences},
     {"blocked", "memory and time of tasks that all wait, then all wake", "shoal bench blocked --tasks 1000000",
      declare_blocked},
+    {"locks", "locks under contention: rates, waiting times, bias factors",
+     "shoal bench locks --threads 1,2,4 --picture locks.svg", declare_locks},
     {"barrier", "barrier and allreduce of 8 bytes over nodes", "shoal bench barrier -n 2", declare_barrier},
 };
 

@@ -5,6 +5,8 @@
 #include "shoal/array.hpp"
 #include "shoal/error.hpp"
 #include "shoal/future.hpp"
+#include "shoal/lock_meter.hpp"
+#include "shoal/locks.hpp"
 #include "shoal/loop.hpp"
 #include "shoal/on.hpp"
 #include "shoal/parallel_for.hpp"
@@ -21,3 +23,4 @@
 #include "shoal/task.hpp"
 #include "shoal/task_flow.hpp"
 #include "shoal/task_graph.hpp"
+#include "shoal/task_lock.hpp"

@@ -20,9 +20,18 @@ struct kind_entry {
   std::array<maker, 4> makers;  // by wait_kind
 };
 
+template <class Lock, class Option>
+const Option& value(const Option& option) {
+  return option;
+}
+template <class Lock>
+unsigned value(const std::optional<unsigned>& bound) {
+  return bound.value_or(Lock::k_bound);
+}
+
 template <class Lock, auto... Options>
-std::unique_ptr<any_lock> make(const lock_options& options) {
-  return std::make_unique<locks::owned_lock<Lock>>(options.*Options...);
+std::unique_ptr<any_lock> make([[maybe_unused]] const lock_options& options) {
+  return std::make_unique<locks::owned_lock<Lock>>(value<Lock>(options.*Options)...);
 }
 
 template <template <wait_kind> class Of, auto... Options>

@@ -31,6 +31,13 @@ public:
     ring_[last_++ & mask_] = {f, word};
   }
 
+  /// It is popped next.
+  void push_front(fiber::fiber* f) {
+    if (last_ - first_ > mask_) [[unlikely]]
+      grow();
+    ring_[--first_ & mask_] = {f, 0};
+  }
+
   entry pop() noexcept {
     if (last_ - first_ >= k_worth_it && fetched_ < first_ + k_nearest) fetch_ahead();
     return ring_[first_++ & mask_];
@@ -61,17 +68,18 @@ private:
     for (std::size_t i = 0; i < count; ++i) larger[i] = ring_[(first_ + i) & mask_];
     ring_ = std::move(larger);
     mask_ = capacity - 1;
-    fetched_ -= std::min(fetched_, first_);
-    first_ = 0;
-    last_ = count;
+    fetched_ = k_start + fetched_ - std::min(fetched_, first_);
+    first_ = k_start;
+    last_ = k_start + count;
   }
 
   static constexpr std::size_t k_initial = 256;
+  static constexpr std::size_t k_start = std::size_t{1} << 40;  // far from 0, since push_front counts down
   std::unique_ptr<entry[]> ring_ = std::make_unique<entry[]>(k_initial);
   std::size_t mask_ = k_initial - 1;
-  std::size_t first_ = 0;
-  std::size_t last_ = 0;
-  std::size_t fetched_ = 0;  // up to here stacks have been prefetched
+  std::size_t first_ = k_start;
+  std::size_t last_ = k_start;
+  std::size_t fetched_ = k_start;  // up to here stacks have been prefetched
 };
 
 }  // namespace shoal::sched

@@ -2,6 +2,8 @@
 #include "shoal/sync.hpp"
 
 #include "machine/futex.hpp"
+#include "sched/worker.hpp"
+#include "shoal/task_lock.hpp"
 
 namespace shoal::detail {
 
@@ -21,6 +23,18 @@ void wait_list::wake_all(waiter* w) noexcept {
     wake(w->task);
     w = next;
   }
+}
+
+void switch_to(suspended* s) noexcept {
+  sched::worker& here = *sched::this_worker();
+  const fiber::unwatched quiet;
+  here.make_next(*reinterpret_cast<fiber::fiber*>(s));
+  here.yield();
+}
+
+void wait_a_moment(unsigned round) noexcept {
+  constexpr unsigned k_pauses = 8;
+  round < k_pauses ? machine::pause() : machine::yield_processor();
 }
 
 }  // namespace shoal::detail

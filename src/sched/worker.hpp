@@ -80,6 +80,12 @@ public:
     ready_.push(&f, word);
   }
 
+  /// The same; it goes on as soon as the running task leaves.
+  void make_next(fiber::fiber& f) noexcept {
+    fiber::release_to(&f);
+    ready_.push_front(&f);
+  }
+
   // --- for any thread ---
   void make_ready(fiber::fiber& f) noexcept;
   void give_errand(errand& e) noexcept;

@@ -8,9 +8,12 @@
 #include <numeric>
 
 #include "shoal/profile_result.hpp"
+#include "trace/drawing.hpp"
 
 namespace shoal {
 namespace {
+
+using trace::drawing;
 
 constexpr double k_width = 960;
 constexpr double k_left = 90;
@@ -28,41 +31,6 @@ constexpr const char* k_inflation = "#ccbb44";
 constexpr const char* k_scheduling = "#ee6677";
 constexpr const char* k_idle = "#cccccc";
 constexpr const char* k_offered = "#4477aa";
-
-class drawing {
-public:
-  void text(double x, double y, std::string_view words, std::string_view anchor = "start", int size = 12,
-            std::string_view colour = "#222222") {
-    fmt::format_to(std::back_inserter(body_),
-                   "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-size=\"{}\" fill=\"{}\">{}</text>\n", x, y,
-                   anchor, size, colour, words);
-  }
-  void box(double x, double y, double width, double height, std::string_view colour, std::string_view says = "") {
-    fmt::format_to(
-        std::back_inserter(body_),
-        "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"><title>{}</title></rect>\n", x,
-        y, std::max(width, 0.0), height, colour, says);
-  }
-  void line(double x1, double y1, double x2, double y2, std::string_view colour = "#444444") {
-    fmt::format_to(std::back_inserter(body_),
-                   "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", x1, y1, x2, y2,
-                   colour);
-  }
-  void path(const std::string& steps, std::string_view fill, std::string_view stroke) {
-    fmt::format_to(std::back_inserter(body_), "<path d=\"{}\" fill=\"{}\" stroke=\"{}\"/>\n", steps, fill, stroke);
-  }
-  std::string finish(double height) const {
-    return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "
-        "{1:.0f}\" "
-        "font-family=\"sans-serif\" fill=\"#222222\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{2}"
-        "</svg>\n",
-        k_width, height, body_);
-  }
-
-private:
-  std::string body_;
-};
 
 // 1, 2 or 5 times a power of ten, so that there are four to ten of them.
 double nice_step(double span) {
@@ -194,7 +162,7 @@ std::string profile_picture(const profile& p) {
     const double most = std::max(offered.empty() ? 0.0 : *std::ranges::max_element(offered), 1.0);
     y = series(d, y + 6, p, p.offered, most, "Tasks lying in deques (half of a range counts as one)", k_offered);
   }
-  return d.finish(y);
+  return d.finish(k_width, y);
 }
 
 }  // namespace shoal

@@ -8,8 +8,10 @@
 #include <limits>
 #include <memory>
 #include <source_location>
+#include <vector>
 
 #include "model/explorer/explorer.hpp"
+#include "shoal/detail/leaving_wait.hpp"
 
 namespace shoal::model {
 
@@ -46,12 +48,53 @@ struct model_wait {
   }
 };
 
+// Waiters that leave, as tasks do: until woken, once.
+struct model_task {
+  model_atomic<std::uint32_t> woken{0};
+  model_plain<int> waits{0};  // whatever who wakes it must know of
+};
+template <wait_mutant Mutant>
+struct model_leaving_wait {
+  using task = model_task*;
+  static inline std::vector<std::unique_ptr<model_task>> tasks;  // by thread; made anew for each execution
+  static void set_up() {
+    tasks.clear();
+    for (std::size_t i = 0; i < k_max_threads; ++i) tasks.push_back(std::make_unique<model_task>());
+  }
+
+  static task mine() { return tasks[execution::current().thread_number()].get(); }
+  static task self() {
+    mine()->waits.write(1);
+    return mine();
+  }
+  static void leave() {
+    auto& woken = mine()->woken;
+    while (woken.load(std::memory_order_acquire) == 0) woken.futex_wait(0);
+    woken.store(0, std::memory_order_relaxed);
+  }
+  static void wake(task t) {
+    if (Mutant == wait_mutant::no_wake) return;
+    check(t->waits.read() == 1, "who waits is known");
+    check(t->woken.exchange(1, std::memory_order_acq_rel) == 0, "woken once for each wait");
+    t->woken.futex_wake_one();
+  }
+  static void back_off(unsigned) {}
+  static void moment(unsigned) { execution::current().give_way(); }
+  static std::size_t place() { return 0; }
+};
+using task_model_wait = model_leaving_wait<wait_mutant::none>;
+
+template <class Wait>
+void set_up_waiting() {
+  if constexpr (requires { Wait::set_up(); }) Wait::set_up();
+}
+
 using abstract_wait = model_wait<false>;
 using parking_wait = model_wait<true, 0>;
 using adaptive_model_wait = model_wait<true, 1>;
 
 // Each of `threads` takes the lock `rounds` times, by `lock(the lock, thread)`, and writes what is not atomic.
-template <class Lock>
+template <class Lock, class Wait = abstract_wait>
 scenario guarded(int threads, int rounds, std::function<std::unique_ptr<Lock>()> make,
                  std::function<bool(Lock&, int)> lock) {
   return [=](execution& run) {
@@ -61,6 +104,7 @@ scenario guarded(int threads, int rounds, std::function<std::unique_ptr<Lock>()>
       int inside = 0;  // the explorer's own books
       int entered = 0;
     };
+    set_up_waiting<Wait>();
     auto t = std::make_shared<table>();
     t->lock = make();
     for (int i = 0; i < threads; ++i)

@@ -23,6 +23,7 @@ scenario granted() {
       model_atomic<cell*> waiting{nullptr};
       model_plain<int> data{0};
     };
+    set_up_waiting<Wait>();
     auto t = std::make_shared<table>();
     run.thread("waiter", [t] {
       for (int r = 1; r <= 2; ++r) {
@@ -53,6 +54,7 @@ scenario one_of_many(int threads) {
       detail::wait_bell<Wait, model_atomics> bell;
       model_plain<int> count{0};
     };
+    set_up_waiting<Wait>();
     auto t = std::make_shared<table>();
     for (int i = 0; i < threads; ++i)
       run.thread("taker", [=] {
@@ -73,6 +75,7 @@ scenario each_its_own(int threads) {
       model_atomic<std::uint32_t> now{0};
       detail::wait_bell<Wait, model_atomics> bell;
     };
+    set_up_waiting<Wait>();
     auto t = std::make_shared<table>();
     for (int i = 0; i < threads; ++i)
       run.thread("waiter", [=] {
@@ -91,7 +94,7 @@ std::vector<scenario> all() {
 
 template <class Wait>
 class every_way : public testing::Test {};
-using ways = testing::Types<abstract_wait, parking_wait, adaptive_model_wait>;
+using ways = testing::Types<abstract_wait, parking_wait, adaptive_model_wait, task_model_wait>;
 TYPED_TEST_SUITE(every_way, ways);
 
 TYPED_TEST(every_way, all_executions_with_few_preemptions) {
@@ -125,6 +128,20 @@ TEST(ways_of_waiting, without_a_fence_or_a_wake_somebody_sleeps_for_ever) {
   EXPECT_TRUE(bell_fails<wait_mutant::no_wake>());
   EXPECT_TRUE(bell_fails<wait_mutant::sleeper_without_fence>());
   EXPECT_TRUE(bell_fails<wait_mutant::ringer_without_fence>());
+}
+
+TEST(ways_of_waiting, a_task_that_is_not_woken_is_found_out) {
+  using silent = model_leaving_wait<wait_mutant::no_wake>;
+  EXPECT_TRUE(explore(granted<silent>(), randomly(30'000)).failed);
+  EXPECT_TRUE(explore(one_of_many<silent>(2), randomly(30'000)).failed);
+  EXPECT_TRUE(explore(each_its_own<silent>(2), randomly(30'000)).failed);
+}
+
+// What survives: the look after the wake, since the wake acquires as much.
+TEST(ways_of_waiting, every_weaker_order_of_tasks_waits_is_found_out) {
+  const mutant_report mutants = try_mutants(all<task_model_wait>(), "leaving_wait.hpp", randomly(20'000));
+  EXPECT_GE(mutants.tried, 8U);
+  EXPECT_EQ(mutants.alive, std::vector<std::string>{"wait: load acquire as relaxed"});
 }
 
 TEST(ways_of_waiting, every_weaker_order_of_the_cell_is_found_out) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every lock on the simulated memory, over an abstract wait and over ones that sleep: one holder at a time, what it wrote
+// Every lock on the simulated memory, over an abstract wait, over one that sleeps and one that leaves: one holder at a time, what it wrote
 // is visible to the next, nobody waits for ever, and the lock is free when all have left. Each order in each kind is
 // weakened in turn, and the failure must be found.
 #include "shoal/locks.hpp"
@@ -19,7 +19,8 @@ struct tas {
   static constexpr const char* k_file = "tas.hpp";
   using lock = tas_lock<Wait, model_atomics>;
   static std::vector<scenario> all() {
-    return {guarded<lock>(2, 2, plainly<lock>, by_lock<lock>), guarded<lock>(3, 1, plainly<lock>, first_tries<lock>)};
+    return {guarded<lock, Wait>(2, 2, plainly<lock>, by_lock<lock>),
+            guarded<lock, Wait>(3, 1, plainly<lock>, first_tries<lock>)};
   }
   static std::vector<std::string> alive() { return {}; }
 };
@@ -29,8 +30,9 @@ struct ticket {
   static constexpr const char* k_file = "ticket.hpp";
   using lock = ticket_lock<Wait, model_atomics, 2>;
   static std::vector<scenario> all() {
-    return {guarded<lock>(2, 2, plainly<lock>, by_lock<lock>), guarded<lock>(3, 1, plainly<lock>, by_lock<lock>),
-            guarded<lock>(3, 2, plainly<lock>, first_tries<lock>)};
+    return {guarded<lock, Wait>(2, 2, plainly<lock>, by_lock<lock>),
+            guarded<lock, Wait>(3, 1, plainly<lock>, by_lock<lock>),
+            guarded<lock, Wait>(3, 2, plainly<lock>, first_tries<lock>)};
   }
   static std::vector<std::string> alive() { return {}; }
 };
@@ -41,7 +43,7 @@ struct priority {
   static constexpr const char* k_file = "ticket.hpp";
   using lock = priority_lock<Wait, model_atomics, 1>;
   static scenario of(int threads, unsigned classes, std::function<bool(lock&, int)> get) {
-    return guarded<lock>(
+    return guarded<lock, Wait>(
         threads, 2, [classes] { return std::make_unique<lock>(classes); }, std::move(get));
   }
   static std::vector<scenario> all() {
@@ -68,8 +70,9 @@ struct mcs {
   static constexpr const char* k_file = "mcs.hpp";
   using lock = mcs_lock<Wait, model_atomics>;
   static std::vector<scenario> all() {
-    return {guarded<lock>(2, 2, plainly<lock>, by_lock<lock>), guarded<lock>(3, 2, plainly<lock>, by_lock<lock>),
-            guarded<lock>(3, 2, plainly<lock>, first_tries<lock>)};
+    return {guarded<lock, Wait>(2, 2, plainly<lock>, by_lock<lock>),
+            guarded<lock, Wait>(3, 2, plainly<lock>, by_lock<lock>),
+            guarded<lock, Wait>(3, 2, plainly<lock>, first_tries<lock>)};
   }
   // It keeps the store before it from being ordered after a store that the next one to come makes: the explorer does not
   // simulate that.
@@ -81,7 +84,7 @@ struct clh {
   static constexpr const char* k_file = "clh.hpp";
   using lock = clh_lock<Wait, model_atomics>;
   static scenario of(int threads, int rounds, unsigned nodes, std::function<bool(lock&, int)> get) {
-    return guarded<lock>(
+    return guarded<lock, Wait>(
         threads, rounds, [nodes] { return std::make_unique<lock>(nodes); }, std::move(get));
   }
   static std::vector<scenario> all() {
@@ -98,7 +101,7 @@ struct hierarchical {
   using lock = hierarchical_lock<Wait, model_atomics, 1>;
   static scenario of(int threads, unsigned bound, bool tries) {
     auto here = std::make_shared<unsigned>(0);  // a switch comes only at an atomic operation, which is after the look
-    return guarded<lock>(
+    return guarded<lock, Wait>(
         threads, 2,
         [=] {
           return std::make_unique<lock>(package_map{2, [here] { return *here; }}, bound);
@@ -119,7 +122,7 @@ struct bounded {
   static constexpr const char* k_file = "bounded.hpp";
   using lock = bounded_lock<Wait, model_atomics, 1>;
   static scenario of(int threads, int rounds, unsigned bound, std::function<bool(lock&, int)> get) {
-    return guarded<lock>(
+    return guarded<lock, Wait>(
         threads, rounds, [bound] { return std::make_unique<lock>(bound); }, std::move(get));
   }
   static std::vector<scenario> all() {
@@ -134,7 +137,7 @@ struct message {
   static constexpr const char* k_file = "message.hpp";
   using lock = message_lock<Wait, model_atomics>;
   static scenario of(int threads, int rounds, unsigned bound) {
-    return guarded<lock>(
+    return guarded<lock, Wait>(
         threads, rounds, [bound] { return std::make_unique<lock>(bound); },
         [](lock& l, int thread) {
           typename lock::event come;
@@ -144,7 +147,7 @@ struct message {
         });
   }
   static std::vector<scenario> all() {
-    return {of(2, 2, 1), of(3, 2, 64), of(3, 2, 1), guarded<lock>(3, 2, plainly<lock>, first_tries<lock>)};
+    return {of(2, 2, 1), of(3, 2, 64), of(3, 2, 1), guarded<lock, Wait>(3, 2, plainly<lock>, first_tries<lock>)};
   }
   static std::vector<std::string> alive() { return {}; }
 };
@@ -164,6 +167,13 @@ using over_sleep =
 TYPED_TEST_SUITE(asleep, over_sleep);
 
 template <class Kind>
+class leaving : public testing::Test {};
+using over_leaving = testing::Types<tas<task_model_wait>, ticket<task_model_wait>, priority<task_model_wait>,
+                                    mcs<task_model_wait>, clh<task_model_wait>, hierarchical<task_model_wait>,
+                                    bounded<task_model_wait>, message<task_model_wait>>;
+TYPED_TEST_SUITE(leaving, over_leaving);
+
+template <class Kind>
 void holds() {
   for (const scenario& each : Kind::all()) {
     const outcome o = explore(each, randomly(20'000));
@@ -172,6 +182,7 @@ void holds() {
 }
 
 TYPED_TEST(abstract, one_at_a_time_and_nobody_for_ever) { holds<TypeParam>(); }
+TYPED_TEST(leaving, one_at_a_time_and_nobody_for_ever) { holds<TypeParam>(); }
 TYPED_TEST(asleep, one_at_a_time_and_nobody_for_ever) { holds<TypeParam>(); }
 
 TYPED_TEST(abstract, two_threads_all_executions_with_two_preemptions) {

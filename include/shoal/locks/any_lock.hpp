@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,9 +51,9 @@ protected:
 };
 
 struct lock_options {
-  unsigned classes = 2;  // of kind priority
-  unsigned bound = 64;   // how often a waiter may be passed: kinds bounded, hierarchical, message
-  package_map packages;  // of kind hierarchical; package_map::of_machine() for the real ones
+  unsigned classes = 2;           // of kind priority
+  std::optional<unsigned> bound;  // how often a waiter may be passed: bounded (512), hierarchical (64), message (64)
+  package_map packages;           // of kind hierarchical; package_map::of_machine() for the real ones
 };
 
 /// The kinds that make_lock() knows.

@@ -17,7 +17,7 @@ namespace shoal {
 template <class Wait = adaptive_wait, class Atomics = lockfree::std_atomics, std::size_t Bells = 8>
 class bounded_lock {
 public:
-  static constexpr unsigned k_bound = 64;
+  static constexpr unsigned k_bound = 512;  // a switch for so many acquisitions costs little more than none
 
   explicit bounded_lock(unsigned bound = k_bound) : bound_(bound) {}
   bounded_lock(const bounded_lock&) = delete;
@@ -31,7 +31,7 @@ public:
   bool try_lock() { return held_.exchange(1, std::memory_order_acquire) == 0; }
 
   void unlock() {
-    if (head_waits_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (waiters_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       if (pass_or_hand_over()) return;
     held_.store(0, std::memory_order_release);
     bell_.ring_one();
@@ -40,22 +40,22 @@ public:
 private:
   using word = typename Atomics::template atomic<std::uint32_t>;
 
-  // Those who wait queue for being the head, which alone competes with those who come.
+  // Those who wait queue for being the head, which alone competes with those who come. The holders count for it, so that
+  // it need not even run to be passed no more often than it should.
   [[gnu::noinline]] void wait() {
+    waiters_.fetch_add(1, std::memory_order_relaxed);
     queue_.lock();
-    left_.store(bound_, std::memory_order_relaxed);
-    head_waits_.store(1, std::memory_order_relaxed);
     bell_.wait([&] {
       if (handed_.load(std::memory_order_acquire) != 0) return true;  // partner: pass_or_hand_over()
       return held_.load(std::memory_order_relaxed) == 0 && try_lock();
     });
     handed_.store(0, std::memory_order_relaxed);
-    head_waits_.store(0, std::memory_order_relaxed);
+    left_.store(bound_, std::memory_order_relaxed);
+    waiters_.fetch_add(~std::uint32_t{0}, std::memory_order_relaxed);
     queue_.unlock();
   }
 
-  // With the lock held, so nobody else counts. True: it stays held, by the head now. A count that is out of date is that
-  // of the head before, and not more than the bound either.
+  // With the lock held. True: it stays held, by the head now.
   [[gnu::noinline]] bool pass_or_hand_over() {
     const std::uint32_t left = left_.load(std::memory_order_relaxed);
     if (left != 0) {
@@ -67,12 +67,12 @@ private:
     return true;
   }
 
+  const std::uint32_t bound_;
   word held_{0};
-  word head_waits_{0};  // written by the head; read by the holder
-  word handed_{0};      // the holder to the head: it is yours
-  word left_{0};        // how often the head may still be passed
+  word waiters_{0};
+  word handed_{0};     // the holder to the head: it is yours
+  word left_{bound_};  // guarded by the lock: how often the head may still be passed
   detail::wait_bell<Wait, Atomics> bell_;
-  std::uint32_t bound_;
   alignas(lockfree::k_cache_line_bytes) ticket_lock<Wait, Atomics, Bells> queue_;
 };
 

@@ -37,7 +37,7 @@ inline void lock_pause() noexcept {
 template <wait_kind Kind>
 struct thread_wait {
   static constexpr bool k_sleeps = Kind == wait_kind::park || Kind == wait_kind::adaptive;
-  static constexpr unsigned k_spins = 32;   // about a microsecond
+  static constexpr unsigned k_spins = 8;    // a third of a microsecond: longer only keeps others from running
   static constexpr unsigned k_yields = 96;  // with nothing else to run some 30 us, else a turn of the others each
 
   /// One round of waiting awake; false: it is time to sleep.

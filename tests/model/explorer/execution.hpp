@@ -67,6 +67,8 @@ public:
     return !failed();
   }
 
+  /// Of the running thread; 0 sets up.
+  std::size_t thread_number() const { return me_; }
   bool failed() const { return !reason_.empty(); }
   const std::string& reason() const { return reason_; }
   const std::string& trace() const { return trace_; }

@@ -11,7 +11,7 @@
 namespace shoal::sched {
 namespace {
 
-TEST(ready_queue, is_first_in_first_out_over_growth_and_wrapping) {
+TEST(ready_queue, keeps_its_order_over_growth_and_wrapping) {
   std::vector<fiber::fiber> fibers(3000);
   std::vector<std::byte> frames(4096);
   for (auto& f : fibers) f.context = frames.data();  // what is prefetched
@@ -23,8 +23,13 @@ TEST(ready_queue, is_first_in_first_out_over_growth_and_wrapping) {
     const bool fill = (step / 5000) % 2 == 0;  // grows for a while, then shrinks
     if (random.below(10) < (fill ? 7U : 3U) && model.size() < fibers.size()) {
       fiber::fiber* f = &fibers[next++ % fibers.size()];
-      q.push(f, next);
-      model.push_back({f, next});
+      if (random.below(8) == 0) {
+        q.push_front(f);
+        model.push_front({f, 0});
+      } else {
+        q.push(f, next);
+        model.push_back({f, next});
+      }
     } else if (!model.empty()) {
       const auto popped = q.pop();
       ASSERT_EQ(popped.fiber, model.front().fiber);

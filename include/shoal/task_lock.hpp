@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Locks for tasks. task_wait is the policy with which any lock of shoal/locks.hpp lets tasks wait: the task leaves, the
+// worker goes on with others. task_lock puts a switch in front of such a lock: the tasks of one worker hand it to each
+// other by switching, without touching what other workers see, at most `bound` times in a row.
+// Who may call: tasks of one pool. lock() may switch tasks; unlock() of a task_lock too, namely when it hands over to a
+// task of this worker. May be held over any wait. shoal::mutex (sync.hpp) costs less where contention is rare.
+// Guarantees: first come first served among the tasks of a worker; among workers what the lock underneath does.
+// Shown by tests/unit/sched/task_lock_test.cpp, tests/stress/task_lock_test.cpp.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "shoal/detail/assert.hpp"
+#include "shoal/detail/leaving_wait.hpp"
+#include "shoal/detail/worker.hpp"
+#include "shoal/locks/mcs.hpp"
+
+namespace shoal {
+
+namespace detail {
+/// As wake(), for a task of this worker, which goes on next; then lets it.
+void switch_to(suspended* s) noexcept;
+void wait_a_moment(unsigned round) noexcept;
+}  // namespace detail
+
+struct task_wait {
+  using task = detail::suspended*;
+  static task self() noexcept { return detail::this_task(); }
+  static void leave() noexcept { detail::leave(); }
+  static void wake(task t) noexcept { detail::wake(t); }
+  static void back_off(unsigned) noexcept {}
+  static void moment(unsigned round) noexcept { detail::wait_a_moment(round); }
+  static std::size_t place() noexcept { return detail::worker_here().index; }
+};
+
+template <class Lock = mcs_lock<task_wait>>
+class task_lock {
+public:
+  static constexpr unsigned k_bound = 64;
+
+  /// Called by a task, it is for the workers of its pool. `arguments` are the lock's.
+  template <class... Arguments>
+  explicit task_lock(unsigned bound = k_bound, Arguments&&... arguments)
+      : lock_(std::forward<Arguments>(arguments)...),
+        bound_(bound),
+        count_(detail::worker_here().siblings),
+        places_(std::make_unique<place[]>(count_)) {}
+  task_lock(const task_lock&) = delete;
+  task_lock& operator=(const task_lock&) = delete;
+
+  void lock(unsigned cls = 0) noexcept {
+    waiter me;
+    if (queues_here(me)) {
+      detail::leave();
+      if (!me.asks) return;  // a task of this worker has handed it over
+    }
+    lock_.lock(cls);
+  }
+
+  bool try_lock() noexcept {
+    const detail::unwatched quiet;
+    place& p = here();
+    if (p.wanted) return false;
+    p.wanted = lock_.try_lock();
+    return p.wanted;
+  }
+
+  void unlock() noexcept {
+    waiter* next = nullptr;
+    if (hands_over_here(next)) {
+      detail::switch_to(next->task);
+    } else {
+      lock_.unlock();
+      if (next != nullptr) detail::wake(next->task);  // to ask for the next turn of this worker
+    }
+  }
+
+private:
+  struct waiter {
+    detail::suspended* task = nullptr;
+    waiter* next = nullptr;
+    bool asks = false;  // must ask the lock itself
+  };
+  // What its worker alone touches.
+  struct alignas(lockfree::k_cache_line_bytes) place {
+    bool wanted = false;  // a task of this worker has the lock, or has asked for it
+    unsigned passed = 0;  // hand-overs in a row
+    waiter* first = nullptr;
+    waiter* last = nullptr;
+  };
+
+  place& here() noexcept {
+    const unsigned index = detail::worker_here().index;
+    SHOAL_ASSERT(index < count_, "a task_lock is used by a task of another pool than the one that made it");
+    return places_[index];
+  }
+
+  bool queues_here(waiter& me) noexcept {
+    const detail::unwatched quiet;
+    place& p = here();
+    if (!std::exchange(p.wanted, true)) return false;
+    me.task = detail::this_task();
+    (p.first == nullptr ? p.first : p.last->next) = &me;
+    p.last = &me;
+    return true;
+  }
+
+  // True: `next` has the lock. False: it must be given back, and `next`, if any, asks for it.
+  bool hands_over_here(waiter*& next) noexcept {
+    const detail::unwatched quiet;
+    place& p = here();
+    next = p.first;
+    if (next == nullptr) {
+      p.wanted = false;
+      p.passed = 0;
+      return false;
+    }
+    p.first = next->next;
+    next->asks = p.passed >= bound_;
+    p.passed = next->asks ? 0 : p.passed + 1;
+    return !next->asks;
+  }
+
+  Lock lock_;
+  const unsigned bound_;
+  const unsigned count_;
+  std::unique_ptr<place[]> places_;
+};
+
+}  // namespace shoal

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shoal/task_lock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "shoal/locks.hpp"
+#include "shoal/task.hpp"
+#include "unit/sched/pool_run.hpp"
+
+namespace shoal::sched {
+namespace {
+
+// Tasks take the lock again and again, and some wait while they hold it.
+template <class Lock>
+void crowd(Lock& lock, unsigned tasks, int rounds) {
+  long count = 0;
+  bool inside = false;
+  bool good = true;
+  task_group group;
+  for (unsigned t = 0; t < tasks; ++t)
+    group.run([&, t] {
+      for (int i = 0; i < rounds; ++i) {
+        if (i % 5 == 4) {
+          while (!lock.try_lock()) yield();
+        } else {
+          lock.lock(t % 3);
+        }
+        good = good && !inside;
+        inside = true;
+        ++count;
+        if (i % 7 == 0) yield();
+        inside = false;
+        lock.unlock();
+        if (i % 3 == 0) yield();
+      }
+    });
+  group.wait();
+  EXPECT_TRUE(good);
+  EXPECT_EQ(count, static_cast<long>(tasks) * rounds);
+  EXPECT_TRUE(lock.try_lock());
+  lock.unlock();
+}
+
+template <class Lock>
+class locks_of_tasks : public testing::Test {};
+using kinds =
+    testing::Types<tas_lock<task_wait>, ticket_lock<task_wait>, priority_lock<task_wait>, mcs_lock<task_wait>,
+                   clh_lock<task_wait>, hierarchical_lock<task_wait>, bounded_lock<task_wait>, message_lock<task_wait>>;
+TYPED_TEST_SUITE(locks_of_tasks, kinds);
+
+TYPED_TEST(locks_of_tasks, exclude) {
+  for (const unsigned workers : {1U, 3U})
+    run_pool(workers, [] {
+      TypeParam lock;
+      crowd(lock, 40, 50);
+    });
+}
+
+TYPED_TEST(locks_of_tasks, exclude_behind_a_switch) {
+  for (const unsigned workers : {1U, 3U})
+    for (const unsigned bound : {0U, 3U, 64U})
+      run_pool(workers, [bound] {
+        task_lock<TypeParam> lock(bound);
+        crowd(lock, 40, 30);
+      });
+}
+
+// Counts how often it is asked.
+struct counted {
+  explicit counted(int& asked) : times(asked) {}
+  void lock(unsigned) {
+    ++times;
+    mine.lock();
+  }
+  bool try_lock() { return mine.try_lock(); }
+  void unlock() { mine.unlock(); }
+  int& times;
+  mcs_lock<task_wait> mine;
+};
+
+// One holds it while the others come; then it goes round.
+int asked_for(unsigned tasks, unsigned bound) {
+  int asked = 0;
+  run_pool(1, [&] {
+    task_lock<counted> lock(bound, asked);
+    std::vector<unsigned> order;
+    lock.lock();
+    task_group group;
+    std::atomic<unsigned> came{0};
+    for (unsigned t = 0; t < tasks; ++t)
+      group.run([&] {
+        const unsigned mine = came++;
+        const std::lock_guard guard(lock);
+        order.push_back(mine);
+      });
+    while (came < tasks) yield();
+    lock.unlock();
+    group.wait();
+    EXPECT_EQ(order.size(), tasks);
+    for (unsigned i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], i);
+  });
+  return asked;
+}
+
+TEST(task_lock, tasks_of_a_worker_hand_over_without_asking) {
+  EXPECT_EQ(asked_for(50, 1000), 1);
+  EXPECT_EQ(asked_for(50, 0), 51);
+  EXPECT_EQ(asked_for(50, 9), 1 + 5);  // after nine hand-overs the tenth asks
+}
+
+TEST(task_lock, whoever_is_handed_the_lock_goes_on_at_once) {
+  run_pool(1, [] {
+    task_lock<> lock;
+    std::vector<int> order;
+    lock.lock();
+    task_group group;
+    for (int i = 0; i < 5; ++i)
+      group.run([&] {
+        for (int k = 0; k < 20; ++k) yield();  // ready all the time
+        order.push_back(0);
+      });
+    group.run([&] {
+      lock.lock();
+      order.push_back(1);
+      lock.unlock();
+    });
+    for (int k = 0; k < 5; ++k) yield();
+    lock.unlock();
+    order.push_back(2);
+    group.wait();
+    ASSERT_EQ(order.size(), 7U);
+    EXPECT_EQ(order[0], 1);
+    EXPECT_EQ(order[1], 2);
+  });
+}
+
+}  // namespace
+}  // namespace shoal::sched
