@@ -23,6 +23,7 @@ struct locks_options {
   std::vector<std::string> kinds;
   std::string wait = "adaptive";
   std::string picture;
+  bool unpinned = false;
 };
 
 struct measured {
@@ -95,10 +96,16 @@ int run_locks(const locks_options& options) {
     if (kind != "bare") make_lock(kind);
   require_writable(options.picture, "the picture");
   const auto machine = machine::topology::discover();
+  if (!options.unpinned)
+    for (const machine::processor& p : machine.processors()) {
+      load.pus.push_back(p.pu);
+      if (options.load.packages.empty()) load.packages.push_back(p.package);
+    }
   report result("shoal bench locks: threads that take one lock again and again");
   result.parameter("wait", options.wait);
   result.parameter("threads", fmt::format("{}", fmt::join(options.threads, ",")));
   result.parameter("processors", machine.usable_processors());
+  result.parameter("pinned", !options.unpinned);
   result.parameter("inside", load.inside);
   result.parameter("outside", load.outside);
   result.parameter("low", load.low);
@@ -155,9 +162,10 @@ subcommand_body declare_locks(CLI::App& app) {
   app.add_option("--bound", options->load.bound,
                  "how often a waiter may be passed: bounded (512), hierarchical, message (64)");
   app.add_option("--packages", options->load.packages,
-                 "the package of each thread, repeated if shorter, as in 0,0,1,1 (all in one)")
+                 "the package of each thread, repeated if shorter, as in 0,0,1,1 (the machine's)")
       ->delimiter(',')
       ->check(CLI::Range(0, 1023));
+  app.add_flag("--unpinned", options->unpinned, "threads may move; else they take the processors in turn");
   app.add_option("--picture", options->picture, "rates, waiting times and biases as a drawing (SVG)")
       ->type_name("FILE");
   return [options] { return run_locks(*options); };

@@ -25,6 +25,7 @@ struct lock_load {
   std::optional<unsigned> bound;  // the kind's own
   double seconds = 0.25;
   std::vector<unsigned> packages;  // of each thread; shorter: repeated; empty: all are in one
+  std::vector<unsigned> pus;       // the processor of each thread; shorter: repeated; empty: wherever the system likes
 };
 
 struct lock_result {

@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "bench/micro/locks.hpp"
+#include "machine/topology.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::bench {
@@ -63,6 +64,7 @@ one_run run(const lock_load& load, const std::vector<unsigned>& packages, const 
   for (unsigned t = 0; t < load.threads; ++t)
     threads.emplace_back([&, t] {
       t_package = packages[t];
+      if (!load.pus.empty()) machine::pin_this_thread(load.pus[t % load.pus.size()]);
       const unsigned cls = t < load.low ? 1 : 0;
       const unsigned inside = static_cast<unsigned>(lines.size());
       std::uint64_t mine = 0;
