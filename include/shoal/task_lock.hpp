@@ -15,6 +15,7 @@
 #include "shoal/detail/leaving_wait.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/locks/mcs.hpp"
+#include "shoal/task.hpp"
 
 namespace shoal {
 
@@ -31,6 +32,7 @@ struct task_wait {
   static void wake(task t) noexcept { detail::wake(t); }
   static void back_off(unsigned) noexcept {}
   static void moment(unsigned round) noexcept { detail::wait_a_moment(round); }
+  static void give_way(unsigned) noexcept { yield(); }
   static std::size_t place() noexcept { return detail::worker_here().index; }
 };
 

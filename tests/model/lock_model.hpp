@@ -29,6 +29,7 @@ struct model_wait {
   }
   static void back_off(unsigned) {}
   static void moment(unsigned) { execution::current().give_way(); }
+  static void give_way(unsigned) { execution::current().give_way(); }
   static std::size_t place() { return 0; }
 
   static std::size_t address(const model_atomic<std::uint32_t>& word) { return word.number(); }
@@ -80,6 +81,7 @@ struct model_leaving_wait {
   }
   static void back_off(unsigned) {}
   static void moment(unsigned) { execution::current().give_way(); }
+  static void give_way(unsigned) { execution::current().give_way(); }
   static std::size_t place() { return 0; }
 };
 using task_model_wait = model_leaving_wait<wait_mutant::none>;

@@ -8,8 +8,6 @@
 // Shown by tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
 #pragma once
 
-#include <algorithm>
-
 #include "shoal/locks/ticket.hpp"
 
 namespace shoal {

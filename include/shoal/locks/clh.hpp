@@ -33,7 +33,7 @@ public:
 
   void lock(unsigned = 0) {
     node* mine = pick();
-    for (unsigned round = 0; mine == nullptr; mine = pick()) Wait::moment(round++);
+    for (unsigned round = 0; mine == nullptr; mine = pick()) Wait::give_way(round++);
     mine->over.reset();
     // Release: whoever comes behind finds the node reset; acquire: and so is the one before.
     node& before = at(tail_.exchange(name(*mine), std::memory_order_acq_rel));

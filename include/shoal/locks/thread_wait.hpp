@@ -2,8 +2,8 @@
 // How a thread passes the time until a lock is its own. A policy of every lock: spin_wait, yield_wait, park_wait,
 // adaptive_wait (a little of each in turn; the default). Spinning is for threads that have a processor each: as soon as
 // there are more threads than processors, who spins keeps the holder from running.
-// A policy for other waiters has the same shape: k_sleeps, pass(), back_off(), moment(), place(), address(), sleep(), wake(), fences; or it
-// specializes detail::wait_cell and detail::wait_bell, as tasks do (task_wait.hpp).
+// A policy for other waiters has the same members, or a `task`, self(), leave() and wake() for waiters that do not block
+// their thread (detail/leaving_wait.hpp), as task_wait has.
 // Who may call: any thread. Blocks the thread, so tasks use task_wait. Never switches tasks.
 // Shown by tests/unit/locks/any_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
 #pragma once
@@ -58,6 +58,8 @@ struct thread_wait {
   /// For somebody who is between two steps of a few instructions.
   static void moment(unsigned round) noexcept { round < k_spins ? detail::lock_pause() : detail::lock_yield(); }
 
+  /// For somebody who may take long; tasks let others run.
+  static void give_way(unsigned round) noexcept { moment(round); }
   /// A number that differs among waiters and stays with each: threads differ by where their stacks are.
   static std::size_t place() noexcept {
     const auto page = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) >> 12;

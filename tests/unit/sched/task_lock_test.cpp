@@ -69,6 +69,13 @@ TYPED_TEST(locks_of_tasks, exclude_behind_a_switch) {
       });
 }
 
+TEST(clh_lock_of_tasks, more_tasks_than_nodes_on_one_worker) {
+  run_pool(1, [] {
+    clh_lock<task_wait> lock(2);
+    crowd(lock, 20, 20);
+  });
+}
+
 // Counts how often it is asked.
 struct counted {
   explicit counted(int& asked) : times(asked) {}
