@@ -5,8 +5,8 @@
 // and T(j,l)/T(l); a factor is how often it happened over the sum of those. Acquisitions without other waiters are left out.
 // Any lock may be measured, of this library or not: asks() before it is asked for; got(), and later gives() before it is
 // given back, with the lock held. measured_lock does that for locks of this library.
-// Who may call: each thread with a number of its own, less than threads(); report() when nobody is between asks() and
-// gives(), or for an estimate any time later than that. A snapshot costs a load for each thread. Never switches tasks.
+// Who may call: each thread with a number of its own, less than threads(); report() while no thread gets or has the lock:
+// others may wait, and those waits count as starvation. A snapshot costs a load for each thread. Never switches tasks.
 // Amer et al., "MPI+Threads: runtime contention and remedies" (2015). Shown by tests/unit/locks/lock_meter_test.cpp.
 #pragma once
 

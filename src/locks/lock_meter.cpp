@@ -17,7 +17,7 @@ namespace {
 constexpr unsigned k_nobody = std::numeric_limits<unsigned>::max();
 
 struct alignas(lockfree::k_cache_line_bytes) slot {
-  std::atomic<bool> waits{false};          // partners: the winners, who count; orders nothing
+  std::atomic<bool> waits{false};          // partners: the winners, who count; report(), which reads asked_at
   std::atomic<std::uint64_t> asked_ns{0};  // its own, but for report()
   std::uint64_t asked_at = 0;              // acquisitions until then
   std::uint64_t acquisitions = 0;
@@ -67,7 +67,7 @@ void lock_meter::asks(unsigned thread, std::uint64_t at_ns) noexcept {
   slot& mine = state_->slots[thread];
   mine.asked_ns.store(at_ns, std::memory_order_relaxed);
   mine.asked_at = state_->acquisitions.load(std::memory_order_relaxed);
-  mine.waits.store(true, std::memory_order_relaxed);
+  mine.waits.store(true, std::memory_order_release);
 }
 
 void lock_meter::got(unsigned thread, std::uint64_t at_ns) noexcept {
@@ -121,8 +121,8 @@ lock_report lock_meter::report(std::uint64_t at_ns) const {
     r.by_thread.push_back(one.acquisitions);
     r.acquisitions += one.acquisitions;
     r.most_passed = std::max(r.most_passed, one.most_passed);
-    const std::uint64_t asked_ns = one.asked_ns.load(std::memory_order_relaxed);
-    if (one.waits.load(std::memory_order_relaxed)) {
+    if (one.waits.load(std::memory_order_acquire)) {  // partner: asks()
+      const std::uint64_t asked_ns = one.asked_ns.load(std::memory_order_relaxed);
       longest = std::max(longest, at_ns > asked_ns ? at_ns - asked_ns : 0);
       r.most_passed = std::max(r.most_passed, s.acquisitions.load(std::memory_order_relaxed) - one.asked_at);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/thread_id.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,11 +11,23 @@
 
 namespace shoal::machine {
 
+namespace {
+
+thread_local constinit std::uint32_t t_id = 0;
+
+[[gnu::noinline, gnu::cold]] void ask() noexcept {
+  // The only thread of a forked child has another number than its parent's thread.
+  static const int forgotten_in_children = ::pthread_atfork(nullptr, nullptr, [] { t_id = 0; });
+  static_cast<void>(forgotten_in_children);
+  t_id = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+}
+
+}  // namespace
+
 std::uint32_t thread_id() noexcept {
-  thread_local constinit std::uint32_t id = 0;
-  if (id == 0) [[unlikely]]
-    id = static_cast<std::uint32_t>(::syscall(SYS_gettid));
-  return id;
+  if (t_id == 0) [[unlikely]]
+    ask();
+  return t_id;
 }
 
 bool thread_lives(std::uint32_t id) noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fair within a bound: whoever is running may take a free lock before those who wait, but each waiter at the head of the
 // queue is passed at most `bound` times; then it is handed the lock. So with more threads than processors most hand-overs
-// need no switch, and every wait is bounded: by (bound + 1) times the number of waiters before it, in acquisitions.
+// need no switch, and every wait is bounded: n waiters before it, so (n + 1) * (bound + 1) acquisitions, its own included.
 // Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
 // Guarantees: first come first served among those who wait. try_lock() may pass as lock() may. Uncontended it is an
 // exchange and a store. Must outlive every unlock() that has begun.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shoal/error.hpp"
+#include "unit/machine/in_child.hpp"
 
 namespace shoal {
 namespace {
@@ -115,6 +116,33 @@ TEST(any_lock, a_thread_that_ended_while_holding_is_named) {
   }
   EXPECT_NE(who.thread, 0U);
   EXPECT_EQ(who.text(), "thread " + std::to_string(who.thread) + ", which has ended");
+}
+
+TEST(any_lock, a_forked_child_uses_free_locks_with_threads_of_its_own) {
+  for (const std::string_view kind : lock_kinds()) {
+    const auto lock = make_lock(kind, wait_kind::park);
+    long count = 0;
+    const auto crowd = [&] {
+      std::vector<std::thread> threads;
+      for (int t = 0; t < 3; ++t)
+        threads.emplace_back([&] {
+          for (int i = 0; i < 300; ++i) {
+            const std::lock_guard guard(*lock);
+            ++count;
+          }
+        });
+      for (std::thread& t : threads) t.join();
+    };
+    crowd();  // it has been slept at
+    const int status = machine::in_child([&] {
+      crowd();
+      if (count != 1800) return 1;
+      lock->lock();
+      return lock->owner().lives ? 0 : 2;
+    });
+    EXPECT_TRUE(machine::exited_with(status, 0)) << kind << " " << status;
+    EXPECT_EQ(count, 900) << kind;
+  }
 }
 
 TEST(any_lock, an_unknown_kind_is_refused_with_those_that_there_are) {

@@ -156,6 +156,25 @@ TEST(lock_meter, who_never_gets_it_starves) {
   EXPECT_EQ(r.bias_core, 2);
 }
 
+// Somebody waits, on another thread, for a lock that its holder does not give back.
+TEST(lock_meter, a_wait_that_goes_on_is_in_the_report) {
+  ticket_lock<> lock;
+  lock_meter meter({0, 0});
+  measured_lock measured(lock, meter);
+  lock.lock();
+  std::thread waiter([&] {
+    measured.lock(1);
+    measured.unlock(1);
+  });
+  while (meter.report().longest_starvation_ns < 1e6) std::this_thread::yield();
+  EXPECT_EQ(meter.report().acquisitions, 0U);
+  lock.unlock();
+  waiter.join();
+  const lock_report r = meter.report();
+  EXPECT_EQ(r.acquisitions, 1U);
+  EXPECT_GE(r.wait_max_ns, 1e6);
+}
+
 TEST(lock_meter, of_threads_and_a_lock) {
   ticket_lock<> lock;
   lock_meter meter({0, 1, 0, 1});

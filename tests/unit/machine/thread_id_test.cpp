@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "in_child.hpp"
 #include "machine/topology.hpp"
 
 namespace shoal::machine {
@@ -30,6 +31,16 @@ TEST(thread_id, is_the_threads_own_and_known_while_it_lives) {
   for (int i = 0; i < 1000 && thread_lives(other); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_FALSE(thread_lives(other));
   EXPECT_EQ(thread_name(other), "");
+}
+
+TEST(thread_id, a_forked_child_has_a_number_of_its_own) {
+  const std::uint32_t mine = thread_id();
+  const int status = in_child([mine] {
+    if (thread_id() == mine) return 1;
+    return thread_lives(thread_id()) ? 0 : 2;
+  });
+  EXPECT_TRUE(exited_with(status, 0)) << status;
+  EXPECT_EQ(thread_id(), mine);
 }
 
 TEST(thread_id, the_current_processor_is_one_that_this_process_may_use) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <vector>
 
@@ -117,6 +118,51 @@ TEST(task_lock, tasks_of_a_worker_hand_over_without_asking) {
   EXPECT_EQ(asked_for(50, 1000), 1);
   EXPECT_EQ(asked_for(50, 0), 51);
   EXPECT_EQ(asked_for(50, 9), 1 + 5);  // after nine hand-overs the tenth asks
+}
+
+// The guard gives the lock back while an exception is on its way, and so switches to a task that throws as well.
+TEST(task_lock, is_handed_over_while_exceptions_fly) {
+  for (const unsigned workers : {1U, 2U})
+    run_pool(workers, [] {
+      task_lock<> lock;
+      long count = 0;
+      std::atomic<int> caught{0};
+      task_group group;
+      for (int t = 0; t < 40; ++t)
+        group.run([&, t] {
+          for (int i = 0; i < 20; ++i) try {
+              const std::lock_guard guard(lock);
+              ++count;
+              yield();
+              throw 100 * t + i;
+            } catch (int e) {
+              if (e == 100 * t + i && std::uncaught_exceptions() == 0) ++caught;
+            }
+        });
+      group.wait();
+      EXPECT_EQ(count, 800);
+      EXPECT_EQ(caught, 800);
+      EXPECT_TRUE(lock.try_lock());
+      lock.unlock();
+    });
+}
+
+// What is guarded may go, with its lock, as soon as the last of its tasks has given it back.
+TEST(task_lock, ends_with_the_last_task_that_uses_it) {
+  run_pool(3, [] {
+    for (int i = 0; i < 200; ++i) {
+      task_lock<bounded_lock<task_wait>> lock(static_cast<unsigned>(i % 4));
+      long count = 0;
+      task_group group;
+      for (int t = 0; t < 8; ++t)
+        group.run([&] {
+          const std::lock_guard guard(lock);
+          ++count;
+        });
+      group.wait();
+      EXPECT_EQ(count, 8);
+    }
+  });
 }
 
 TEST(task_lock, whoever_is_handed_the_lock_goes_on_at_once) {
