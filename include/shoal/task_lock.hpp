@@ -69,12 +69,12 @@ public:
   }
 
   void unlock() noexcept {
-    waiter* next = nullptr;
+    detail::suspended* next = nullptr;
     if (hands_over_here(next)) {
-      detail::switch_to(next->task);
+      detail::switch_to(next);
     } else {
       lock_.unlock();
-      if (next != nullptr) detail::wake(next->task);  // to ask for the next turn of this worker
+      if (next != nullptr) detail::wake(next);  // to ask for the next turn of this worker
     }
   }
 
@@ -109,19 +109,20 @@ private:
   }
 
   // True: `next` has the lock. False: it must be given back, and `next`, if any, asks for it.
-  bool hands_over_here(waiter*& next) noexcept {
+  bool hands_over_here(detail::suspended*& next) noexcept {
     const detail::unwatched quiet;
     place& p = here();
-    next = p.first;
-    if (next == nullptr) {
+    waiter* const first = p.first;
+    if (first == nullptr) {
       p.wanted = false;
       p.passed = 0;
       return false;
     }
-    p.first = next->next;
-    next->asks = p.passed >= bound_;
-    p.passed = next->asks ? 0 : p.passed + 1;
-    return !next->asks;
+    p.first = first->next;
+    next = first->task;
+    first->asks = p.passed >= bound_;
+    p.passed = first->asks ? 0 : p.passed + 1;
+    return !first->asks;
   }
 
   Lock lock_;

@@ -3,13 +3,12 @@
 // the next one starts), then the lock goes round.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <thread>
 #include <vector>
 
-#include "machine/thread_id.hpp"
 #include "shoal/locks.hpp"
 
 namespace shoal {
@@ -108,29 +107,15 @@ TEST(message_lock, the_first_is_passed_no_more_often_than_the_bound) {
 }
 
 // Threads say themselves where they are.
-struct two_packages {
-  std::shared_ptr<std::vector<std::pair<std::uint32_t, unsigned>>> where =
-      std::make_shared<std::vector<std::pair<std::uint32_t, unsigned>>>();
-  package_map map() const {
-    return {2, [w = where] {
-              for (const auto& [thread, package] : *w)
-                if (thread == machine::thread_id()) return package;
-              return 0U;
-            }};
-  }
-  void i_am_in(unsigned package) const { where->emplace_back(machine::thread_id(), package); }
-};
+thread_local unsigned t_package = 0;
 
 std::vector<int> served_by_packages(unsigned bound) {
-  const two_packages two;
-  two.where->reserve(16);
-  hierarchical_lock<> lock(two.map(), bound);
+  hierarchical_lock<> lock({2, [] { return t_package; }}, bound);
   line<hierarchical_lock<>> all(lock);
   int name = 0;
-  // Each comes while the one before waits already, and nobody looks at the table meanwhile.
   for (const unsigned package : {1U, 0U, 1U, 0U, 1U, 0U})
-    all.add(name++, [&two, package](hierarchical_lock<>& l) {
-      two.i_am_in(package);
+    all.add(name++, [package](hierarchical_lock<>& l) {
+      t_package = package;
       l.lock();
     });
   return all.served();

@@ -168,26 +168,28 @@ TEST(task_lock, ends_with_the_last_task_that_uses_it) {
 TEST(task_lock, whoever_is_handed_the_lock_goes_on_at_once) {
   run_pool(1, [] {
     task_lock<> lock;
-    std::vector<int> order;
+    std::atomic<unsigned> now{0};
+    std::atomic<unsigned> got{0};
+    std::atomic<unsigned> gave{0};
     lock.lock();
     task_group group;
     for (int i = 0; i < 5; ++i)
       group.run([&] {
         for (int k = 0; k < 20; ++k) yield();  // ready all the time
-        order.push_back(0);
+        ++now;
       });
     group.run([&] {
       lock.lock();
-      order.push_back(1);
+      got = ++now;
       lock.unlock();
     });
     for (int k = 0; k < 5; ++k) yield();
     lock.unlock();
-    order.push_back(2);
+    gave = ++now;
     group.wait();
-    ASSERT_EQ(order.size(), 7U);
-    EXPECT_EQ(order[0], 1);
-    EXPECT_EQ(order[1], 2);
+    EXPECT_EQ(now, 7U);
+    EXPECT_EQ(got, 1U);
+    EXPECT_EQ(gave, 2U);
   });
 }
 
