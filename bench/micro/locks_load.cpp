@@ -7,6 +7,7 @@
 #include <chrono>
 #include <latch>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -61,22 +62,30 @@ one_run run(const lock_load& load, const std::vector<unsigned>& packages, const 
   std::atomic<bool> stop{false};
   std::latch all_here(static_cast<std::ptrdiff_t>(load.threads) + 1);
   std::vector<std::thread> threads;
-  for (unsigned t = 0; t < load.threads; ++t)
-    threads.emplace_back([&, t] {
-      t_package = packages[t];
-      if (!load.pus.empty()) machine::pin_this_thread(load.pus[t % load.pus.size()]);
-      const unsigned cls = t < load.low ? 1 : 0;
-      const unsigned inside = static_cast<unsigned>(lines.size());
-      std::uint64_t mine = 0;
-      all_here.arrive_and_wait();
-      while (!stop.load(std::memory_order_relaxed)) {
-        lock(t, cls);
-        for (unsigned i = 0; i < inside; ++i) ++lines[i].count;
-        unlock(t);
-        seats[t].acquisitions.store(++mine, std::memory_order_relaxed);
-        for (unsigned i = 0; i < load.outside; ++i) detail::lock_pause();
-      }
-    });
+  const auto body = [&](unsigned t) {
+    t_package = packages[t];
+    if (!load.pus.empty()) machine::pin_this_thread(load.pus[t % load.pus.size()]);
+    const unsigned cls = t < load.low ? 1 : 0;
+    const unsigned inside = static_cast<unsigned>(lines.size());
+    std::uint64_t mine = 0;
+    all_here.arrive_and_wait();
+    while (!stop.load(std::memory_order_relaxed)) {
+      lock(t, cls);
+      for (unsigned i = 0; i < inside; ++i) ++lines[i].count;
+      unlock(t);
+      seats[t].acquisitions.store(++mine, std::memory_order_relaxed);
+      for (unsigned i = 0; i < load.outside; ++i) detail::lock_pause();
+    }
+  };
+  try {
+    for (unsigned t = 0; t < load.threads; ++t) threads.emplace_back(body, t);
+  } catch (const std::system_error& e) {
+    stop.store(true, std::memory_order_relaxed);
+    all_here.count_down(static_cast<std::ptrdiff_t>(load.threads - threads.size()) + 1);
+    for (std::thread& t : threads) t.join();
+    throw error(errc::system, fmt::format("thread {} of {} was refused: {}; ask for fewer with --threads",
+                                          threads.size() + 1, load.threads, e.code().message()));
+  }
   all_here.arrive_and_wait();
   // A thread that is there before the others does in that time what takes them all a thousand times as long.
   for (const seat& s : seats)
