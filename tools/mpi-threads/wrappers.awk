@@ -94,9 +94,9 @@ function wrapper(result, name, list,    n, how, args, number, pmpi, object) {
     object = first_of_kind(how == "onwindow" ? "MPI_Win" : "MPI_File", n)
     printf "  return section_on(%s, %s, [&] { return %s; });\n", number, object, pmpi
   } else if (how == "request" && n > 0 && kind[n] == "MPI_Request *" && name !~ /_init(_c)?$/) {
-    printf "  return started(%s, %s, [&] { return %s; });\n", number, arg[n], pmpi
+    printf "  return shoal::mpi_threads::started(%s, %s, [&] { return %s; });\n", number, arg[n], pmpi
   } else if (how == "request") {
-    printf "  return request(%s, [&] { return %s; });\n", number, pmpi
+    printf "  return shoal::mpi_threads::request(%s, [&] { return %s; });\n", number, pmpi
   } else {
     print "functions.txt: there is no class " how > "/dev/stderr"; exit 1
   }
@@ -110,7 +110,7 @@ END {
   count = split(text, statements, ";")
   print "// Made by wrappers.awk."
   if (part == "header") print "#pragma once\nnamespace shoal::mpi_threads {\nstruct number {\n  enum : int {"
-  else print "#include \"tools/mpi-threads/library/wrapping.hpp\"\n#pragma GCC visibility push(default)\nusing namespace shoal::mpi_threads;"
+  else print "#include \"tools/mpi-threads/library/wrapping.hpp\"\nusing namespace shoal::mpi_threads;"
   for (s = 1; s <= count; s++) {
     line = trimmed(statements[s])
     sub(/^extern[ \t]+/, "", line)

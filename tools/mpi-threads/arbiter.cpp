@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mpi-threads/arbiter.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "base/clock.hpp"
+
+namespace shoal::mpi_threads {
+namespace {
+
+// Written by its thread alone: no locked instruction.
+void add(std::atomic<std::uint64_t>& counter, std::uint64_t n) {
+  counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+}
+
+std::string thread_name(std::uint32_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+}  // namespace
+
+thread_local arbiter::mine arbiter::t_mine;
+
+arbiter::mine::~mine() {
+  if (owner != nullptr && record->holding) owner->thread_ends(*record);
+  owner = nullptr;
+}
+
+arbiter::arbiter(const settings& s, std::span<const char* const> names)
+    : settings_(s), names_(names), lock_(make_lock(s.lock, parse_wait_kind(s.wait), {.bound = s.bound})) {}
+
+thread_record& arbiter::register_thread() {
+  auto record = std::make_unique<thread_record>(names_.size());
+  record->thread = static_cast<std::uint32_t>(gettid());
+  t_mine.owner = this;
+  t_mine.record = record.get();
+  const std::lock_guard guard(threads_mutex_);
+  threads_.push_back(std::move(record));
+  return *t_mine.record;
+}
+
+void arbiter::wait(thread_record& me, int call, unsigned cls) {
+  waiting_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t start = base::now_ns();
+  lock_->lock(cls);
+  const std::uint64_t waited = base::now_ns() - start;
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  call_counters& c = me.counters[static_cast<std::size_t>(call)];
+  add(c.waits, 1);
+  add(c.waited_ns, waited);
+  if (waited > c.longest_ns.load(std::memory_order_relaxed)) c.longest_ns.store(waited, std::memory_order_relaxed);
+}
+
+void arbiter::count(thread_record& me, int call, unsigned cls) {
+  me.holding = true;
+  add(me.counters[static_cast<std::size_t>(call)].acquired[cls], 1);
+  if (const unsigned others = waiting_.load(std::memory_order_relaxed); others > 0) {
+    ++contended_;
+    won_again_ += last_ == &me ? 1 : 0;
+    fair_ += 1.0 / (others + 1);
+  }
+  last_ = &me;
+}
+
+void arbiter::give_way(unsigned polls) const {
+  if (polls >= settings_.spins) sched_yield();
+}
+
+std::string arbiter::describe(const thread_record& record) const {
+  const int call = record.inside.load(std::memory_order_relaxed);
+  const std::string name = thread_name(record.thread);
+  return fmt::format("thread {}{} in {}", record.thread, name.empty() ? "" : " (" + name + ")",
+                     call < 0 ? "the program" : std::string("MPI_") + names_[static_cast<std::size_t>(call)]);
+}
+
+void arbiter::thread_ends(thread_record& me) {
+  fmt::print(stderr,
+             "shoal mpi-threads: {} ended inside the MPI library while it held the lock; the others go on, but the "
+             "library was left in the middle of that call\n",
+             describe(me));
+  me.inside.store(-1, std::memory_order_relaxed);
+  leave(me);
+}
+
+void arbiter::forked() {
+  // Who held the lock does not exist here; the old one is left as it is.
+  (void)lock_.release();
+  lock_ = make_lock(settings_.lock, parse_wait_kind(settings_.wait), {.bound = settings_.bound});
+}
+
+std::vector<std::string> arbiter::threads_inside() {
+  std::vector<std::string> all;
+  const thread_record& self = me();
+  const std::lock_guard guard(threads_mutex_);
+  for (const auto& record : threads_) {
+    if (record.get() != &self && record->inside.load(std::memory_order_relaxed) >= 0) all.push_back(describe(*record));
+  }
+  return all;
+}
+
+arbiter_sum arbiter::sum() const {
+  arbiter_sum s;
+  s.calls.resize(names_.size());
+  s.contended = contended_;
+  s.won_again = won_again_;
+  s.fair = fair_;
+  const std::lock_guard guard(threads_mutex_);
+  for (const auto& record : threads_) {
+    std::uint64_t acquired = 0;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const call_counters& c = record->counters[i];
+      call_sum& to = s.calls[i];
+      to.calls += c.calls.load(std::memory_order_relaxed);
+      for (unsigned cls : {k_high, k_low}) {
+        to.acquired[cls] += c.acquired[cls].load(std::memory_order_relaxed);
+        acquired += c.acquired[cls].load(std::memory_order_relaxed);
+      }
+      to.waits += c.waits.load(std::memory_order_relaxed);
+      to.waited_ns += c.waited_ns.load(std::memory_order_relaxed);
+      to.longest_ns = std::max(to.longest_ns, c.longest_ns.load(std::memory_order_relaxed));
+    }
+    if (acquired > 0) s.by_thread.push_back(acquired);
+  }
+  return s;
+}
+
+}  // namespace shoal::mpi_threads

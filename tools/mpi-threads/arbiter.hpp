@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lock in front of an MPI library, and who waited where: acquisitions by class and function, waiting times, how
+// often the same thread won again against what a fair arbiter would give. Knows nothing of MPI but the calls' numbers.
+// Who may call: any thread. enter() blocks as the lock does; a thread that is inside must not enter again (ask
+// holding()). thread_ends() names a thread that ends inside and lets the others go on.
+// Guarantees: uncontended, a call costs the lock, a few stores and no clock. Counters of a thread are written by it
+// alone; sum() may be called meanwhile. Shown by tests/unit/mpi_threads/arbiter_test.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shoal/locks/any_lock.hpp"
+#include "tools/mpi-threads/settings.hpp"
+
+namespace shoal::mpi_threads {
+
+inline constexpr unsigned k_high = 0;  // requests
+inline constexpr unsigned k_low = 1;   // progress
+
+// One thread's counters of one function. Partner of all: sum(), relaxed, which may see a moment's mixture.
+struct call_counters {
+  std::atomic<std::uint64_t> calls{0}, acquired[2]{}, waits{0}, waited_ns{0}, longest_ns{0};
+};
+
+struct thread_record {
+  explicit thread_record(std::size_t calls) : counters(calls) {}
+  bool holding = false;
+  std::atomic<int> inside{-1};  // partner: threads_inside()
+  std::uint32_t thread = 0;     // the kernel's number
+  std::vector<call_counters> counters;
+};
+
+struct call_sum {
+  std::uint64_t calls = 0, acquired[2]{}, waits = 0, waited_ns = 0, longest_ns = 0;
+};
+
+struct arbiter_sum {
+  std::vector<call_sum> calls;             // by number
+  std::vector<std::uint64_t> by_thread;    // acquisitions
+  std::uint64_t contended = 0;             // acquisitions while others waited
+  std::uint64_t won_again = 0;             // of those, by the thread that had it before
+  double fair = 0;                         // how many of those a fair arbiter would have given it
+  double bias() const { return fair > 0 ? static_cast<double>(won_again) / fair : 0; }
+};
+
+class arbiter {
+public:
+  arbiter(const settings& s, std::span<const char* const> names);
+
+  thread_record& me() {
+    if (t_mine.owner == this) [[likely]] return *t_mine.record;
+    return register_thread();
+  }
+  bool holding() { return t_mine.owner == this && t_mine.record->holding; }
+
+  void enter(thread_record& me, int call, unsigned cls) {
+    if (!lock_->try_lock()) wait(me, call, cls);
+    count(me, call, cls);
+  }
+  void leave(thread_record& me) {
+    me.holding = false;
+    lock_->unlock();
+  }
+
+  /// One failed poll more: lets others run, the more the longer.
+  void give_way(unsigned polls) const;
+
+  /// The thread ends inside a call: said, then the lock is free.
+  void thread_ends(thread_record& me);
+  /// In a child made by fork(): nobody else is here any more.
+  void forked();
+
+  /// "thread 1234 (name) in MPI_Recv", for each thread but this one that is in a call.
+  std::vector<std::string> threads_inside();
+  arbiter_sum sum() const;
+  std::span<const char* const> names() const { return names_; }
+
+private:
+  struct mine {
+    arbiter* owner = nullptr;
+    thread_record* record = nullptr;
+    ~mine();
+  };
+  static thread_local mine t_mine;
+
+  thread_record& register_thread();
+  void wait(thread_record& me, int call, unsigned cls);
+  void count(thread_record& me, int call, unsigned cls);
+  std::string describe(const thread_record& record) const;
+
+  const settings settings_;
+  const std::span<const char* const> names_;
+  std::unique_ptr<any_lock> lock_;
+  std::atomic<unsigned> waiting_{0};       // partner: count(), where it is but a snapshot
+  const thread_record* last_ = nullptr;    // this and the next three: whoever holds the lock
+  std::uint64_t contended_ = 0, won_again_ = 0;
+  double fair_ = 0;
+  mutable std::mutex threads_mutex_;
+  std::vector<std::unique_ptr<thread_record>> threads_;
+};
+
+}  // namespace shoal::mpi_threads

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completion, probes and exchanges: all of them poll in the low class.
+#include <cstdlib>
+#include <vector>
+
+#include "tools/mpi-threads/library/wrapping.hpp"
+
+namespace shoal::mpi_threads::own {
+namespace {
+
+// What a completion call freed is no longer outstanding. Copies the handles only if somebody counts.
+class freed {
+public:
+  freed(int count, const MPI_Request* requests) {
+    if (g_dangling != nullptr && count > 0) before_.assign(requests, requests + count);
+  }
+  void now(const MPI_Request* requests) const {
+    for (std::size_t i = 0; i < before_.size(); ++i) {
+      if (before_[i] != MPI_REQUEST_NULL && requests[i] == MPI_REQUEST_NULL) g_dangling->remove(before_[i]);
+    }
+  }
+
+private:
+  std::vector<MPI_Request> before_;
+};
+
+// One poll that the program makes itself; who finds nothing gives way, as programs poll in loops.
+template <typename Poll>
+int poll_once(int call, const int* found, Poll&& poll) {
+  const inside in(call);
+  const int status = held(in, call, k_low, poll);
+  if (status == MPI_SUCCESS && *found == 0) {
+    thread_local unsigned fruitless = 0;
+    g_arbiter->give_way(++fruitless % 4 == 0 ? ~0U : 0);
+  }
+  return status;
+}
+
+template <typename Poll>
+int poll_until(int call, Poll&& poll) {
+  const inside in(call);
+  return until(in, call, poll);
+}
+
+}  // namespace
+
+int Wait(MPI_Request* request, MPI_Status* status) {
+  const freed f(1, request);
+  return poll_until(number::Wait, [&](int* flag) {
+    const int code = PMPI_Test(request, flag, status);
+    f.now(request);
+    return code;
+  });
+}
+
+int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  const freed f(count, requests);
+  return poll_until(number::Waitall, [&](int* flag) {
+    const int code = PMPI_Testall(count, requests, flag, statuses);
+    f.now(requests);
+    return code;
+  });
+}
+
+int Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  const freed f(count, requests);
+  return poll_until(number::Waitany, [&](int* flag) {
+    const int code = PMPI_Testany(count, requests, index, flag, status);
+    f.now(requests);
+    return code;
+  });
+}
+
+int Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  const freed f(count, requests);
+  return poll_until(number::Waitsome, [&](int* flag) {
+    const int code = PMPI_Testsome(count, requests, done, indices, statuses);
+    f.now(requests);
+    *flag = *done != 0 ? 1 : 0;  // a number, or MPI_UNDEFINED: nothing was active
+    return code;
+  });
+}
+
+int Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  const freed f(1, request);
+  return poll_once(number::Test, flag, [&] {
+    const int code = PMPI_Test(request, flag, status);
+    f.now(request);
+    return code;
+  });
+}
+
+int Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  const freed f(count, requests);
+  return poll_once(number::Testall, flag, [&] {
+    const int code = PMPI_Testall(count, requests, flag, statuses);
+    f.now(requests);
+    return code;
+  });
+}
+
+int Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  const freed f(count, requests);
+  return poll_once(number::Testany, flag, [&] {
+    const int code = PMPI_Testany(count, requests, index, flag, status);
+    f.now(requests);
+    return code;
+  });
+}
+
+int Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  const freed f(count, requests);
+  return poll_once(number::Testsome, done, [&] {
+    const int code = PMPI_Testsome(count, requests, done, indices, statuses);
+    f.now(requests);
+    return code;
+  });
+}
+
+int Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  return poll_once(number::Request_get_status, flag, [&] { return PMPI_Request_get_status(request, flag, status); });
+}
+
+int Request_free(MPI_Request* request) {
+  const freed f(1, request);
+  return mpi_threads::request(number::Request_free, [&] {
+    const int code = PMPI_Request_free(request);
+    f.now(request);
+    return code;
+  });
+}
+
+int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  return poll_until(number::Probe, [&](int* flag) { return PMPI_Iprobe(source, tag, comm, flag, status); });
+}
+
+int Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  return poll_once(number::Iprobe, flag, [&] { return PMPI_Iprobe(source, tag, comm, flag, status); });
+}
+
+int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  return poll_until(number::Mprobe, [&](int* flag) { return PMPI_Improbe(source, tag, comm, flag, message, status); });
+}
+
+int Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  return poll_once(number::Improbe, flag, [&] { return PMPI_Improbe(source, tag, comm, flag, message, status); });
+}
+
+namespace {
+
+// A receive and a send, posted in this order under one acquisition, and both completed.
+template <typename Receive, typename Send>
+int exchange(int call, MPI_Status* status, Receive&& receive, Send&& send) {
+  const inside in(call);
+  MPI_Request in_request = MPI_REQUEST_NULL, out_request = MPI_REQUEST_NULL;
+  const int code = held(in, call, k_high, [&] {
+    const int received = receive(&in_request);
+    return received != MPI_SUCCESS ? received : send(&out_request);
+  });
+  if (code != MPI_SUCCESS) return code;
+  const int sent = until(in, call, [&](int* flag) { return PMPI_Test(&out_request, flag, MPI_STATUS_IGNORE); });
+  const int got = until(in, call, [&](int* flag) { return PMPI_Test(&in_request, flag, status); });
+  return sent != MPI_SUCCESS ? sent : got;
+}
+
+}  // namespace
+
+int Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in, int in_count,
+             MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
+  return exchange(
+      number::Sendrecv, status,
+      [&](MPI_Request* made) { return PMPI_Irecv(in, in_count, in_type, from, in_tag, comm, made); },
+      [&](MPI_Request* made) { return PMPI_Isend(out, out_count, out_type, to, out_tag, comm, made); });
+}
+
+int Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
+                     MPI_Comm comm, MPI_Status* status) {
+  // The message leaves packed before its place is offered to the one that comes.
+  std::vector<char> packed;
+  int bytes = 0;
+  if (to != MPI_PROC_NULL) {
+    const int code = mpi_threads::request(number::Sendrecv_replace, [&] {
+      int room = 0;
+      if (const int failed = PMPI_Pack_size(count, type, comm, &room); failed != MPI_SUCCESS) return failed;
+      packed.resize(static_cast<std::size_t>(room) + 1);
+      return PMPI_Pack(buffer, count, type, packed.data(), room, &bytes, comm);
+    });
+    if (code != MPI_SUCCESS) return code;
+  }
+  return exchange(
+      number::Sendrecv_replace, status,
+      [&](MPI_Request* made) { return PMPI_Irecv(buffer, count, type, from, in_tag, comm, made); },
+      [&](MPI_Request* made) { return PMPI_Isend(packed.data(), bytes, MPI_PACKED, to, out_tag, comm, made); });
+}
+
+#if MPI_VERSION >= 4
+int Sendrecv_c(const void* out, MPI_Count out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
+               MPI_Count in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
+  return exchange(
+      number::Sendrecv_c, status,
+      [&](MPI_Request* made) { return PMPI_Irecv_c(in, in_count, in_type, from, in_tag, comm, made); },
+      [&](MPI_Request* made) { return PMPI_Isend_c(out, out_count, out_type, to, out_tag, comm, made); });
+}
+
+int Sendrecv_replace_c(void* buffer, MPI_Count count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
+                       MPI_Comm comm, MPI_Status* status) {
+  std::vector<char> packed;
+  MPI_Count bytes = 0;
+  if (to != MPI_PROC_NULL) {
+    const int code = mpi_threads::request(number::Sendrecv_replace_c, [&] {
+      MPI_Count room = 0;
+      if (const int failed = PMPI_Pack_size_c(count, type, comm, &room); failed != MPI_SUCCESS) return failed;
+      packed.resize(static_cast<std::size_t>(room) + 1);
+      return PMPI_Pack_c(buffer, count, type, packed.data(), room, &bytes, comm);
+    });
+    if (code != MPI_SUCCESS) return code;
+  }
+  return exchange(
+      number::Sendrecv_replace_c, status,
+      [&](MPI_Request* made) { return PMPI_Irecv_c(buffer, count, type, from, in_tag, comm, made); },
+      [&](MPI_Request* made) { return PMPI_Isend_c(packed.data(), bytes, MPI_PACKED, to, out_tag, comm, made); });
+}
+#endif
+
+}  // namespace shoal::mpi_threads::own

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mpi-threads/library/section.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace shoal::mpi_threads {
+
+total_order* g_order = nullptr;
+MPI_Comm g_world;
+
+namespace {
+
+int wait_for(const inside& in, int call, MPI_Request* made) {
+  return until(in, call, [&](int* flag) { return PMPI_Test(made, flag, MPI_STATUS_IGNORE); });
+}
+
+int greatest(const inside& in, int call, MPI_Comm comm, std::int64_t mine, std::int64_t* result) {
+  return twin_within(in, call, MPI_STATUS_IGNORE, [&](MPI_Request* made) {
+    return PMPI_Iallreduce(&mine, result, 1, MPI_INT64_T, MPI_MAX, comm, made);
+  });
+}
+
+int arrive(const inside& in, int call, MPI_Comm comm) {
+  return twin_within(in, call, MPI_STATUS_IGNORE, [&](MPI_Request* made) { return PMPI_Ibarrier(comm, made); });
+}
+
+// Two numbers exchanged with one process, ours for its.
+int swap(const inside& in, int call, MPI_Comm comm, int with, int tag, std::int64_t mine, std::int64_t* theirs) {
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  int code = held(in, call, k_high, [&] {
+    const int received = PMPI_Irecv(theirs, 1, MPI_INT64_T, with, tag, comm, &requests[0]);
+    return received != MPI_SUCCESS ? received : PMPI_Isend(&mine, 1, MPI_INT64_T, with, tag, comm, &requests[1]);
+  });
+  for (MPI_Request& one : requests) {
+    if (code == MPI_SUCCESS) code = wait_for(in, call, &one);
+  }
+  return code;
+}
+
+// The greatest number of a group's members, each knows the result; by messages over a communicator.
+int greatest_of_group(const inside& in, int call, MPI_Comm comm, const std::vector<int>& ranks, int me, int tag,
+                      std::int64_t mine, std::int64_t* result) {
+  *result = mine;
+  if (me != 0) return swap(in, call, comm, ranks[0], tag, mine, result);
+  std::vector<std::int64_t> theirs(ranks.size(), mine);
+  std::vector<MPI_Request> requests(ranks.size(), MPI_REQUEST_NULL);
+  int code = held(in, call, k_high, [&] {
+    int posted = MPI_SUCCESS;
+    for (std::size_t i = 1; i < ranks.size() && posted == MPI_SUCCESS; ++i)
+      posted = PMPI_Irecv(&theirs[i], 1, MPI_INT64_T, ranks[i], tag, comm, &requests[i]);
+    return posted;
+  });
+  for (MPI_Request& one : requests) {
+    if (code == MPI_SUCCESS) code = wait_for(in, call, &one);
+  }
+  if (code != MPI_SUCCESS) return code;
+  *result = *std::ranges::max_element(theirs);
+  for (std::size_t i = 1; i < ranks.size() && code == MPI_SUCCESS; ++i)
+    code = twin_within(in, call, MPI_STATUS_IGNORE, [&](MPI_Request* made) {
+      return PMPI_Isend(result, 1, MPI_INT64_T, ranks[i], tag, comm, made);
+    });
+  return code;
+}
+
+}  // namespace
+
+int meet(const inside& in, int call, MPI_Comm comm, std::int64_t* number) {
+  int between = 0;
+  int code = held(in, call, k_high, [&] { return PMPI_Comm_test_inter(comm, &between); });
+  // On an intercommunicator both operations tell of the other group: the second round brings our own group's.
+  for (int round = 0; round <= between && code == MPI_SUCCESS; ++round) code = arrive(in, call, comm);
+  if (code != MPI_SUCCESS) return code;
+  const std::int64_t mine = g_order->propose();
+  std::int64_t agreed = mine;
+  code = greatest(in, call, comm, mine, &agreed);
+  if (code == MPI_SUCCESS && between != 0) {
+    const std::int64_t theirs = agreed;
+    code = greatest(in, call, comm, theirs, &agreed);
+    agreed = std::max(agreed, theirs);
+  }
+  if (code != MPI_SUCCESS) {
+    g_order->remove(mine);
+    return code;
+  }
+  g_order->fix(mine, agreed);
+  *number = agreed;
+  return MPI_SUCCESS;
+}
+
+void leave_section(std::int64_t number) { g_order->remove(number); }
+
+void await_turn(std::int64_t number) {
+  while (!g_order->first(number)) g_arbiter->give_way(~0U);
+}
+
+namespace own {
+
+int Comm_disconnect(MPI_Comm* comm) {
+  return section(number::Comm_disconnect, *comm, [&] { return PMPI_Comm_disconnect(comm); });
+}
+
+int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
+  constexpr int call = number::Comm_create_group;
+  const inside in(call);
+  auto work = [&] { return PMPI_Comm_create_group(comm, group, tag, made); };
+  int size = 0, me = MPI_UNDEFINED;
+  std::vector<int> ranks, numbers;
+  const int code = held(in, call, k_high, [&] {
+    // Only as much as is needed to meet; a communicator or group that is none is left to the call itself.
+    if (comm == MPI_COMM_NULL || group == MPI_GROUP_NULL) return MPI_SUCCESS;
+    MPI_Group all = MPI_GROUP_NULL;
+    if (int failed = PMPI_Group_size(group, &size); failed != MPI_SUCCESS) return failed;
+    if (int failed = PMPI_Group_rank(group, &me); failed != MPI_SUCCESS) return failed;
+    for (int i = 0; i < size; ++i) numbers.push_back(i);
+    ranks.resize(static_cast<std::size_t>(size));
+    if (int failed = PMPI_Comm_group(MPI_COMM_WORLD, &all); failed != MPI_SUCCESS) return failed;
+    PMPI_Group_translate_ranks(group, size, numbers.data(), all, ranks.data());
+    return PMPI_Group_free(&all);
+  });
+  if (code != MPI_SUCCESS) return code;
+  const bool ours = std::ranges::find(ranks, static_cast<int>(MPI_UNDEFINED)) == ranks.end();
+  if (me == MPI_UNDEFINED || size < 2 || !ours) return held(in, call, k_high, work);
+  if (g_unserialized) return work();
+  const int ours_tag = tag % 16384;
+  std::int64_t agreed = 0, there = 0;
+  int failed = greatest_of_group(in, call, g_world, ranks, me, ours_tag, 0, &there);
+  if (failed != MPI_SUCCESS) return failed;
+  const std::int64_t mine = g_order->propose();
+  failed = greatest_of_group(in, call, g_world, ranks, me, ours_tag, mine, &agreed);
+  if (failed != MPI_SUCCESS) {
+    g_order->remove(mine);
+    return failed;
+  }
+  g_order->fix(mine, agreed);
+  return in_turn(in, call, agreed, work);
+}
+
+int Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote_leader, int tag, MPI_Comm* made) {
+  constexpr int call = number::Intercomm_create;
+  const inside in(call);
+  auto work = [&] { return PMPI_Intercomm_create(local, leader, peers, remote_leader, tag, made); };
+  if (local == MPI_COMM_NULL) return held(in, call, k_high, work);
+  if (g_unserialized) return work();
+  int me = 0;
+  std::int64_t theirs = 0, there = 0;
+  int code = held(in, call, k_high, [&] { return PMPI_Comm_rank(local, &me); });
+  // Local groups meet, then their leaders, then all know it; the same once more with the proposals.
+  std::int64_t mine = 0, agreed = 0;
+  for (int round = 0; round < 2 && code == MPI_SUCCESS; ++round) {
+    if (round == 1) mine = g_order->propose();
+    code = greatest(in, call, local, mine, &there);
+    if (code == MPI_SUCCESS && me == leader) code = swap(in, call, peers, remote_leader, tag, there, &theirs);
+    const std::int64_t known = std::max(there, theirs);
+    if (code == MPI_SUCCESS) code = greatest(in, call, local, known, &agreed);
+  }
+  if (code != MPI_SUCCESS) {
+    if (mine != 0) g_order->remove(mine);
+    return code;
+  }
+  g_order->fix(mine, agreed);
+  return in_turn(in, call, agreed, work);
+}
+
+}  // namespace own
+}  // namespace shoal::mpi_threads

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Start and end: the library is initialised with MPI_THREAD_SERIALIZED in place of MULTIPLE, the report is made.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/clock.hpp"
+#include "shoal/error.hpp"
+#include "tools/mpi-threads/library/wrapping.hpp"
+#include "tools/mpi-threads/report.hpp"
+
+namespace shoal::mpi_threads {
+
+arbiter* g_arbiter = nullptr;
+bool g_unserialized = false;
+std::atomic<bool> g_over{false};
+dangling_requests* g_dangling = nullptr;
+
+namespace {
+
+constexpr std::uint64_t k_patience_ns = 2'000'000'000;  // for threads that are inside when MPI ends
+
+settings g_settings;
+std::string g_level = "none";
+
+std::string level_name(int level) {
+  switch (level) {
+    case MPI_THREAD_SINGLE: return "single";
+    case MPI_THREAD_FUNNELED: return "funneled";
+    case MPI_THREAD_SERIALIZED: return "serialized";
+    case MPI_THREAD_MULTIPLE: return "multiple";
+    default: return "unknown";
+  }
+}
+
+void say(const std::string& sentence) { fmt::print(stderr, "shoal mpi-threads: {}\n", sentence); }
+
+void tell(const std::string& state, const arbiter* a) {
+  process_report report;
+  report.library = SHOAL_MPI_LIBRARY;
+  report.state = state;
+  report.level = g_level;
+  report.chosen = g_settings;
+  if (a != nullptr) report.sum = a->sum();
+  if (g_dangling != nullptr) {
+    report.dangling_average = g_dangling->average();
+    report.dangling_most = g_dangling->most();
+    report.dangling_samples = g_dangling->samples();
+    report.outstanding_average = g_dangling->outstanding();
+  }
+  publish(report, k_names);
+}
+
+void read_settings() {
+  try {
+    g_settings = settings_from_environment();
+  } catch (const error& problem) {
+    say(problem.what());
+    std::_Exit(2);
+  }
+}
+
+void in_child() {
+  if (g_arbiter != nullptr) g_arbiter->forked();
+  g_arbiter = nullptr;  // what the child calls goes to the library, which may refuse
+}
+
+void require_library() {
+  if (dlsym(RTLD_DEFAULT, "PMPI_Init_thread") != nullptr) return;
+  say("the MPI library of this program has no PMPI_Init_thread: it is no MPI library, or one without the profiling "
+      "interface; nothing can be put in front of it");
+  std::_Exit(2);
+}
+
+// Passed through: the program calls MPI by one thread at a time.
+void note_passed(int provided) {
+  read_settings();
+  g_level = level_name(provided);
+  tell("passed", nullptr);
+}
+
+void begin() {
+  std::uint32_t process = static_cast<std::uint32_t>(getpid()) * 2654435761U;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  process ^= static_cast<std::uint32_t>(rank) * 40503U;
+  PMPI_Comm_dup(MPI_COMM_WORLD, &g_world);
+  g_order = new total_order(process);
+  if (g_settings.dangling) g_dangling = new dangling_requests;
+  auto* a = new arbiter(g_settings, k_names);  // lives on: threads may be in it when MPI ends
+  pthread_atfork(nullptr, nullptr, in_child);
+  g_arbiter = a;
+  tell("running", nullptr);
+}
+
+// Threads that are still inside get a while to come out; who does not is named.
+void await_others() {
+  const std::uint64_t until_ns = base::now_ns() + k_patience_ns;
+  std::vector<std::string> others = g_arbiter->threads_inside();
+  while (!others.empty() && base::now_ns() < until_ns) {
+    usleep(1000);
+    others = g_arbiter->threads_inside();
+  }
+  if (others.empty()) return;
+  say(fmt::format("MPI_Finalize was called while others are inside: {}; their calls end with MPI_ERR_OTHER",
+                  fmt::join(others, "; ")));
+  g_over.store(true, std::memory_order_release);
+  // Nobody polls from now on; a poll that has begun holds the lock until it is over.
+}
+
+}  // namespace
+
+namespace always {
+
+int Init(int* argc, char*** argv) {
+  require_library();
+  const int code = PMPI_Init(argc, argv);
+  int provided = MPI_THREAD_SINGLE;
+  if (code == MPI_SUCCESS) {
+    PMPI_Query_thread(&provided);
+    note_passed(provided);
+  }
+  return code;
+}
+
+int Init_thread(int* argc, char*** argv, int required, int* provided) {
+  require_library();
+  if (required != MPI_THREAD_MULTIPLE) {
+    const int code = PMPI_Init_thread(argc, argv, required, provided);
+    if (code == MPI_SUCCESS) note_passed(*provided);
+    return code;
+  }
+  read_settings();
+  g_unserialized = g_settings.level == "multiple";
+  int got = MPI_THREAD_SINGLE;
+  const int code = PMPI_Init_thread(argc, argv, g_unserialized ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED, &got);
+  if (code != MPI_SUCCESS) return code;
+  g_level = level_name(got);
+  if (got < (g_unserialized ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED)) {
+    say("this MPI library gives only MPI_THREAD_" + g_level + ": nothing can be done for the program's threads");
+    *provided = got;
+    tell("passed", nullptr);
+    return code;
+  }
+  begin();
+  *provided = MPI_THREAD_MULTIPLE;
+  return MPI_SUCCESS;
+}
+
+int Query_thread(int* provided) {
+  if (g_arbiter == nullptr) return PMPI_Query_thread(provided);
+  *provided = MPI_THREAD_MULTIPLE;
+  return MPI_SUCCESS;
+}
+
+int Finalize() {
+  arbiter* a = g_arbiter;
+  if (a == nullptr || a->holding()) return PMPI_Finalize();
+  await_others();
+  const inside in(number::Finalize);
+  return held(in, number::Finalize, k_high, [&] {
+    tell("finished", a);
+    PMPI_Comm_free(&g_world);
+    // Attribute functions called from there pass, as this thread holds the lock.
+    const int code = PMPI_Finalize();
+    g_arbiter = g_over.load(std::memory_order_relaxed) ? a : nullptr;
+    return code;
+  });
+}
+
+int Abort(MPI_Comm comm, int code) {
+  // Without the lock: whoever has it may never give it back, and an abort must not hang.
+  tell("aborted", g_arbiter);
+  return PMPI_Abort(comm, code);
+}
+
+}  // namespace always
+}  // namespace shoal::mpi_threads

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mpi-threads/library/window.hpp"
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace shoal::mpi_threads {
+namespace {
+
+constexpr std::int64_t k_writer = std::int64_t{1} << 40;  // in a lock's word; below it the number of readers
+
+struct companion {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Win words = MPI_WIN_NULL;  // the locks
+  std::mutex mutex;
+  std::map<int, std::int64_t> held;  // by target: what to take off its word at MPI_Win_unlock
+};
+
+// Handles are numbers in one library and addresses in another.
+template <typename Handle>
+std::uint64_t key_of(Handle handle) {
+  std::uint64_t key = 0;
+  static_assert(sizeof handle <= sizeof key);
+  std::memcpy(&key, &handle, sizeof handle);
+  return key;
+}
+
+class companions {
+public:
+  template <typename Handle>
+  std::shared_ptr<companion> find(Handle handle) {
+    const std::lock_guard guard(mutex_);
+    const auto place = all_.find(key_of(handle));
+    return place == all_.end() ? nullptr : place->second;
+  }
+  template <typename Handle>
+  void add(Handle handle, std::shared_ptr<companion> c) {
+    const std::lock_guard guard(mutex_);
+    all_[key_of(handle)] = std::move(c);
+  }
+  template <typename Handle>
+  void remove(Handle handle) {
+    const std::lock_guard guard(mutex_);
+    all_.erase(key_of(handle));
+  }
+
+private:
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<companion>> all_;
+};
+
+companions& windows() {
+  static companions all;
+  return all;
+}
+
+companions& files() {
+  static companions all;
+  return all;
+}
+
+int make_words(companion& c) {
+  std::int64_t* word = nullptr;
+  int code = PMPI_Win_allocate(sizeof *word, sizeof *word, MPI_INFO_NULL, c.comm, static_cast<void*>(&word), &c.words);
+  if (code != MPI_SUCCESS) return code;
+  code = PMPI_Win_lock_all(MPI_MODE_NOCHECK, c.words);
+  if (code != MPI_SUCCESS) return code;
+  *word = 0;
+  PMPI_Win_sync(c.words);
+  return PMPI_Barrier(c.comm);
+}
+
+// Adds to a process's word; what it was before.
+int add_to_word(companion& c, int target, std::int64_t more, std::int64_t* before) {
+  const int code = PMPI_Fetch_and_op(&more, before, MPI_INT64_T, target, 0, MPI_SUM, c.words);
+  return code != MPI_SUCCESS ? code : PMPI_Win_flush(target, c.words);
+}
+
+// One attempt to take a process's lock.
+int try_word(companion& c, int target, bool exclusive, int* taken) {
+  std::int64_t before = 0, ignored = 0;
+  if (exclusive) {
+    const std::int64_t writer = k_writer, nobody = 0;
+    int code = PMPI_Compare_and_swap(&writer, &nobody, &before, MPI_INT64_T, target, 0, c.words);
+    if (code == MPI_SUCCESS) code = PMPI_Win_flush(target, c.words);
+    *taken = before == 0 ? 1 : 0;
+    return code;
+  }
+  const int code = add_to_word(c, target, 1, &before);
+  *taken = before < k_writer ? 1 : 0;
+  return code != MPI_SUCCESS || *taken != 0 ? code : add_to_word(c, target, -1, &ignored);
+}
+
+int take(const inside& in, int call, companion& c, int target, bool exclusive) {
+  const int code = until(in, call, [&](int* taken) { return try_word(c, target, exclusive, taken); });
+  const std::lock_guard guard(c.mutex);
+  if (code == MPI_SUCCESS) c.held[target] = exclusive ? k_writer : 1;
+  return code;
+}
+
+int give_back(companion& c, int target) {
+  std::int64_t amount = 0, ignored = 0;
+  {
+    const std::lock_guard guard(c.mutex);
+    const auto place = c.held.find(target);
+    if (place == c.held.end()) return MPI_SUCCESS;
+    amount = place->second;
+    c.held.erase(place);
+  }
+  return add_to_word(c, target, -amount, &ignored);
+}
+
+// The processes of a group, as ranks among those of the window.
+int members(companion& c, MPI_Group group, std::vector<int>& ranks) {
+  int size = 0;
+  int code = PMPI_Group_size(group, &size);
+  if (code != MPI_SUCCESS || size == 0) return code;
+  std::vector<int> numbers(static_cast<std::size_t>(size));
+  for (int i = 0; i < size; ++i) numbers[static_cast<std::size_t>(i)] = i;
+  ranks.resize(numbers.size());
+  MPI_Group all = MPI_GROUP_NULL;
+  code = PMPI_Comm_group(c.comm, &all);
+  if (code == MPI_SUCCESS) code = PMPI_Group_translate_ranks(group, size, numbers.data(), all, ranks.data());
+  if (code == MPI_SUCCESS) code = PMPI_Group_free(&all);
+  return code;
+}
+
+}  // namespace
+
+int make_window(int call, MPI_Comm comm, MPI_Win* win, const std::function<int()>& work) {
+  return section(call, comm, [&] {
+    const int code = work();
+    if (code != MPI_SUCCESS || g_unserialized) return code;
+    auto c = std::make_shared<companion>();
+    int failed = PMPI_Comm_dup(comm, &c->comm);
+    if (failed == MPI_SUCCESS) failed = make_words(*c);
+    if (failed == MPI_SUCCESS) windows().add(*win, std::move(c));
+    return failed;
+  });
+}
+
+int make_file(int call, MPI_Comm comm, MPI_File* file, const std::function<int()>& work) {
+  return section(call, comm, [&] {
+    const int code = work();
+    if (code != MPI_SUCCESS || g_unserialized) return code;
+    auto c = std::make_shared<companion>();
+    const int failed = PMPI_Comm_dup(comm, &c->comm);
+    if (failed == MPI_SUCCESS) files().add(*file, std::move(c));
+    return failed;
+  });
+}
+
+int section_on(int call, MPI_Win win, const std::function<int()>& work) {
+  const auto c = windows().find(win);
+  return section(call, c == nullptr ? MPI_COMM_NULL : c->comm, work);
+}
+
+int section_on(int call, MPI_File file, const std::function<int()>& work) {
+  const auto c = files().find(file);
+  return section(call, c == nullptr ? MPI_COMM_NULL : c->comm, work);
+}
+
+namespace own {
+
+int Win_lock(int type, int rank, int assertion, MPI_Win win) {
+  const inside in(number::Win_lock);
+  const auto c = windows().find(win);
+  const bool checked = (assertion & MPI_MODE_NOCHECK) == 0 && rank != MPI_PROC_NULL && c != nullptr;
+  if (c == nullptr && g_unserialized) return PMPI_Win_lock(type, rank, assertion, win);
+  if (checked) {
+    const int code = take(in, number::Win_lock, *c, rank, type == MPI_LOCK_EXCLUSIVE);
+    if (code != MPI_SUCCESS) return code;
+  }
+  return held(in, number::Win_lock, k_high,
+              [&] { return PMPI_Win_lock(checked ? MPI_LOCK_SHARED : type, rank, assertion, win); });
+}
+
+int Win_unlock(int rank, MPI_Win win) {
+  const inside in(number::Win_unlock);
+  const auto c = windows().find(win);
+  if (c == nullptr && g_unserialized) return PMPI_Win_unlock(rank, win);
+  return held(in, number::Win_unlock, k_high, [&] {
+    const int code = PMPI_Win_unlock(rank, win);
+    return code != MPI_SUCCESS || c == nullptr ? code : give_back(*c, rank);
+  });
+}
+
+int Win_lock_all(int assertion, MPI_Win win) {
+  const inside in(number::Win_lock_all);
+  const auto c = windows().find(win);
+  if (c == nullptr && g_unserialized) return PMPI_Win_lock_all(assertion, win);
+  if (c != nullptr && (assertion & MPI_MODE_NOCHECK) == 0) {
+    int size = 0;
+    PMPI_Comm_size(c->comm, &size);
+    for (int target = 0; target < size; ++target) {
+      const int code = take(in, number::Win_lock_all, *c, target, false);
+      if (code != MPI_SUCCESS) return code;
+    }
+  }
+  return held(in, number::Win_lock_all, k_high, [&] { return PMPI_Win_lock_all(assertion, win); });
+}
+
+int Win_unlock_all(MPI_Win win) {
+  const inside in(number::Win_unlock_all);
+  const auto c = windows().find(win);
+  if (c == nullptr && g_unserialized) return PMPI_Win_unlock_all(win);
+  return held(in, number::Win_unlock_all, k_high, [&] {
+    int code = PMPI_Win_unlock_all(win);
+    if (c == nullptr) return code;
+    int size = 0;
+    PMPI_Comm_size(c->comm, &size);
+    for (int target = 0; target < size && code == MPI_SUCCESS; ++target) code = give_back(*c, target);
+    return code;
+  });
+}
+
+// The notices of a post: MPI_Win_start may wait inside the library until all targets have posted, so we wait before.
+int Win_post(MPI_Group group, int assertion, MPI_Win win) {
+  const auto c = windows().find(win);
+  return request(number::Win_post, [&] {
+    std::vector<int> ranks;
+    int code = PMPI_Win_post(group, assertion, win);
+    if (code == MPI_SUCCESS && c != nullptr && (assertion & MPI_MODE_NOCHECK) == 0) code = members(*c, group, ranks);
+    for (const int rank : ranks) {
+      MPI_Request notice = MPI_REQUEST_NULL;
+      if (code == MPI_SUCCESS) code = PMPI_Isend(nullptr, 0, MPI_BYTE, rank, 0, c->comm, &notice);
+      if (code == MPI_SUCCESS) code = PMPI_Request_free(&notice);
+    }
+    return code;
+  });
+}
+
+int Win_start(MPI_Group group, int assertion, MPI_Win win) {
+  const inside in(number::Win_start);
+  const auto c = windows().find(win);
+  if (c == nullptr && g_unserialized) return PMPI_Win_start(group, assertion, win);
+  if (c != nullptr && (assertion & MPI_MODE_NOCHECK) == 0) {
+    std::vector<int> ranks;
+    int code = held(in, number::Win_start, k_high, [&] { return members(*c, group, ranks); });
+    for (const int rank : ranks) {
+      if (code != MPI_SUCCESS) break;
+      code = twin_within(in, number::Win_start, MPI_STATUS_IGNORE, [&](MPI_Request* made) {
+        return PMPI_Irecv(nullptr, 0, MPI_BYTE, rank, 0, c->comm, made);
+      });
+    }
+    if (code != MPI_SUCCESS) return code;
+  }
+  return held(in, number::Win_start, k_high, [&] { return PMPI_Win_start(group, assertion, win); });
+}
+
+int Win_wait(MPI_Win win) {
+  const inside in(number::Win_wait);
+  return until(in, number::Win_wait, [&](int* flag) { return PMPI_Win_test(win, flag); });
+}
+
+int Win_test(MPI_Win win, int* flag) {
+  const inside in(number::Win_test);
+  return held(in, number::Win_test, k_low, [&] { return PMPI_Win_test(win, flag); });
+}
+
+int Win_free(MPI_Win* win) {
+  const auto c = windows().find(*win);
+  return section(number::Win_free, c == nullptr ? MPI_COMM_NULL : c->comm, [&] {
+    const MPI_Win before = *win;
+    int code = PMPI_Win_free(win);
+    if (code != MPI_SUCCESS || c == nullptr) return code;
+    windows().remove(before);
+    code = PMPI_Win_unlock_all(c->words);
+    if (code == MPI_SUCCESS) code = PMPI_Win_free(&c->words);
+    return code != MPI_SUCCESS ? code : PMPI_Comm_free(&c->comm);
+  });
+}
+
+int File_close(MPI_File* file) {
+  const auto c = files().find(*file);
+  return section(number::File_close, c == nullptr ? MPI_COMM_NULL : c->comm, [&] {
+    const MPI_File before = *file;
+    const int code = PMPI_File_close(file);
+    if (code != MPI_SUCCESS || c == nullptr) return code;
+    files().remove(before);
+    return PMPI_Comm_free(&c->comm);
+  });
+}
+
+}  // namespace own
+}  // namespace shoal::mpi_threads

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the generated wrappers (wrappers.awk) consist of: passes(), request(), started(), twin(), and the functions of
+// the other files here. Compiled once for each MPI library.
+// Who may call: any thread, in a wrapper. Nothing here holds the lock while it waits for another process, but for the
+// collective calls of section.hpp, which all members are in by then.
+// Guarantees: return values and error handlers are the library's. A call made from within the library (a user operation,
+// an attribute function, an error handler) goes straight to it: the thread holds the lock already.
+#pragma once
+
+#include <mpi.h>
+
+#include <cxxabi.h>
+
+#include <utility>
+
+#include "mpi_calls.hpp"  // generated
+#include "tools/mpi-threads/arbiter.hpp"
+#include "tools/mpi-threads/library/dangling.hpp"
+
+// This library is also loaded by processes without MPI (the launcher, shells): objects of an MPI library that stand
+// behind its constants must not be required there. Functions are looked up at their first call only.
+#ifdef OPEN_MPI
+#pragma weak ompi_mpi_comm_world
+#pragma weak ompi_mpi_comm_null
+#pragma weak ompi_mpi_group_null
+#pragma weak ompi_mpi_info_null
+#pragma weak ompi_mpi_win_null
+#pragma weak ompi_request_null
+#pragma weak ompi_mpi_byte
+#pragma weak ompi_mpi_packed
+#pragma weak ompi_mpi_int64_t
+#pragma weak ompi_mpi_op_max
+#pragma weak ompi_mpi_op_sum
+#endif
+
+#define SHOAL_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace shoal::mpi_threads {
+
+// The one arbiter of this process; null while the program has not asked for MPI_THREAD_MULTIPLE, and after the end.
+extern arbiter* g_arbiter;
+extern bool g_unserialized;       // the library underneath has MPI_THREAD_MULTIPLE: what has no twin needs no lock
+extern std::atomic<bool> g_over;  // MPI_Finalize went on without those who were still inside. Partner: until()
+extern dangling_requests* g_dangling;
+
+inline bool passes() { return g_arbiter == nullptr || g_arbiter->holding(); }
+
+// Around each wrapped call: which thread is in which function.
+class inside {
+public:
+  explicit inside(int call) : me_(g_arbiter->me()), before_(me_.inside.load(std::memory_order_relaxed)) {
+    me_.inside.store(call, std::memory_order_relaxed);
+    auto& calls = me_.counters[static_cast<std::size_t>(call)].calls;
+    calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  ~inside() { me_.inside.store(before_, std::memory_order_relaxed); }
+  inside(const inside&) = delete;
+  inside& operator=(const inside&) = delete;
+  thread_record& me() const { return me_; }
+
+private:
+  thread_record& me_;
+  const int before_;
+};
+
+// Calls the library under the lock.
+template <typename Call>
+auto held(const inside& in, int call, unsigned cls, Call&& work) {
+  arbiter& a = *g_arbiter;
+  a.enter(in.me(), call, cls);
+  try {
+    if (g_dangling != nullptr) [[unlikely]] g_dangling->sample();
+    auto result = work();
+    a.leave(in.me());
+    return result;
+  } catch (abi::__forced_unwind&) {  // pthread_exit or cancellation within a callback or the library
+    a.thread_ends(in.me());
+    throw;
+  } catch (...) {  // an error handler that throws
+    a.leave(in.me());
+    throw;
+  }
+}
+
+// Polls under the lock until `poll(flag)` sets the flag or fails; between polls the lock is free.
+template <typename Poll>
+int until(const inside& in, int call, Poll&& poll) {
+  for (unsigned polls = 0;; ++polls) {
+    if (g_over.load(std::memory_order_acquire)) return MPI_ERR_OTHER;
+    int flag = 0;
+    const int status = held(in, call, k_low, [&] { return poll(&flag); });
+    if (status != MPI_SUCCESS || flag != 0) return status;
+    g_arbiter->give_way(polls);
+  }
+}
+
+// A call that returns at once.
+template <typename Call>
+auto request(int call, Call&& work) {
+  const inside in(call);
+  return held(in, call, k_high, work);
+}
+
+// The same for one that leaves a request behind.
+template <typename Call>
+int started(int call, MPI_Request* made, Call&& work) {
+  const inside in(call);
+  return held(in, call, k_high, [&] {
+    const int status = work();
+    if (g_dangling != nullptr && status == MPI_SUCCESS) [[unlikely]] g_dangling->add(*made);
+    return status;
+  });
+}
+
+// A blocking call as its non-blocking twin: the first poll at once, under the lock that started it.
+template <typename Start>
+int twin_within(const inside& in, int call, MPI_Status* status, Start&& start) {
+  MPI_Request made = MPI_REQUEST_NULL;
+  int flag = 0;
+  const int first = held(in, call, k_high, [&] {
+    const int code = start(&made);
+    return code != MPI_SUCCESS ? code : PMPI_Test(&made, &flag, status);
+  });
+  if (first != MPI_SUCCESS || flag != 0) return first;
+  return until(in, call, [&](int* done) { return PMPI_Test(&made, done, status); });
+}
+
+template <typename Start>
+int twin(int call, MPI_Status* status, Start&& start) {
+  const inside in(call);
+  return twin_within(in, call, status, start);
+}
+
+}  // namespace shoal::mpi_threads
+
+#include "tools/mpi-threads/library/own.hpp"
+#include "tools/mpi-threads/library/section.hpp"
+#include "tools/mpi-threads/library/window.hpp"

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process says of its run: a JSON object in a file of the reports' folder, or a table. The command sums the
+// objects of all processes. Who may call: the thread that ends MPI. Shown by tests/unit/mpi_threads/report_test.cpp.
+#pragma once
+
+#include <string>
+
+#include "tools/mpi-threads/arbiter.hpp"
+
+namespace shoal::mpi_threads {
+
+struct process_report {
+  std::string library;  // "openmpi", "mpich", "abi"
+  std::string state;    // "running", "finished", "aborted", "passed": did not ask for threads
+  std::string level;    // with which the library was initialised
+  settings chosen;
+  arbiter_sum sum;
+  double dangling_average = 0;  // requests complete and not yet freed, over samples
+  std::uint64_t dangling_most = 0, dangling_samples = 0;
+  double outstanding_average = 0;
+};
+
+std::string report_json(const process_report& report, std::span<const char* const> names);
+std::string report_table(const process_report& report, std::span<const char* const> names);
+
+/// Into the folder if one is set (one file per process, replaced), else the table to standard error at the end.
+void publish(const process_report& report, std::span<const char* const> names);
+
+}  // namespace shoal::mpi_threads

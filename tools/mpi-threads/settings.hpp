@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the preload library is told through its environment (SHOAL_MPI_THREADS_...), set by `shoal mpi-threads`.
+// Who may call: the thread that initialises MPI, and the command. Guarantees: a value that makes no sense is an error
+// that names the variable. Shown by tests/unit/mpi_threads/settings_test.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace shoal::mpi_threads {
+
+struct settings {
+  std::string lock = "bounded";
+  std::string wait = "adaptive";
+  std::string level = "serialized";  // or multiple: with which level the library underneath is initialised
+  unsigned bound = 64;
+  unsigned spins = 2;      // polls without success before a waiting thread gives way
+  bool dangling = false;   // count requests that are complete and not yet freed
+  std::string reports;     // a folder for a report per process; empty: a table on standard error
+
+  /// "NAME=value" for each that differs from the default.
+  std::vector<std::string> environment() const;
+  /// Throws shoal::error unless all values make sense.
+  void check() const;
+};
+
+settings settings_from_environment();
+
+}  // namespace shoal::mpi_threads
