@@ -19,8 +19,8 @@
 enum { k_max_threads = 64, k_max_metrics = 24, k_max_options = 16 };
 
 struct option {
-  const char* name;   // without the dashes
-  double value;       // default, then what was given
+  const char* name;  // without the dashes
+  double value;      // default, then what was given
   const char* help;
 };
 

@@ -24,6 +24,12 @@ std::string thread_name(std::uint32_t thread) {
   return name;
 }
 
+std::unique_ptr<any_lock> lock_of(const settings& s) {
+  lock_options options;
+  options.bound = s.bound;
+  return make_lock(s.lock, parse_wait_kind(s.wait), options);
+}
+
 }  // namespace
 
 thread_local arbiter::mine arbiter::t_mine;
@@ -34,7 +40,7 @@ arbiter::mine::~mine() {
 }
 
 arbiter::arbiter(const settings& s, std::span<const char* const> names)
-    : settings_(s), names_(names), lock_(make_lock(s.lock, parse_wait_kind(s.wait), {.bound = s.bound})) {}
+    : settings_(s), names_(names), lock_(lock_of(s)) {}
 
 thread_record& arbiter::register_thread() {
   auto record = std::make_unique<thread_record>(names_.size());
@@ -92,7 +98,7 @@ void arbiter::thread_ends(thread_record& me) {
 void arbiter::forked() {
   // Who held the lock does not exist here; the old one is left as it is.
   (void)lock_.release();
-  lock_ = make_lock(settings_.lock, parse_wait_kind(settings_.wait), {.bound = settings_.bound});
+  lock_ = lock_of(settings_);
 }
 
 std::vector<std::string> arbiter::threads_inside() {

@@ -41,11 +41,11 @@ struct call_sum {
 };
 
 struct arbiter_sum {
-  std::vector<call_sum> calls;             // by number
-  std::vector<std::uint64_t> by_thread;    // acquisitions
-  std::uint64_t contended = 0;             // acquisitions while others waited
-  std::uint64_t won_again = 0;             // of those, by the thread that had it before
-  double fair = 0;                         // how many of those a fair arbiter would have given it
+  std::vector<call_sum> calls;           // by number
+  std::vector<std::uint64_t> by_thread;  // acquisitions
+  std::uint64_t contended = 0;           // acquisitions while others waited
+  std::uint64_t won_again = 0;           // of those, by the thread that had it before
+  double fair = 0;                       // how many of those a fair arbiter would have given it
   double bias() const { return fair > 0 ? static_cast<double>(won_again) / fair : 0; }
 };
 
@@ -54,7 +54,8 @@ public:
   arbiter(const settings& s, std::span<const char* const> names);
 
   thread_record& me() {
-    if (t_mine.owner == this) [[likely]] return *t_mine.record;
+    if (t_mine.owner == this) [[likely]]
+      return *t_mine.record;
     return register_thread();
   }
   bool holding() { return t_mine.owner == this && t_mine.record->holding; }
@@ -97,8 +98,8 @@ private:
   const settings settings_;
   const std::span<const char* const> names_;
   std::unique_ptr<any_lock> lock_;
-  std::atomic<unsigned> waiting_{0};       // partner: count(), where it is but a snapshot
-  const thread_record* last_ = nullptr;    // this and the next three: whoever holds the lock
+  std::atomic<unsigned> waiting_{0};     // partner: count(), where it is but a snapshot
+  const thread_record* last_ = nullptr;  // this and the next three: whoever holds the lock
   std::uint64_t contended_ = 0, won_again_ = 0;
   double fair_ = 0;
   mutable std::mutex threads_mutex_;

@@ -42,9 +42,9 @@ std::string report_table(const process_report& r, std::span<const char* const> n
   for (std::size_t i = 0; i < r.sum.calls.size(); ++i) {
     const call_sum& c = r.sum.calls[i];
     if (c.calls == 0) continue;
-    text += fmt::format("{:<28}{:>12}{:>12}{:>12}{:>14.3f}{:>14.1f}\n", names[i], c.calls, c.acquired[k_high],
-                        c.acquired[k_low], static_cast<double>(c.waited_ns) / 1e6,
-                        static_cast<double>(c.longest_ns) / 1e3);
+    text +=
+        fmt::format("{:<28}{:>12}{:>12}{:>12}{:>14.3f}{:>14.1f}\n", names[i], c.calls, c.acquired[k_high],
+                    c.acquired[k_low], static_cast<double>(c.waited_ns) / 1e6, static_cast<double>(c.longest_ns) / 1e3);
   }
   text += fmt::format("bias {:.2f} over {} contended acquisitions by {} threads (1 is fair)\n", r.sum.bias(),
                       r.sum.contended, r.sum.by_thread.size());

@@ -51,7 +51,8 @@ void settings::check() const {
   parse_wait_kind(wait);
   if (level != "serialized" && level != "multiple")
     throw error(errc::invalid_argument, fmt::format("there is no level '{}'; there are serialized, multiple", level));
-  if (bound == 0) throw error(errc::invalid_argument, "a waiter may be passed at least once: give a bound of 1 or more");
+  if (bound == 0)
+    throw error(errc::invalid_argument, "a waiter may be passed at least once: give a bound of 1 or more");
 }
 
 settings settings_from_environment() {

@@ -14,9 +14,9 @@ struct settings {
   std::string wait = "adaptive";
   std::string level = "serialized";  // or multiple: with which level the library underneath is initialised
   unsigned bound = 64;
-  unsigned spins = 2;      // polls without success before a waiting thread gives way
-  bool dangling = false;   // count requests that are complete and not yet freed
-  std::string reports;     // a folder for a report per process; empty: a table on standard error
+  unsigned spins = 2;     // polls without success before a waiting thread gives way
+  bool dangling = false;  // count requests that are complete and not yet freed
+  std::string reports;    // a folder for a report per process; empty: a table on standard error
 
   /// "NAME=value" for each that differs from the default.
   std::vector<std::string> environment() const;

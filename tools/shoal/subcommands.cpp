@@ -12,6 +12,8 @@ constexpr subcommand k_subcommands[] = {
     {"bfs", "breadth-first search of a graph, validated",
      "shoal bfs --kronecker 18 -n 2\n  shoal bfs data/debian-bookworm.txt.zst --directed reverse --root libc6",
      declare_bfs},
+    {"mpi-threads", "fair and prioritised access of an MPI program's threads to its MPI library",
+     "shoal mpi-threads --lock priority -- mpirun -n 2 ./program", declare_mpi_threads},
     {"bench", "measure", "shoal bench --list\n  shoal bench limits --seconds 0.1 --json -", declare_bench},
 };
 

@@ -23,6 +23,7 @@ subcommand_body declare_info(CLI::App& app);
 subcommand_body declare_bench(CLI::App& app);
 subcommand_body declare_bfs(CLI::App& app);
 subcommand_body declare_run(CLI::App& app);
+subcommand_body declare_mpi_threads(CLI::App& app);
 
 /// Subcommands offered on an app: what to do for each, once the command line is parsed.
 using offered = std::vector<std::pair<CLI::App*, subcommand_body>>;

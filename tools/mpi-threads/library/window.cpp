@@ -242,9 +242,8 @@ int Win_start(MPI_Group group, int assertion, MPI_Win win) {
     int code = held(in, number::Win_start, k_high, [&] { return members(*c, group, ranks); });
     for (const int rank : ranks) {
       if (code != MPI_SUCCESS) break;
-      code = twin_within(in, number::Win_start, MPI_STATUS_IGNORE, [&](MPI_Request* made) {
-        return PMPI_Irecv(nullptr, 0, MPI_BYTE, rank, 0, c->comm, made);
-      });
+      code = twin_within(in, number::Win_start, MPI_STATUS_IGNORE,
+                         [&](MPI_Request* made) { return PMPI_Irecv(nullptr, 0, MPI_BYTE, rank, 0, c->comm, made); });
     }
     if (code != MPI_SUCCESS) return code;
   }

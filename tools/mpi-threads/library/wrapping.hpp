@@ -69,7 +69,8 @@ auto held(const inside& in, int call, unsigned cls, Call&& work) {
   arbiter& a = *g_arbiter;
   a.enter(in.me(), call, cls);
   try {
-    if (g_dangling != nullptr) [[unlikely]] g_dangling->sample();
+    if (g_dangling != nullptr) [[unlikely]]
+      g_dangling->sample();
     auto result = work();
     a.leave(in.me());
     return result;
@@ -107,7 +108,8 @@ int started(int call, MPI_Request* made, Call&& work) {
   const inside in(call);
   return held(in, call, k_high, [&] {
     const int status = work();
-    if (g_dangling != nullptr && status == MPI_SUCCESS) [[unlikely]] g_dangling->add(*made);
+    if (g_dangling != nullptr && status == MPI_SUCCESS) [[unlikely]]
+      g_dangling->add(*made);
     return status;
   });
 }

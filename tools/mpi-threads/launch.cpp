@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mpi-threads/launch.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "shoal/error.hpp"
+#include "tools/mpi-threads/elf_file.hpp"
+
+namespace shoal::mpi_threads {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The file that a word of the command line would execute; empty if it is none.
+std::string executable(const std::string& word) {
+  auto usable = [](const fs::path& path) {
+    std::error_code problem;
+    return fs::is_regular_file(path, problem) && access(path.c_str(), X_OK) == 0;
+  };
+  if (word.empty() || word.front() == '-') return "";
+  if (word.find('/') != std::string::npos) return usable(word) ? word : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (usable(fs::path(folder) / word)) return (fs::path(folder) / word).string();
+  }
+  return usable(word) ? word : "";
+}
+
+std::string mpi_of_launcher(const std::string& path) {
+  std::error_code problem;
+  const std::string name = fs::canonical(path, problem).filename().string();
+  if (name.find("openmpi") != std::string::npos || name.find("orterun") != std::string::npos) return "openmpi";
+  if (name.find("mpich") != std::string::npos || name.find("hydra") != std::string::npos) return "mpich";
+  return "";
+}
+
+// What the program is linked with; where that cannot be told (scripts), what the launcher belongs to.
+std::string detect(const std::vector<std::string>& command) {
+  std::string linked_in, first;
+  for (const std::string& word : command) {
+    const std::string path = executable(word);
+    if (path.empty()) continue;
+    if (auto mpi = mpi_of_program(path)) return *mpi;
+    if (&word == &command.front()) continue;  // the launcher
+    const elf_file file = read_elf(path);
+    if (file.elf && !file.dynamic)
+      throw error(errc::invalid_argument, fmt::format("{} is linked statically, so no library can be preloaded into "
+                                                      "it; link it without -static",
+                                                      path));
+    if (file.elf && file.defines_mpi) linked_in = path;
+    if (first.empty()) first = path;
+  }
+  if (!linked_in.empty())
+    throw error(errc::invalid_argument, fmt::format("{} contains its MPI library (a static one), whose functions "
+                                                    "cannot be replaced; link it with the shared one",
+                                                    linked_in));
+  if (!first.empty() && read_elf(first).elf && command.size() > 1 && executable(command.back()) == first)
+    throw error(errc::invalid_argument,
+                fmt::format("{} does not use an MPI library that is known here (libmpi, libmpich)", first));
+  const std::string launcher = executable(command.front());
+  std::string mpi = launcher.empty() ? "" : mpi_of_launcher(launcher);
+  if (mpi.empty())
+    throw error(errc::invalid_argument,
+                "cannot tell which MPI library the program uses; say --library openmpi or mpich");
+  return mpi;
+}
+
+}  // namespace
+
+launch_plan plan(const std::vector<std::string>& command, const std::string& mpi, const settings& s,
+                 const std::vector<std::string>& libraries) {
+  if (command.empty())
+    throw error(errc::invalid_argument, "nothing to run; name a command: shoal mpi-threads -- mpirun -n 2 ./program");
+  s.check();
+  launch_plan result;
+  result.mpi = mpi.empty() ? detect(command) : mpi;
+  std::string library;
+  for (const std::string& folder : libraries) {
+    std::error_code problem;
+    const fs::path path = fs::path(folder) / ("libshoal_mpi_threads_" + result.mpi + ".so");
+    if (library.empty() && fs::is_regular_file(path, problem)) library = fs::absolute(path).string();
+  }
+  if (library.empty())
+    throw error(errc::not_found, fmt::format("there is no preload library for {} here; install that MPI's headers "
+                                             "(Debian: libopenmpi-dev, libmpich-dev) and build again",
+                                             result.mpi));
+  result.environment = s.environment();
+  const char* others = std::getenv("LD_PRELOAD");
+  result.environment.push_back("LD_PRELOAD=" + library + (others == nullptr ? "" : std::string(":") + others));
+  result.arguments = command;
+  if (result.mpi != "openmpi") return result;
+  // Its waiting gives way while it holds our lock; ours gives way without.
+  if (std::getenv("OMPI_MCA_mpi_yield_when_idle") == nullptr)
+    result.environment.emplace_back("OMPI_MCA_mpi_yield_when_idle=0");
+  if (mpi_of_launcher(executable(command.front())) == "openmpi") {  // to other machines it sends what is named only
+    std::vector<std::string> exported;
+    for (const std::string& one : result.environment) {
+      exported.emplace_back("-x");
+      exported.push_back(one.substr(0, one.find('=')));
+    }
+    result.arguments.insert(result.arguments.begin() + 1, exported.begin(), exported.end());
+  }
+  return result;
+}
+
+nlohmann::json collect(const std::string& folder) {
+  nlohmann::json sum = {{"processes", 0}, {"passed", 0},    {"finished", 0}, {"threads", 0},
+                        {"contended", 0}, {"won_again", 0}, {"fair", 0.0},   {"calls", nlohmann::json::object()}};
+  double dangling = 0, outstanding = 0, samples = 0;
+  std::uint64_t most = 0;
+  std::error_code problem;
+  for (const auto& entry : fs::directory_iterator(folder, problem)) {
+    if (entry.path().extension() != ".json") continue;
+    std::ifstream file(entry.path());
+    const auto report = nlohmann::json::parse(file, nullptr, false);
+    if (report.is_discarded() || !report.is_object()) continue;
+    sum["processes"] = sum["processes"].get<int>() + 1;
+    const std::string state = report.value("state", "");
+    if (state == "passed") sum["passed"] = sum["passed"].get<int>() + 1;
+    if (state == "finished") sum["finished"] = sum["finished"].get<int>() + 1;
+    for (const char* key : {"library", "level", "lock", "wait"}) sum[key] = report.value(key, "");
+    for (const char* key : {"contended", "won_again"})
+      sum[key] = sum[key].get<std::uint64_t>() + report.value(key, std::uint64_t{0});
+    sum["fair"] = sum["fair"].get<double>() + report.value("fair", 0.0);
+    sum["threads"] = sum["threads"].get<std::size_t>() + report.value("threads", nlohmann::json::array()).size();
+    const auto& d = report.value("dangling", nlohmann::json::object());
+    const double n = d.value("samples", 0.0);
+    samples += n;
+    dangling += n * d.value("average", 0.0);
+    outstanding += n * d.value("outstanding_average", 0.0);
+    most = std::max(most, d.value("most", std::uint64_t{0}));
+    for (const auto& [name, call] : report.value("calls", nlohmann::json::object()).items()) {
+      auto& to = sum["calls"][name];
+      for (const char* key : {"calls", "high", "low", "waits", "waited_ns"})
+        to[key] = to.value(key, std::uint64_t{0}) + call.value(key, std::uint64_t{0});
+      to["longest_ns"] = std::max(to.value("longest_ns", std::uint64_t{0}), call.value("longest_ns", std::uint64_t{0}));
+    }
+  }
+  const double fair = sum["fair"];
+  sum["bias"] = fair > 0 ? sum["won_again"].get<double>() / fair : 0.0;
+  if (samples > 0)
+    sum["dangling"] = {{"average", dangling / samples}, {"most", most}, {"outstanding_average", outstanding / samples}};
+  return sum;
+}
+
+std::string describe(const nlohmann::json& sum) {
+  const int processes = sum["processes"], passed = sum["passed"], finished = sum["finished"];
+  if (processes == 0)
+    return "shoal mpi-threads: no process reported: the launcher dropped LD_PRELOAD (another machine, a container, a "
+           "setuid program), or the program never initialised MPI. Have the launcher pass on LD_PRELOAD and "
+           "SHOAL_MPI_THREADS_* (Open MPI: -x NAME, MPICH: -genvall)\n";
+  if (passed == processes)
+    return fmt::format("shoal mpi-threads: {} processes, none asked for MPI_THREAD_MULTIPLE: passed through\n",
+                       processes);
+  std::string text = fmt::format("\nMPI calls through the lock {} ({}): {} processes, {} threads, {} initialised {}\n",
+                                 sum["lock"].get<std::string>(), sum["wait"].get<std::string>(), processes,
+                                 sum["threads"].get<std::size_t>(), sum["library"].get<std::string>(),
+                                 sum["level"].get<std::string>());
+  text += fmt::format("{:<24}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}\n", "function", "calls", "high", "low", "waits",
+                      "waited ms", "longest us");
+  for (const auto& [name, call] : sum["calls"].items()) {
+    text += fmt::format("{:<24}{:>12}{:>12}{:>12}{:>12}{:>12.2f}{:>12.1f}\n", name, call["calls"].get<std::uint64_t>(),
+                        call["high"].get<std::uint64_t>(), call["low"].get<std::uint64_t>(),
+                        call["waits"].get<std::uint64_t>(), call["waited_ns"].get<double>() / 1e6,
+                        call["longest_ns"].get<double>() / 1e3);
+  }
+  text += fmt::format(
+      "bias {:.2f} over {} contended acquisitions (1: a thread wins again as often as a fair arbiter "
+      "would let it)\n",
+      sum["bias"].get<double>(), sum["contended"].get<std::uint64_t>());
+  if (sum.contains("dangling"))
+    text += fmt::format("dangling requests: {:.1f} of {:.1f} on average, {} at most\n",
+                        sum["dangling"]["average"].get<double>(), sum["dangling"]["outstanding_average"].get<double>(),
+                        sum["dangling"]["most"].get<std::uint64_t>());
+  if (finished + passed < processes)
+    text += fmt::format("{} processes did not reach MPI_Finalize; their counts are missing\n",
+                        processes - finished - passed);
+  return text;
+}
+
+}  // namespace shoal::mpi_threads
