@@ -285,7 +285,7 @@ int main(int argc, char** argv) {
   long long searches = 0;
   for (int more = 1; more;) {
     do {
-      root = (int64_t)(scramble((uint64_t)++root) % (uint64_t)vertices);
+      root = (int64_t)(scramble((uint64_t)root + 1) % (uint64_t)vertices);
     } while (offsets[root] == offsets[root + 1]);
     prepare();
     run_threads(threads, body);

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`shoal mpi-threads` on an MPI library: programs that are right stay right, and those that are wrong are told so.
+Arguments: the command, the MPI's name, its mpirun, its mpicc, the folder of bench/mpi's programs, that of this test's."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SHOAL, MPI, MPIRUN, MPICC, BENCH, HERE = sys.argv[1:7]
+PROCESSES = ["-n", "2"] + (["--oversubscribe"] if MPI == "openmpi" else [])
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                   OMPI_MCA_rmaps_base_oversubscribe="1")
+
+
+def shoal(options, program, launcher=None, environment=None):
+    command = [SHOAL, "mpi-threads", *options, "--", *(launcher or [MPIRUN, *PROCESSES]), *program]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=150,
+                          env=dict(ENVIRONMENT, **(environment or {})))
+
+
+def bench(name):
+    return os.path.join(BENCH, f"{name}.{MPI}")
+
+
+class MpiThreads(unittest.TestCase):
+    def right(self, options, program):
+        done = shoal(options, program)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done
+
+    def test_programs_stay_right(self):
+        small = ["--json", "--seconds", "0.02"]
+        for name, options in (("throughput", ["--threads", "4"]), ("throughput", ["--bytes", "4096", "--comms", "1"]),
+                              ("throughput", ["--bytes", "100000", "--window", "8"]), ("latency", []), ("n2n", []),
+                              ("onesided", ["--operation", "0"]), ("onesided", ["--operation", "1"]),
+                              ("onesided", ["--operation", "2"]), ("stencil", ["--steps", "8"]),
+                              ("assembler", ["--threads", "3"]), ("bfs", ["--scale", "8"]),
+                              ("bfs", ["--scale", "8", "--lazy", "0", "--barrier", "0"])):
+            with self.subTest(name, options=options):
+                done = self.right([], [bench(name), *small, *options])
+                self.assertIs(json.loads(done.stdout)["checks"]["validated"], True)
+                self.assertIn("2 processes", done.stderr)
+                self.assertIn("initialised serialized", done.stderr)
+
+    def test_every_lock(self):
+        text = subprocess.run([SHOAL, "mpi-threads", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        kinds = text.split("--lock", 1)[1].split("{", 1)[1].split("}", 1)[0].split(",")
+        self.assertIn("priority", kinds)
+        for kind in kinds:
+            with self.subTest(kind):
+                self.right(["--lock", kind], [bench("throughput"), "--seconds", "0.02", "--threads", "3"])
+
+    def test_sections_windows_and_callbacks(self):
+        for options in ([], ["--lock", "priority"], ["--level", "multiple"]):
+            with self.subTest(options):
+                done = self.right(options, [os.path.join(HERE, f"sections.{MPI}")])
+                self.assertIn("all results verified", done.stdout)
+
+    def test_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "counts.json")
+            self.right(["--json", path, "--dangling"], [bench("throughput"), "--seconds", "0.05"])
+            with open(path, encoding="utf-8") as file:
+                counts = json.load(file)
+        self.assertEqual((counts["processes"], counts["finished"]), (2, 2))
+        sent, received = counts["calls"]["Isend"], counts["calls"]["Irecv"]
+        self.assertEqual(sent["calls"], received["calls"])
+        self.assertEqual((sent["high"], sent["low"]), (sent["calls"], 0))
+        self.assertEqual(counts["calls"]["Waitall"]["high"], 0)
+        self.assertGreaterEqual(counts["calls"]["Waitall"]["low"], counts["calls"]["Waitall"]["calls"])
+        self.assertGreater(counts["dangling"]["most"], 0)
+        self.assertLessEqual(counts["dangling"]["average"], counts["dangling"]["outstanding_average"])
+
+    def faulty(self, what, options=()):
+        return shoal(list(options), [os.path.join(HERE, f"faults.{MPI}"), what])
+
+    def test_single_threaded_programs_pass(self):
+        done = self.faulty("single")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("none asked for MPI_THREAD_MULTIPLE: passed through", done.stderr)
+
+    def test_a_thread_that_ends_inside_is_named(self):
+        done = self.faulty("ends-inside")
+        self.assertRegex(done.stderr, r"thread \d+ \(.+\) in MPI_Reduce_local ended inside the MPI library")
+        self.assertEqual(done.stdout.count("finished"), 2, done.stderr)
+
+    def test_finalize_names_who_is_inside(self):
+        done = self.faulty("finalize-early")
+        self.assertRegex(done.stderr, r"MPI_Finalize was called while others are inside: thread \d+ \(.+\) in MPI_Recv")
+
+    def test_fork(self):
+        done = self.faulty("fork")
+        self.assertEqual((done.returncode, done.stdout.count("child 7")), (0, 2), done.stdout + done.stderr)
+
+    def test_aborts_and_errors_stay(self):
+        done = self.faulty("abort")
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn("did not reach MPI_Finalize", done.stderr)
+        done = self.faulty("error")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertNotIn("finished", done.stdout)
+        self.assertRegex(done.stdout + done.stderr, "MPI_ERR_RANK|[Ii]nvalid rank")
+
+    def test_a_launcher_that_drops_the_preload(self):
+        done = shoal(["--library", MPI], [os.path.join(HERE, f"faults.{MPI}"), "single"],
+                     launcher=["env", "-u", "LD_PRELOAD", MPIRUN, *PROCESSES])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no process reported: the launcher dropped LD_PRELOAD", done.stderr)
+
+    def test_programs_that_cannot_be_helped(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = os.path.join(folder, "p.c"), os.path.join(folder, "p")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write("int MPI_Init(void) { return 0; } int main(void) { return MPI_Init(); }\n")
+            for flags, said in ((["-static"], "is linked statically"), ([], "contains its MPI library")):
+                subprocess.run(["cc", *flags, source, "-o", program], check=True)
+                done = shoal([], [program])
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(said, done.stderr)
+            with open(source, "w", encoding="utf-8") as file:
+                file.write("int main(void) { return 0; }\n")
+            subprocess.run(["cc", source, "-o", program], check=True)
+            done = shoal([], [program])
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("does not use an MPI library", done.stderr)
+        done = subprocess.run([SHOAL, "mpi-threads", "--lock", "fair", "--", "x"], stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
