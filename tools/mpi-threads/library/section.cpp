@@ -65,11 +65,18 @@ int greatest_of_group(const inside& in, int call, MPI_Comm comm, const std::vect
 
 }  // namespace
 
-int meet(const inside& in, int call, MPI_Comm comm, std::int64_t* number) {
+int meet_again(const inside& in, int call, MPI_Comm comm) {
   int between = 0;
   int code = held(in, call, k_high, [&] { return PMPI_Comm_test_inter(comm, &between); });
   // On an intercommunicator both operations tell of the other group: the second round brings our own group's.
   for (int round = 0; round <= between && code == MPI_SUCCESS; ++round) code = arrive(in, call, comm);
+  return code;
+}
+
+int meet(const inside& in, int call, MPI_Comm comm, std::int64_t* number) {
+  int between = 0;
+  int code = held(in, call, k_high, [&] { return PMPI_Comm_test_inter(comm, &between); });
+  if (code == MPI_SUCCESS) code = meet_again(in, call, comm);
   if (code != MPI_SUCCESS) return code;
   const std::int64_t mine = g_order->propose();
   std::int64_t agreed = mine;
@@ -133,7 +140,8 @@ int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
     return failed;
   }
   g_order->fix(mine, agreed);
-  return in_turn(in, call, agreed, work);
+  auto confirm = [&] { return greatest_of_group(in, call, g_world, ranks, me, ours_tag, 0, &there); };
+  return in_turn(in, call, agreed, confirm, work);
 }
 
 int Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote_leader, int tag, MPI_Comm* made) {
@@ -143,23 +151,26 @@ int Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote_lead
   if (local == MPI_COMM_NULL) return held(in, call, k_high, work);
   if (g_unserialized) return work();
   int me = 0;
-  std::int64_t theirs = 0, there = 0;
   int code = held(in, call, k_high, [&] { return PMPI_Comm_rank(local, &me); });
-  // Local groups meet, then their leaders, then all know it; the same once more with the proposals.
-  std::int64_t mine = 0, agreed = 0;
-  for (int round = 0; round < 2 && code == MPI_SUCCESS; ++round) {
-    if (round == 1) mine = g_order->propose();
-    code = greatest(in, call, local, mine, &there);
-    if (code == MPI_SUCCESS && me == leader) code = swap(in, call, peers, remote_leader, tag, there, &theirs);
-    const std::int64_t known = std::max(there, theirs);
-    if (code == MPI_SUCCESS) code = greatest(in, call, local, known, &agreed);
-  }
+  // Local groups meet, then their leaders, then all know it.
+  auto greatest_of_both = [&](std::int64_t mine, std::int64_t* result) {
+    std::int64_t here = 0, theirs = 0;
+    int failed = greatest(in, call, local, mine, &here);
+    if (failed == MPI_SUCCESS && me == leader) failed = swap(in, call, peers, remote_leader, tag, here, &theirs);
+    return failed != MPI_SUCCESS ? failed : greatest(in, call, local, std::max(here, theirs), result);
+  };
+  std::int64_t there = 0, agreed = 0;
+  if (code == MPI_SUCCESS) code = greatest_of_both(0, &there);
+  if (code != MPI_SUCCESS) return code;
+  const std::int64_t mine = g_order->propose();
+  code = greatest_of_both(mine, &agreed);
   if (code != MPI_SUCCESS) {
-    if (mine != 0) g_order->remove(mine);
+    g_order->remove(mine);
     return code;
   }
   g_order->fix(mine, agreed);
-  return in_turn(in, call, agreed, work);
+  return in_turn(
+      in, call, agreed, [&] { return greatest_of_both(0, &there); }, work);
 }
 
 }  // namespace own

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective calls that have no non-blocking twin (most constructors, MPI_Win_fence, ...). They must be made with the
-// lock held, and then wait for other processes; so first all members meet without the lock (MPI_Ibarrier), then they
-// agree on the call's place in an order that all processes share (total_order), and each enters the library when no
-// earlier call is pending here. No deadlock: the earliest of all pending calls is first at each of its members, who are
-// all there and wait for nothing but the lock, whose holder is in a call that returns, or in no earlier such call.
+// Collective calls that have no non-blocking twin (most constructors, MPI_Win_fence, ...): they wait for other processes
+// with the lock held. So first all members meet without it (MPI_Ibarrier) and agree on the call's place in an order that
+// all processes share (total_order). Who has its turn meets the others once more, and enters only when all have theirs:
+// so no process holds its lock for one who still answers another call. The earliest of all pending calls always gets
+// there, for its members wait without the lock, and no process is in two such calls at once.
 // Who may call: the wrappers. Shown by tests/mpi (mpi.sections).
 #pragma once
 
@@ -22,13 +22,17 @@ void leave_section(std::int64_t number);
 // Waits for the turn.
 void await_turn(std::int64_t number);
 
-template <typename Call>
-int in_turn(const inside& in, int call, std::int64_t number, Call&& work) {
+// All members have their turn in this call.
+int meet_again(const inside& in, int call, MPI_Comm comm);
+
+template <typename Confirm, typename Call>
+int in_turn(const inside& in, int call, std::int64_t number, Confirm&& confirm, Call&& work) {
   await_turn(number);
   struct end {
     std::int64_t number;
     ~end() { leave_section(number); }
   } const at_end{number};
+  if (const int code = confirm(); code != MPI_SUCCESS) return code;
   return held(in, call, k_high, work);
 }
 
@@ -39,7 +43,9 @@ int section(int call, MPI_Comm comm, Call&& work) {
   if (g_unserialized) return work();
   std::int64_t number = 0;
   const int code = meet(in, call, comm, &number);
-  return code != MPI_SUCCESS ? code : in_turn(in, call, number, work);
+  if (code != MPI_SUCCESS) return code;
+  return in_turn(
+      in, call, number, [&] { return meet_again(in, call, comm); }, work);
 }
 
 }  // namespace shoal::mpi_threads
