@@ -44,6 +44,17 @@ class MpiThreads(unittest.TestCase):
                 self.assertIn("2 processes", done.stderr)
                 self.assertIn("initialised serialized", done.stderr)
 
+    def test_compare(self):
+        build = os.path.dirname(os.path.dirname(BENCH))
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "compare")
+        done = subprocess.run([sys.executable, script, "mpi-threads", "--build", build, "--mpi", MPI, "--locks", "bounded",
+                               "--threads", "2", "--rounds", "2", "--seconds", "0.02", "--json", "-"], env=ENVIRONMENT,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=200)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        point, = json.loads(done.stdout)["points"]
+        self.assertEqual(set(point["locks"]), {"plain", "bounded"})
+        self.assertGreater(point["locks"]["bounded"]["over_plain"], 0)
+
     def test_every_lock(self):
         text = subprocess.run([SHOAL, "mpi-threads", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
         kinds = text.split("--lock", 1)[1].split("{", 1)[1].split("}", 1)[0].split(",")
