@@ -138,7 +138,7 @@ nlohmann::json collect(const std::string& folder) {
     outstanding += n * d.value("outstanding_average", 0.0);
     most = std::max(most, d.value("most", std::uint64_t{0}));
     for (const auto& [name, call] : report.value("calls", nlohmann::json::object()).items()) {
-      auto& to = sum["calls"][name];
+      auto& to = sum["calls"].emplace(name, nlohmann::json::object()).first.value();
       for (const char* key : {"calls", "high", "low", "waits", "waited_ns"})
         to[key] = to.value(key, std::uint64_t{0}) + call.value(key, std::uint64_t{0});
       to["longest_ns"] = std::max(to.value("longest_ns", std::uint64_t{0}), call.value("longest_ns", std::uint64_t{0}));
