@@ -131,13 +131,14 @@ nlohmann::json collect(const std::string& folder) {
       sum[key] = sum[key].get<std::uint64_t>() + report.value(key, std::uint64_t{0});
     sum["fair"] = sum["fair"].get<double>() + report.value("fair", 0.0);
     sum["threads"] = sum["threads"].get<std::size_t>() + report.value("threads", nlohmann::json::array()).size();
-    const auto& d = report.value("dangling", nlohmann::json::object());
+    const auto d = report.value("dangling", nlohmann::json::object());
     const double n = d.value("samples", 0.0);
     samples += n;
     dangling += n * d.value("average", 0.0);
     outstanding += n * d.value("outstanding_average", 0.0);
     most = std::max(most, d.value("most", std::uint64_t{0}));
-    for (const auto& [name, call] : report.value("calls", nlohmann::json::object()).items()) {
+    const auto calls = report.value("calls", nlohmann::json::object());
+    for (const auto& [name, call] : calls.items()) {
       auto& to = sum["calls"].emplace(name, nlohmann::json::object()).first.value();
       for (const char* key : {"calls", "high", "low", "waits", "waited_ns"})
         to[key] = to.value(key, std::uint64_t{0}) + call.value(key, std::uint64_t{0});

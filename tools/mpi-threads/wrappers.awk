@@ -93,6 +93,8 @@ function wrapper(result, name, list,    n, how, args, number, pmpi, object) {
   } else if (how == "onwindow" || how == "onfile") {
     object = first_of_kind(how == "onwindow" ? "MPI_Win" : "MPI_File", n)
     printf "  return section_on(%s, %s, [&] { return %s; });\n", number, object, pmpi
+  } else if (how == "waits") {
+    printf "  return waits(%s, [&] { return %s; });\n", number, pmpi
   } else if (how == "request" && n > 0 && kind[n] == "MPI_Request *" && name !~ /_init(_c)?$/) {
     printf "  return shoal::mpi_threads::started(%s, %s, [&] { return %s; });\n", number, arg[n], pmpi
   } else if (how == "request") {

@@ -102,7 +102,14 @@ auto request(int call, Call&& work) {
   return held(in, call, k_high, work);
 }
 
-// The same for one that leaves a request behind.
+// One that may wait within the library, and that nothing can be put in the place of.
+template <typename Call>
+int waits(int call, Call&& work) {
+  const inside in(call);
+  return g_unserialized ? work() : held(in, call, k_high, work);
+}
+
+// A call that leaves a request behind.
 template <typename Call>
 int started(int call, MPI_Request* made, Call&& work) {
   const inside in(call);
