@@ -31,6 +31,7 @@ struct call_counters {
 struct thread_record {
   explicit thread_record(std::size_t calls) : counters(calls) {}
   bool holding = false;
+  bool unlocked = false;        // in a call that goes without the lock
   std::atomic<int> inside{-1};  // partner: threads_inside()
   std::uint32_t thread = 0;     // the kernel's number
   std::vector<call_counters> counters;
@@ -59,6 +60,8 @@ public:
     return register_thread();
   }
   bool holding() { return t_mine.owner == this && t_mine.record->holding; }
+  /// In a call of the library, with the lock or without.
+  bool within() { return t_mine.owner == this && (t_mine.record->holding || t_mine.record->unlocked); }
 
   void enter(thread_record& me, int call, unsigned cls) {
     if (!lock_->try_lock()) wait(me, call, cls);

@@ -126,7 +126,7 @@ nlohmann::json collect(const std::string& folder) {
     const std::string state = report.value("state", "");
     if (state == "passed") sum["passed"] = sum["passed"].get<int>() + 1;
     if (state == "finished") sum["finished"] = sum["finished"].get<int>() + 1;
-    for (const char* key : {"library", "level", "lock", "wait"}) sum[key] = report.value(key, "");
+    for (const char* key : {"library", "level", "reason", "lock", "wait"}) sum[key] = report.value(key, "");
     for (const char* key : {"contended", "won_again"})
       sum[key] = sum[key].get<std::uint64_t>() + report.value(key, std::uint64_t{0});
     sum["fair"] = sum["fair"].get<double>() + report.value("fair", 0.0);
@@ -165,6 +165,8 @@ std::string describe(const nlohmann::json& sum) {
                                  sum["lock"].get<std::string>(), sum["wait"].get<std::string>(), processes,
                                  sum["threads"].get<std::size_t>(), sum["library"].get<std::string>(),
                                  sum["level"].get<std::string>());
+  if (const std::string reason = sum.value("reason", ""); !reason.empty())
+    text += fmt::format("  for it uses {}, which goes without the lock\n", reason);
   text += fmt::format("{:<24}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}\n", "function", "calls", "high", "low", "waits",
                       "waited ms", "longest us");
   for (const auto& [name, call] : sum["calls"].items()) {

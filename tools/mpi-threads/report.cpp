@@ -13,13 +13,13 @@ namespace shoal::mpi_threads {
 
 std::string report_json(const process_report& r, std::span<const char* const> names) {
   std::string text = fmt::format(
-      R"({{"library": "{}", "state": "{}", "level": "{}", "lock": "{}", "wait": "{}", "bound": {}, "process": {},)"
+      R"({{"library": "{}", "state": "{}", "level": "{}", "reason": "{}", "lock": "{}", "wait": "{}", "bound": {}, "process": {},)"
       "\n"
       R"( "contended": {}, "won_again": {}, "fair": {:.6g}, "threads": [{}],)"
       "\n"
       R"( "dangling": {{"measured": {}, "samples": {}, "average": {:.6g}, "most": {}, "outstanding_average": {:.6g}}},)"
       "\n \"calls\": {{",
-      r.library, r.state, r.level, r.chosen.lock, r.chosen.wait, r.chosen.bound, getpid(), r.sum.contended,
+      r.library, r.state, r.level, r.reason, r.chosen.lock, r.chosen.wait, r.chosen.bound, getpid(), r.sum.contended,
       r.sum.won_again, r.sum.fair, fmt::join(r.sum.by_thread, ", "), r.chosen.dangling, r.dangling_samples,
       r.dangling_average, r.dangling_most, r.outstanding_average);
   const char* separator = "";

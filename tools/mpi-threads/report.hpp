@@ -13,6 +13,7 @@ struct process_report {
   std::string library;  // "openmpi", "mpich", "abi"
   std::string state;    // "running", "finished", "aborted", "passed": did not ask for threads
   std::string level;    // with which the library was initialised
+  std::string reason;   // a function that the program uses and that must go without the lock; or nothing
   settings chosen;
   arbiter_sum sum;
   double dangling_average = 0;  // requests complete and not yet freed, over samples

@@ -49,8 +49,9 @@ void settings::check() const {
     throw error(errc::invalid_argument,
                 fmt::format("there is no lock '{}'; there are {}", lock, fmt::join(kinds.begin(), kinds.end(), ", ")));
   parse_wait_kind(wait);
-  if (level != "serialized" && level != "multiple")
-    throw error(errc::invalid_argument, fmt::format("there is no level '{}'; there are serialized, multiple", level));
+  if (level != "auto" && level != "serialized" && level != "multiple")
+    throw error(errc::invalid_argument,
+                fmt::format("there is no level '{}'; there are auto, serialized, multiple", level));
   if (bound == 0)
     throw error(errc::invalid_argument, "a waiter may be passed at least once: give a bound of 1 or more");
 }

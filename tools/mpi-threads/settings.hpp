@@ -12,7 +12,7 @@ namespace shoal::mpi_threads {
 struct settings {
   std::string lock = "bounded";
   std::string wait = "adaptive";
-  std::string level = "serialized";  // or multiple: with which level the library underneath is initialised
+  std::string level = "auto";  // or serialized, multiple: with which level the library underneath is initialised
   unsigned bound = 64;
   unsigned spins = 2;     // polls without success before a waiting thread gives way
   bool dangling = false;  // count requests that are complete and not yet freed

@@ -79,7 +79,7 @@ function wrapper(result, name, list,    n, how, args, number, pmpi, object) {
   if (how == "pass") { printf "  return %s;\n}\n", pmpi; return }
   if (how == "always") { printf "  return always::%s(%s);\n}\n", name, args; return }
   printf "  if (passes()) [[likely]] return %s;\n", pmpi
-  if (how == "own") {
+  if (how == "own" || how == "ownwaits") {
     printf "  return own::%s(%s);\n", name, args
   } else if (how == "twin") {
     printf "  return twin(%s, MPI_STATUS_IGNORE, [&](MPI_Request* twin_request) { return PMPI_%s(%s, twin_request); });\n", number, twin_of(name), args
@@ -135,6 +135,8 @@ END {
     for (i = 1; i <= total; i++) print "    " names[i] ","
     print "    k_count\n  };\n};\ninline constexpr const char* k_names[] = {"
     for (i = 1; i <= total; i++) print "    \"" names[i] "\","
+    print "};\n// What waits in the library for other processes.\ninline constexpr const char* k_waiting[] = {"
+    for (i = 1; i <= total; i++) if (class_of(names[i]) ~ /waits$/) print "    \"" names[i] "\","
     print "};\n}  // namespace shoal::mpi_threads"
   }
 }

@@ -97,8 +97,9 @@ subcommand_body declare_mpi_threads(CLI::App& app) {
   app.add_option("--spins", request->chosen.spins, "polls without success before a thread gives way");
   app.add_option(
          "--level", request->chosen.level,
-         "with which the library is initialised; multiple: calls that have no non-blocking twin go without lock")
-      ->check(CLI::IsMember({"serialized", "multiple"}))
+         "with which the library is initialised; multiple: calls that wait in the library go without the lock; auto: that "
+         "if the program has such calls")
+      ->check(CLI::IsMember({"auto", "serialized", "multiple"}))
       ->capture_default_str();
   app.add_flag("--dangling", request->chosen.dangling, "count requests that are complete and not yet freed (costs)");
   app.add_option("--library", request->library, "the MPI library, where the program does not tell (scripts)")

@@ -22,6 +22,9 @@ int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 int Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
 int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status);
 int Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status);
+#if MPI_VERSION >= 4
+int Parrived(MPI_Request request, int partition, int* flag);
+#endif
 int Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in, int in_count,
              MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status);
 int Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,

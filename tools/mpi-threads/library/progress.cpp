@@ -121,6 +121,12 @@ int Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   return poll_once(number::Request_get_status, flag, [&] { return PMPI_Request_get_status(request, flag, status); });
 }
 
+#if MPI_VERSION >= 4
+int Parrived(MPI_Request request, int partition, int* flag) {
+  return poll_once(number::Parrived, flag, [&] { return PMPI_Parrived(request, partition, flag); });
+}
+#endif
+
 int Request_free(MPI_Request* request) {
   const freed f(1, request);
   return mpi_threads::request(number::Request_free, [&] {

@@ -128,7 +128,7 @@ int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   if (code != MPI_SUCCESS) return code;
   const bool ours = std::ranges::find(ranks, static_cast<int>(MPI_UNDEFINED)) == ranks.end();
   if (me == MPI_UNDEFINED || size < 2 || !ours) return held(in, call, k_high, work);
-  if (g_unserialized) return work();
+  if (!g_meets) return unlocked(in, work);
   const int ours_tag = tag % 16384;
   std::int64_t agreed = 0, there = 0;
   int failed = greatest_of_group(in, call, g_world, ranks, me, ours_tag, 0, &there);
@@ -149,7 +149,7 @@ int Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote_lead
   const inside in(call);
   auto work = [&] { return PMPI_Intercomm_create(local, leader, peers, remote_leader, tag, made); };
   if (local == MPI_COMM_NULL) return held(in, call, k_high, work);
-  if (g_unserialized) return work();
+  if (!g_meets) return unlocked(in, work);
   int me = 0;
   int code = held(in, call, k_high, [&] { return PMPI_Comm_rank(local, &me); });
   // Local groups meet, then their leaders, then all know it.

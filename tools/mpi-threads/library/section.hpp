@@ -39,8 +39,8 @@ int in_turn(const inside& in, int call, std::int64_t number, Confirm&& confirm, 
 template <typename Call>
 int section(int call, MPI_Comm comm, Call&& work) {
   const inside in(call);
+  if (!g_meets) return unlocked(in, work);
   if (comm == MPI_COMM_NULL) return held(in, call, k_high, work);  // the library says what it thinks of it
-  if (g_unserialized) return work();
   std::int64_t number = 0;
   const int code = meet(in, call, comm, &number);
   if (code != MPI_SUCCESS) return code;

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "shoal/error.hpp"
+#include "tools/mpi-threads/imports.hpp"
 #include "tools/mpi-threads/library/wrapping.hpp"
 #include "tools/mpi-threads/report.hpp"
 
@@ -16,6 +17,7 @@ namespace shoal::mpi_threads {
 
 arbiter* g_arbiter = nullptr;
 bool g_unserialized = false;
+bool g_meets = true;
 std::atomic<bool> g_over{false};
 dangling_requests* g_dangling = nullptr;
 
@@ -25,6 +27,7 @@ constexpr std::uint64_t k_patience_ns = 2'000'000'000;  // for threads that are 
 
 settings g_settings;
 std::string g_level = "none";
+std::string g_reason;  // why not serialized: a function that the program uses
 
 std::string level_name(int level) {
   switch (level) {
@@ -43,6 +46,7 @@ void tell(const std::string& state, const arbiter* a) {
   report.library = SHOAL_MPI_LIBRARY;
   report.state = state;
   report.level = g_level;
+  report.reason = g_reason;
   report.chosen = g_settings;
   if (a != nullptr) report.sum = a->sum();
   if (g_dangling != nullptr) {
@@ -88,6 +92,10 @@ void begin() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   process ^= static_cast<std::uint32_t>(rank) * 40503U;
   PMPI_Comm_dup(MPI_COMM_WORLD, &g_world);
+  // Programs that run together may differ in what they use.
+  std::int64_t mine = g_unserialized ? 0 : 1, any = 1;
+  PMPI_Allreduce(&mine, &any, 1, MPI_INT64_T, MPI_MAX, g_world);
+  g_meets = any != 0;
   g_order = new total_order(process);
   if (g_settings.dangling) g_dangling = new dangling_requests;
   auto* a = new arbiter(g_settings, k_names);  // lives on: threads may be in it when MPI ends
@@ -134,7 +142,8 @@ int Init_thread(int* argc, char*** argv, int required, int* provided) {
     return code;
   }
   read_settings();
-  g_unserialized = g_settings.level == "multiple";
+  if (g_settings.level == "auto") g_reason = first_used(k_waiting);
+  g_unserialized = g_settings.level == "multiple" || !g_reason.empty();
   int got = MPI_THREAD_SINGLE;
   const int code = PMPI_Init_thread(argc, argv, g_unserialized ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED, &got);
   if (code != MPI_SUCCESS) return code;

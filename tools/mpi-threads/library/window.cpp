@@ -73,29 +73,30 @@ int make_words(companion& c) {
   return PMPI_Barrier(c.comm);
 }
 
-// Adds to a process's word; what it was before.
-int add_to_word(companion& c, int target, std::int64_t more, std::int64_t* before) {
-  const int code = PMPI_Fetch_and_op(&more, before, MPI_INT64_T, target, 0, MPI_SUM, c.words);
-  return code != MPI_SUCCESS ? code : PMPI_Win_flush(target, c.words);
-}
-
-// One attempt to take a process's lock. (Without compare-and-swap: Open MPI 4.1 crashes in one to the process itself.)
-int try_word(companion& c, int target, bool exclusive, int* taken) {
-  const std::int64_t mine = exclusive ? k_writer : 1;
-  std::int64_t before = 0, ignored = 0;
-  const int code = add_to_word(c, target, mine, &before);
-  *taken = exclusive ? before == 0 : before < k_writer;
-  return code != MPI_SUCCESS || *taken != 0 ? code : add_to_word(c, target, -mine, &ignored);
+// Adds to a process's word; what it was before. Polled: the target's library may have to do it.
+// (Without compare-and-swap: Open MPI 4.1 crashes in one to the process itself.)
+int add_to_word(const inside& in, int call, companion& c, int target, std::int64_t more, std::int64_t* before) {
+  return twin_within(in, call, MPI_STATUS_IGNORE, [&](MPI_Request* made) {
+    return PMPI_Rget_accumulate(&more, 1, MPI_INT64_T, before, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM,
+                                c.words, made);
+  });
 }
 
 int take(const inside& in, int call, companion& c, int target, bool exclusive) {
-  const int code = until(in, call, [&](int* taken) { return try_word(c, target, exclusive, taken); });
+  const std::int64_t mine = exclusive ? k_writer : 1;
+  for (;;) {
+    std::int64_t before = 0, ignored = 0;
+    if (const int code = add_to_word(in, call, c, target, mine, &before); code != MPI_SUCCESS) return code;
+    if (exclusive ? before == 0 : before < k_writer) break;
+    if (const int code = add_to_word(in, call, c, target, -mine, &ignored); code != MPI_SUCCESS) return code;
+    g_arbiter->give_way(~0U);
+  }
   const std::lock_guard guard(c.mutex);
-  if (code == MPI_SUCCESS) c.held[target] = exclusive ? k_writer : 1;
-  return code;
+  c.held[target] = mine;
+  return MPI_SUCCESS;
 }
 
-int give_back(companion& c, int target) {
+int give_back(const inside& in, int call, companion& c, int target) {
   std::int64_t amount = 0, ignored = 0;
   {
     const std::lock_guard guard(c.mutex);
@@ -104,7 +105,7 @@ int give_back(companion& c, int target) {
     amount = place->second;
     c.held.erase(place);
   }
-  return add_to_word(c, target, -amount, &ignored);
+  return add_to_word(in, call, c, target, -amount, &ignored);
 }
 
 // The processes of a group, as ranks among those of the window.
@@ -127,7 +128,7 @@ int members(companion& c, MPI_Group group, std::vector<int>& ranks) {
 int make_window(int call, MPI_Comm comm, MPI_Win* win, const std::function<int()>& work) {
   return section(call, comm, [&] {
     const int code = work();
-    if (code != MPI_SUCCESS || g_unserialized) return code;
+    if (code != MPI_SUCCESS || !g_meets) return code;
     auto c = std::make_shared<companion>();
     int failed = PMPI_Comm_dup(comm, &c->comm);
     if (failed == MPI_SUCCESS) failed = make_words(*c);
@@ -139,7 +140,7 @@ int make_window(int call, MPI_Comm comm, MPI_Win* win, const std::function<int()
 int make_file(int call, MPI_Comm comm, MPI_File* file, const std::function<int()>& work) {
   return section(call, comm, [&] {
     const int code = work();
-    if (code != MPI_SUCCESS || g_unserialized) return code;
+    if (code != MPI_SUCCESS || !g_meets) return code;
     auto c = std::make_shared<companion>();
     const int failed = PMPI_Comm_dup(comm, &c->comm);
     if (failed == MPI_SUCCESS) files().add(*file, std::move(c));
@@ -163,7 +164,7 @@ int Win_lock(int type, int rank, int assertion, MPI_Win win) {
   const inside in(number::Win_lock);
   const auto c = windows().find(win);
   const bool checked = (assertion & MPI_MODE_NOCHECK) == 0 && rank != MPI_PROC_NULL && c != nullptr;
-  if (c == nullptr && g_unserialized) return PMPI_Win_lock(type, rank, assertion, win);
+  if (c == nullptr && g_unserialized) return unlocked(in, [&] { return PMPI_Win_lock(type, rank, assertion, win); });
   if (checked) {
     const int code = take(in, number::Win_lock, *c, rank, type == MPI_LOCK_EXCLUSIVE);
     if (code != MPI_SUCCESS) return code;
@@ -175,17 +176,15 @@ int Win_lock(int type, int rank, int assertion, MPI_Win win) {
 int Win_unlock(int rank, MPI_Win win) {
   const inside in(number::Win_unlock);
   const auto c = windows().find(win);
-  if (c == nullptr && g_unserialized) return PMPI_Win_unlock(rank, win);
-  return held(in, number::Win_unlock, k_high, [&] {
-    const int code = PMPI_Win_unlock(rank, win);
-    return code != MPI_SUCCESS || c == nullptr ? code : give_back(*c, rank);
-  });
+  if (c == nullptr && g_unserialized) return unlocked(in, [&] { return PMPI_Win_unlock(rank, win); });
+  const int code = held(in, number::Win_unlock, k_high, [&] { return PMPI_Win_unlock(rank, win); });
+  return code != MPI_SUCCESS || c == nullptr ? code : give_back(in, number::Win_unlock, *c, rank);
 }
 
 int Win_lock_all(int assertion, MPI_Win win) {
   const inside in(number::Win_lock_all);
   const auto c = windows().find(win);
-  if (c == nullptr && g_unserialized) return PMPI_Win_lock_all(assertion, win);
+  if (c == nullptr && g_unserialized) return unlocked(in, [&] { return PMPI_Win_lock_all(assertion, win); });
   if (c != nullptr && (assertion & MPI_MODE_NOCHECK) == 0) {
     int size = 0;
     PMPI_Comm_size(c->comm, &size);
@@ -200,15 +199,15 @@ int Win_lock_all(int assertion, MPI_Win win) {
 int Win_unlock_all(MPI_Win win) {
   const inside in(number::Win_unlock_all);
   const auto c = windows().find(win);
-  if (c == nullptr && g_unserialized) return PMPI_Win_unlock_all(win);
-  return held(in, number::Win_unlock_all, k_high, [&] {
-    int code = PMPI_Win_unlock_all(win);
-    if (c == nullptr) return code;
-    int size = 0;
-    PMPI_Comm_size(c->comm, &size);
-    for (int target = 0; target < size && code == MPI_SUCCESS; ++target) code = give_back(*c, target);
-    return code;
+  if (c == nullptr && g_unserialized) return unlocked(in, [&] { return PMPI_Win_unlock_all(win); });
+  int size = 0;
+  int code = held(in, number::Win_unlock_all, k_high, [&] {
+    if (c != nullptr) PMPI_Comm_size(c->comm, &size);
+    return PMPI_Win_unlock_all(win);
   });
+  for (int target = 0; target < size && code == MPI_SUCCESS; ++target)
+    code = give_back(in, number::Win_unlock_all, *c, target);
+  return code;
 }
 
 // The notices of a post: MPI_Win_start may wait inside the library until all targets have posted, so we wait before.
@@ -230,7 +229,7 @@ int Win_post(MPI_Group group, int assertion, MPI_Win win) {
 int Win_start(MPI_Group group, int assertion, MPI_Win win) {
   const inside in(number::Win_start);
   const auto c = windows().find(win);
-  if (c == nullptr && g_unserialized) return PMPI_Win_start(group, assertion, win);
+  if (c == nullptr && g_unserialized) return unlocked(in, [&] { return PMPI_Win_start(group, assertion, win); });
   if (c != nullptr && (assertion & MPI_MODE_NOCHECK) == 0) {
     std::vector<int> ranks;
     int code = held(in, number::Win_start, k_high, [&] { return members(*c, group, ranks); });

@@ -2,7 +2,8 @@
 // What the generated wrappers (wrappers.awk) consist of: passes(), request(), started(), twin(), and the functions of
 // the other files here. Compiled once for each MPI library.
 // Who may call: any thread, in a wrapper. Nothing here holds the lock while it waits for another process, but for the
-// collective calls of section.hpp, which all members are in by then.
+// collective calls of section.hpp, which all members are in by then, and for what waits() says if --level serialized
+// was demanded.
 // Guarantees: return values and error handlers are the library's. A call made from within the library (a user operation,
 // an attribute function, an error handler) goes straight to it: the thread holds the lock already.
 #pragma once
@@ -40,10 +41,12 @@ namespace shoal::mpi_threads {
 // The one arbiter of this process; null while the program has not asked for MPI_THREAD_MULTIPLE, and after the end.
 extern arbiter* g_arbiter;
 extern bool g_unserialized;       // the library underneath has MPI_THREAD_MULTIPLE: what has no twin needs no lock
+extern bool g_meets;              // some process of the job is serialized: who enters a section meets the others
 extern std::atomic<bool> g_over;  // MPI_Finalize went on without those who were still inside. Partner: until()
 extern dangling_requests* g_dangling;
 
-inline bool passes() { return g_arbiter == nullptr || g_arbiter->holding(); }
+// True also within a call that goes without the lock: the library may hold one of its own around a callback.
+inline bool passes() { return g_arbiter == nullptr || g_arbiter->within(); }
 
 // Around each wrapped call: which thread is in which function.
 class inside {
@@ -102,11 +105,22 @@ auto request(int call, Call&& work) {
   return held(in, call, k_high, work);
 }
 
+// Calls a library that keeps its own locks, without ours.
+template <typename Call>
+int unlocked(const inside& in, Call&& work) {
+  struct end {
+    bool& flag;
+    ~end() { flag = false; }
+  } const at_end{in.me().unlocked};
+  in.me().unlocked = true;
+  return work();
+}
+
 // One that may wait within the library, and that nothing can be put in the place of.
 template <typename Call>
 int waits(int call, Call&& work) {
   const inside in(call);
-  return g_unserialized ? work() : held(in, call, k_high, work);
+  return g_unserialized ? unlocked(in, work) : held(in, call, k_high, work);
 }
 
 // A call that leaves a request behind.
