@@ -82,6 +82,7 @@ launch_plan plan(const std::vector<std::string>& command, const std::string& mpi
   s.check();
   launch_plan result;
   result.mpi = mpi.empty() ? detect(command) : mpi;
+  if (result.mpi == "abi") result.mpi = "custom";  // a library of the standard's ABI is named to cmake by its mpicc
   std::string library;
   for (const std::string& folder : libraries) {
     std::error_code problem;
@@ -89,9 +90,11 @@ launch_plan plan(const std::vector<std::string>& command, const std::string& mpi
     if (library.empty() && fs::is_regular_file(path, problem)) library = fs::absolute(path).string();
   }
   if (library.empty())
-    throw error(errc::not_found, fmt::format("there is no preload library for {} here; install that MPI's headers "
-                                             "(Debian: libopenmpi-dev, libmpich-dev) and build again",
-                                             result.mpi));
+    throw error(errc::not_found,
+                fmt::format("there is no preload library for {} here; install that MPI's headers (Debian: "
+                            "libopenmpi-dev, libmpich-dev; another one: cmake -DSHOAL_MPICC=its mpicc, then --library "
+                            "custom) and build again",
+                            result.mpi));
   result.environment = s.environment();
   const char* others = std::getenv("LD_PRELOAD");
   result.environment.push_back("LD_PRELOAD=" + library + (others == nullptr ? "" : std::string(":") + others));

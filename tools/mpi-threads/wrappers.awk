@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # From functions.txt and the preprocessed mpi.h of a library: a wrapper of every function that this library declares.
-#   awk -v part=header -f wrappers.awk functions.txt mpi.i     the numbers and names of the calls
+#   awk -v part=header -f wrappers.awk functions.txt mpi.i     the numbers and names of the calls, where the library is
 #   awk -v part=source -f wrappers.awk functions.txt mpi.i     the wrappers
 FNR == 1 { file++ }
 
@@ -75,7 +75,11 @@ function wrapper(result, name, list,    n, how, args, number, pmpi, object) {
   args = joined(n)
   number = "number::" name
   pmpi = "PMPI_" name "(" args ")"
-  printf "\n#pragma weak PMPI_%s\nSHOAL_EXPORT %s MPI_%s(%s) {\n", name, result, name, list
+  # Under both names: the Fortran functions of some libraries call PMPI_.
+  printf "\nstatic %s first_%s(%s) {\n  find_library();\n  return %s;\n}\n", result, name, list, pmpi
+  printf "constinit std::atomic<library::t_%s> library::%s{first_%s};\n", name, name, name
+  printf "asm(\".globl PMPI_%s\\n.type PMPI_%s, %%function\\n.set PMPI_%s, MPI_%s\");\n", name, name, name, name
+  printf "SHOAL_EXPORT %s MPI_%s(%s) {\n", result, name, list
   if (how == "pass") { printf "  return %s;\n}\n", pmpi; return }
   if (how == "always") { printf "  return always::%s(%s);\n}\n", name, args; return }
   printf "  if (passes()) [[likely]] return %s;\n", pmpi
@@ -111,8 +115,8 @@ END {
   }
   count = split(text, statements, ";")
   print "// Made by wrappers.awk."
-  if (part == "header") print "#pragma once\nnamespace shoal::mpi_threads {\nstruct number {\n  enum : int {"
-  else print "#include \"tools/mpi-threads/library/wrapping.hpp\"\nusing namespace shoal::mpi_threads;"
+  if (part == "header") print "#pragma once\n#include <atomic>\nnamespace shoal::mpi_threads {\nstruct number {\n  enum : int {"
+  else print "#include \"tools/mpi-threads/library/wrapping.hpp\"\nusing namespace shoal::mpi_threads;\nstatic void find_library();"
   for (s = 1; s <= count; s++) {
     line = trimmed(statements[s])
     sub(/^extern[ \t]+/, "", line)
@@ -137,6 +141,20 @@ END {
     for (i = 1; i <= total; i++) print "    \"" names[i] "\","
     print "};\n// What waits in the library for other processes.\ninline constexpr const char* k_waiting[] = {"
     for (i = 1; i <= total; i++) if (class_of(names[i]) ~ /waits$/) print "    \"" names[i] "\","
-    print "};\n}  // namespace shoal::mpi_threads"
+    print "};\n// The library\x27s functions. Partner of all: find_library(), relaxed: any value does, the first one finds the others."
+    print "namespace library {"
+    for (i = 1; i <= total; i++) {
+      printf "using t_%s = decltype(&::PMPI_%s);\nextern std::atomic<t_%s> %s;\n", names[i], names[i], names[i], names[i]
+    }
+    print "}\n}  // namespace shoal::mpi_threads"
+    for (i = 1; i <= total; i++) {
+      printf "#define PMPI_%s (*shoal::mpi_threads::library::%s.load(std::memory_order_relaxed))\n", names[i], names[i]
+    }
+  } else {
+    print "\nstatic void find_library() {"
+    for (i = 1; i <= total; i++) {
+      printf "  library::%s.store(reinterpret_cast<library::t_%s>(in_library(\"PMPI_%s\")), std::memory_order_relaxed);\n", names[i], names[i], names[i]
+    }
+    print "}"
   }
 }

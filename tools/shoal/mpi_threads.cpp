@@ -95,15 +95,15 @@ subcommand_body declare_mpi_threads(CLI::App& app) {
   app.add_option("--bound", request->chosen.bound, "how often a waiter may be passed, with locks that allow it")
       ->check(CLI::Range(1U, 1000000U));
   app.add_option("--spins", request->chosen.spins, "polls without success before a thread gives way");
-  app.add_option(
-         "--level", request->chosen.level,
-         "with which the library is initialised; multiple: calls that wait in the library go without the lock; auto: that "
-         "if the program has such calls")
+  app.add_option("--level", request->chosen.level,
+                 "with which the library is initialised; multiple: calls that wait in the library go without the lock; "
+                 "auto: that "
+                 "if the program has such calls")
       ->check(CLI::IsMember({"auto", "serialized", "multiple"}))
       ->capture_default_str();
   app.add_flag("--dangling", request->chosen.dangling, "count requests that are complete and not yet freed (costs)");
   app.add_option("--library", request->library, "the MPI library, where the program does not tell (scripts)")
-      ->check(CLI::IsMember({"openmpi", "mpich"}));
+      ->check(CLI::IsMember({"openmpi", "mpich", "custom"}));
   app.add_option("--json", request->json, "write what was counted there; -: standard output")->type_name("FILE");
   app.add_option("command", request->command, "the launcher's command line, behind --")->required();
   app.positionals_at_end();

@@ -73,9 +73,14 @@ void in_child() {
 }
 
 void require_library() {
-  if (dlsym(RTLD_DEFAULT, "PMPI_Init_thread") != nullptr) return;
+  if (dlsym(RTLD_NEXT, "PMPI_Init_thread") != nullptr) return;
   say("the MPI library of this program has no PMPI_Init_thread: it is no MPI library, or one without the profiling "
       "interface; nothing can be put in front of it");
+  std::_Exit(2);
+}
+
+void missing() {
+  say("the program calls a function that its MPI library does not have: it was compiled for another one");
   std::_Exit(2);
 }
 
@@ -120,6 +125,11 @@ void await_others() {
 }
 
 }  // namespace
+
+void* in_library(const char* name) {
+  void* found = dlsym(RTLD_NEXT, name);
+  return found != nullptr ? found : reinterpret_cast<void*>(missing);
+}
 
 namespace always {
 

@@ -19,7 +19,7 @@
 #include "tools/mpi-threads/library/dangling.hpp"
 
 // This library is also loaded by processes without MPI (the launcher, shells): objects of an MPI library that stand
-// behind its constants must not be required there. Functions are looked up at their first call only.
+// behind its constants must not be required there. Functions are looked up at the first call of one (mpi_calls.hpp).
 #ifdef OPEN_MPI
 #pragma weak ompi_mpi_comm_world
 #pragma weak ompi_mpi_comm_null
@@ -37,6 +37,9 @@
 #define SHOAL_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace shoal::mpi_threads {
+
+// The MPI library's function of this name, behind ours; if it has none, one that says so and ends the process.
+void* in_library(const char* name);
 
 // The one arbiter of this process; null while the program has not asked for MPI_THREAD_MULTIPLE, and after the end.
 extern arbiter* g_arbiter;
