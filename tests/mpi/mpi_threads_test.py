@@ -122,6 +122,24 @@ class MpiThreads(unittest.TestCase):
         self.assertGreater(counts["dangling"]["most"], 0)
         self.assertLessEqual(counts["dangling"]["average"], counts["dangling"]["outstanding_average"])
 
+    def test_bias_before_and_after(self):
+        program = [bench("throughput"), "--seconds", "0.2", "--threads", "3"]
+        with tempfile.TemporaryDirectory() as folder:
+            before, after = os.path.join(folder, "before.json"), os.path.join(folder, "after.json")
+            done = self.right(["--lock", "none", "--json", before], program)
+            self.assertRegex(done.stderr, r"without a lock in front: 2 processes, \w+ initialised multiple\nbias \d")
+            done = self.right(["--before", before, "--json", after], program)
+            self.assertRegex(done.stderr, r"before: bias \d+\.\d\d, of packages .*\nafter:  bias \d+\.\d\d, of packages")
+            with open(before, encoding="utf-8") as first, open(after, encoding="utf-8") as second:
+                plain, behind = json.load(first), json.load(second)
+        self.assertEqual(behind["before"]["entries"], plain["entries"])
+        for run in (plain, behind):
+            self.assertGreater(run["entries"]["contended"], 0)
+            self.assertLessEqual(run["entries"]["core"], 3)  # the same thread every time, among three at most
+        done = shoal(["--before", "/dev/null"], program)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("has no bias in it", done.stderr)
+
     def faulty(self, what, options=()):
         return shoal(list(options), [os.path.join(HERE, f"faults.{MPI}"), what])
 

@@ -117,7 +117,7 @@ launch_plan plan(const std::vector<std::string>& command, const std::string& mpi
 nlohmann::json collect(const std::string& folder) {
   nlohmann::json sum = {{"processes", 0}, {"passed", 0},    {"finished", 0}, {"threads", 0},
                         {"contended", 0}, {"won_again", 0}, {"fair", 0.0},   {"calls", nlohmann::json::object()}};
-  double dangling = 0, outstanding = 0, samples = 0;
+  double dangling = 0, outstanding = 0, samples = 0, entries = 0, core = 0, package = 0;
   std::uint64_t most = 0;
   std::error_code problem;
   for (const auto& entry : fs::directory_iterator(folder, problem)) {
@@ -140,6 +140,11 @@ nlohmann::json collect(const std::string& folder) {
     dangling += n * d.value("average", 0.0);
     outstanding += n * d.value("outstanding_average", 0.0);
     most = std::max(most, d.value("most", std::uint64_t{0}));
+    const auto seen = report.value("entries", nlohmann::json::object());
+    const double contended = seen.value("contended", 0.0);
+    entries += contended;
+    core += contended * seen.value("core", 0.0);
+    package += contended * seen.value("package", 0.0);
     const auto calls = report.value("calls", nlohmann::json::object());
     for (const auto& [name, call] : calls.items()) {
       auto& to = sum["calls"].emplace(name, nlohmann::json::object()).first.value();
@@ -150,10 +155,22 @@ nlohmann::json collect(const std::string& folder) {
   }
   const double fair = sum["fair"];
   sum["bias"] = fair > 0 ? sum["won_again"].get<double>() / fair : 0.0;
+  if (entries > 0) sum["entries"] = {{"contended", entries}, {"core", core / entries}, {"package", package / entries}};
   if (samples > 0)
     sum["dangling"] = {{"average", dangling / samples}, {"most", most}, {"outstanding_average", outstanding / samples}};
   return sum;
 }
+
+namespace {
+
+std::string entry_line(const nlohmann::json& sum, const char* when) {
+  if (!sum.contains("entries")) return "";
+  const nlohmann::json& e = sum["entries"];
+  return fmt::format("{}bias {:.2f}, of packages {:.2f}, over {} calls that return at once while others were in one\n",
+                     when, e["core"].get<double>(), e["package"].get<double>(), e["contended"].get<double>());
+}
+
+}  // namespace
 
 std::string describe(const nlohmann::json& sum) {
   const int processes = sum["processes"], passed = sum["passed"], finished = sum["finished"];
@@ -164,6 +181,9 @@ std::string describe(const nlohmann::json& sum) {
   if (passed == processes)
     return fmt::format("shoal mpi-threads: {} processes, none asked for MPI_THREAD_MULTIPLE: passed through\n",
                        processes);
+  if (sum["lock"].get<std::string>() == "none")
+    return fmt::format("\nMPI calls without a lock in front: {} processes, {} initialised {}\n{}", processes,
+                       sum["library"].get<std::string>(), sum["level"].get<std::string>(), entry_line(sum, ""));
   std::string text = fmt::format("\nMPI calls through the lock {} ({}): {} processes, {} threads, {} initialised {}\n",
                                  sum["lock"].get<std::string>(), sum["wait"].get<std::string>(), processes,
                                  sum["threads"].get<std::size_t>(), sum["library"].get<std::string>(),
@@ -182,6 +202,8 @@ std::string describe(const nlohmann::json& sum) {
       "bias {:.2f} over {} contended acquisitions (1: a thread wins again as often as a fair arbiter "
       "would let it)\n",
       sum["bias"].get<double>(), sum["contended"].get<std::uint64_t>());
+  if (sum.contains("before")) text += entry_line(sum["before"], "before: ");
+  text += entry_line(sum, sum.contains("before") ? "after:  " : "");
   if (sum.contains("dangling"))
     text += fmt::format("dangling requests: {:.1f} of {:.1f} on average, {} at most\n",
                         sum["dangling"]["average"].get<double>(), sum["dangling"]["outstanding_average"].get<double>(),

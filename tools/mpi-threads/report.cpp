@@ -12,16 +12,20 @@
 namespace shoal::mpi_threads {
 
 std::string report_json(const process_report& r, std::span<const char* const> names) {
+  std::string entries;
+  if (r.entries && r.entries->contended > 0)  // else there are no factors
+    entries = fmt::format(" \"entries\": {{\"contended\": {}, \"core\": {:.6g}, \"package\": {:.6g}}},\n",
+                          r.entries->contended, r.entries->bias_core, r.entries->bias_package);
   std::string text = fmt::format(
       R"({{"library": "{}", "state": "{}", "level": "{}", "reason": "{}", "lock": "{}", "wait": "{}", "bound": {}, "process": {},)"
       "\n"
       R"( "contended": {}, "won_again": {}, "fair": {:.6g}, "threads": [{}],)"
       "\n"
       R"( "dangling": {{"measured": {}, "samples": {}, "average": {:.6g}, "most": {}, "outstanding_average": {:.6g}}},)"
-      "\n \"calls\": {{",
+      "\n{} \"calls\": {{",
       r.library, r.state, r.level, r.reason, r.chosen.lock, r.chosen.wait, r.chosen.bound, getpid(), r.sum.contended,
       r.sum.won_again, r.sum.fair, fmt::join(r.sum.by_thread, ", "), r.chosen.dangling, r.dangling_samples,
-      r.dangling_average, r.dangling_most, r.outstanding_average);
+      r.dangling_average, r.dangling_most, r.outstanding_average, entries);
   const char* separator = "";
   for (std::size_t i = 0; i < r.sum.calls.size(); ++i) {
     const call_sum& c = r.sum.calls[i];
@@ -48,6 +52,9 @@ std::string report_table(const process_report& r, std::span<const char* const> n
   }
   text += fmt::format("bias {:.2f} over {} contended acquisitions by {} threads (1 is fair)\n", r.sum.bias(),
                       r.sum.contended, r.sum.by_thread.size());
+  if (r.entries)
+    text += fmt::format("calls that return at once: bias {:.2f}, of packages {:.2f}, over {} with others inside\n",
+                        r.entries->bias_core, r.entries->bias_package, r.entries->contended);
   if (r.chosen.dangling)
     text += fmt::format("dangling requests: {:.1f} of {:.1f} on average, {} at most\n", r.dangling_average,
                         r.outstanding_average, r.dangling_most);

@@ -3,8 +3,10 @@
 // objects of all processes. Who may call: the thread that ends MPI. Shown by tests/unit/mpi_threads/report_test.cpp.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "shoal/lock_meter.hpp"
 #include "tools/mpi-threads/arbiter.hpp"
 
 namespace shoal::mpi_threads {
@@ -19,6 +21,7 @@ struct process_report {
   double dangling_average = 0;  // requests complete and not yet freed, over samples
   std::uint64_t dangling_most = 0, dangling_samples = 0;
   double outstanding_average = 0;
+  std::optional<lock_report> entries;  // of calls that return at once, seen from outside (entry_meter)
 };
 
 std::string report_json(const process_report& report, std::span<const char* const> names);

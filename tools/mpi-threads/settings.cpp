@@ -38,6 +38,7 @@ std::vector<std::string> settings::environment() const {
   add("LEVEL", level);
   add("BOUND", std::to_string(bound));
   add("SPINS", std::to_string(spins));
+  add("BIAS", bias ? "1" : "0");
   add("DANGLING", dangling ? "1" : "0");
   add("REPORTS", reports);
   return all;
@@ -45,7 +46,7 @@ std::vector<std::string> settings::environment() const {
 
 void settings::check() const {
   const auto kinds = lock_kinds();
-  if (std::ranges::find(kinds, lock) == kinds.end())
+  if (lock != "none" && std::ranges::find(kinds, lock) == kinds.end())
     throw error(errc::invalid_argument,
                 fmt::format("there is no lock '{}'; there are {}", lock, fmt::join(kinds.begin(), kinds.end(), ", ")));
   parse_wait_kind(wait);
@@ -63,9 +64,11 @@ settings settings_from_environment() {
   read("LEVEL", s.level);
   read("BOUND", s.bound);
   read("SPINS", s.spins);
-  std::string dangling;
+  std::string dangling, bias;
   read("DANGLING", dangling);
   s.dangling = dangling == "1";
+  read("BIAS", bias);
+  s.bias = bias == "1";
   read("REPORTS", s.reports);
   s.check();
   return s;

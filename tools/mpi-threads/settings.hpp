@@ -10,11 +10,12 @@
 namespace shoal::mpi_threads {
 
 struct settings {
-  std::string lock = "bounded";
+  std::string lock = "bounded";  // none: the library by itself, measured
   std::string wait = "adaptive";
   std::string level = "auto";  // or serialized, multiple: with which level the library underneath is initialised
   unsigned bound = 64;
   unsigned spins = 2;     // polls without success before a waiting thread gives way
+  bool bias = false;      // measure the bias of calls that return at once, from outside
   bool dangling = false;  // count requests that are complete and not yet freed
   std::string reports;    // a folder for a report per process; empty: a table on standard error
 

@@ -82,7 +82,8 @@ function wrapper(result, name, list,    n, how, args, number, pmpi, object) {
   printf "SHOAL_EXPORT %s MPI_%s(%s) {\n", result, name, list
   if (how == "pass") { printf "  return %s;\n}\n", pmpi; return }
   if (how == "always") { printf "  return always::%s(%s);\n}\n", name, args; return }
-  printf "  if (passes()) [[likely]] return %s;\n", pmpi
+  if (how == "request") printf "  if (passes()) [[likely]] return passed([&] { return %s; });\n", pmpi
+  else printf "  if (passes()) [[likely]] return %s;\n", pmpi
   if (how == "own" || how == "ownwaits") {
     printf "  return own::%s(%s);\n", name, args
   } else if (how == "twin") {

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 struct mpi_threads_request {
   mpi_threads::settings chosen;
-  std::string library, json;
+  std::string library, json, before;
   std::vector<std::string> command;
 };
 
@@ -61,7 +61,23 @@ void write_json(const std::string& file, const std::string& text) {
   if (!(to << text << '\n').flush()) throw error(errc::invalid_argument, "cannot write " + file);
 }
 
+// What `--json` wrote of an earlier run.
+nlohmann::json read_json(const std::string& file) {
+  std::ifstream from(file);
+  nlohmann::json read = nlohmann::json::parse(from, nullptr, false);
+  if (!read.is_object() || !read.contains("entries"))
+    throw error(
+        errc::invalid_argument,
+        file + " has no bias in it; make it with: shoal mpi-threads --lock none --json " + file + " -- COMMAND");
+  return read;
+}
+
 int run(mpi_threads_request request) {
+  nlohmann::json before;
+  if (!request.before.empty()) {
+    before = read_json(request.before);
+    request.chosen.bias = true;
+  }
   const report_folder reports;
   request.chosen.reports = reports.path();
   const mpi_threads::launch_plan plan =
@@ -71,6 +87,7 @@ int run(mpi_threads_request request) {
   what.environment = plan.environment;
   const machine::exit_status status = machine::spawn(what).reap();
   nlohmann::json sum = mpi_threads::collect(reports.path());
+  if (!before.is_null()) sum["before"] = {{"lock", before.value("lock", "")}, {"entries", before["entries"]}};
   fmt::print(stderr, "{}", mpi_threads::describe(sum));
   sum["shoal"] = SHOAL_VERSION;
   sum["command"] = request.command;
@@ -84,10 +101,12 @@ int run(mpi_threads_request request) {
 
 subcommand_body declare_mpi_threads(CLI::App& app) {
   auto request = std::make_shared<mpi_threads_request>();
-  const auto kinds = lock_kinds();
+  std::vector<std::string> kinds(lock_kinds().begin(), lock_kinds().end());
+  kinds.emplace_back("none");
   const auto waits = wait_kinds();
-  app.add_option("--lock", request->chosen.lock, "who goes next at the MPI library")
-      ->check(CLI::IsMember(std::vector<std::string>(kinds.begin(), kinds.end())))
+  app.add_option("--lock", request->chosen.lock,
+                 "who goes next at the MPI library; none: the library by itself, its bias measured")
+      ->check(CLI::IsMember(kinds))
       ->capture_default_str();
   app.add_option("--wait", request->chosen.wait, "how the others wait")
       ->check(CLI::IsMember(std::vector<std::string>(waits.begin(), waits.end())))
@@ -101,6 +120,9 @@ subcommand_body declare_mpi_threads(CLI::App& app) {
                  "if the program has such calls")
       ->check(CLI::IsMember({"auto", "serialized", "multiple"}))
       ->capture_default_str();
+  app.add_flag("--bias", request->chosen.bias, "measure the bias as --lock none does (costs)");
+  app.add_option("--before", request->before, "compare with the bias in FILE, the --json of a run with --lock none")
+      ->type_name("FILE");
   app.add_flag("--dangling", request->chosen.dangling, "count requests that are complete and not yet freed (costs)");
   app.add_option("--library", request->library, "the MPI library, where the program does not tell (scripts)")
       ->check(CLI::IsMember({"openmpi", "mpich", "custom"}));

@@ -20,6 +20,7 @@ bool g_unserialized = false;
 bool g_meets = true;
 std::atomic<bool> g_over{false};
 dangling_requests* g_dangling = nullptr;
+entry_meter* g_entries = nullptr;
 
 namespace {
 
@@ -55,6 +56,7 @@ void tell(const std::string& state, const arbiter* a) {
     report.dangling_samples = g_dangling->samples();
     report.outstanding_average = g_dangling->outstanding();
   }
+  if (g_entries != nullptr) report.entries = g_entries->report();
   publish(report, k_names);
 }
 
@@ -152,6 +154,14 @@ int Init_thread(int* argc, char*** argv, int required, int* provided) {
     return code;
   }
   read_settings();
+  if (g_settings.bias || g_settings.lock == "none") g_entries = new entry_meter;  // lives on, as the arbiter
+  if (g_settings.lock == "none") {
+    const int code = PMPI_Init_thread(argc, argv, required, provided);
+    if (code != MPI_SUCCESS) return code;
+    g_level = level_name(*provided);
+    tell("running", nullptr);
+    return code;
+  }
   if (g_settings.level == "auto") g_reason = first_used(k_waiting);
   g_unserialized = g_settings.level == "multiple" || !g_reason.empty();
   int got = MPI_THREAD_SINGLE;
@@ -177,6 +187,7 @@ int Query_thread(int* provided) {
 
 int Finalize() {
   arbiter* a = g_arbiter;
+  if (a == nullptr && g_entries != nullptr) tell("finished", nullptr);
   if (a == nullptr || a->holding()) return PMPI_Finalize();
   await_others();
   const inside in(number::Finalize);

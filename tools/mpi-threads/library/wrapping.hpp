@@ -16,6 +16,7 @@
 
 #include "mpi_calls.hpp"  // generated
 #include "tools/mpi-threads/arbiter.hpp"
+#include "tools/mpi-threads/entry_meter.hpp"
 #include "tools/mpi-threads/library/dangling.hpp"
 
 // This library is also loaded by processes without MPI (the launcher, shells): objects of an MPI library that stand
@@ -47,6 +48,7 @@ extern bool g_unserialized;       // the library underneath has MPI_THREAD_MULTI
 extern bool g_meets;              // some process of the job is serialized: who enters a section meets the others
 extern std::atomic<bool> g_over;  // MPI_Finalize went on without those who were still inside. Partner: until()
 extern dangling_requests* g_dangling;
+extern entry_meter* g_entries;  // if they are measured; without an arbiter, of the library by itself
 
 // True also within a call that goes without the lock: the library may hold one of its own around a callback.
 inline bool passes() { return g_arbiter == nullptr || g_arbiter->within(); }
@@ -101,10 +103,18 @@ int until(const inside& in, int call, Poll&& poll) {
   }
 }
 
+// One that the library gets as it is, measured if that was asked for.
+template <typename Call>
+auto passed(Call&& work) {
+  const entry one(g_arbiter == nullptr ? g_entries : nullptr);
+  return work();
+}
+
 // A call that returns at once.
 template <typename Call>
 auto request(int call, Call&& work) {
   const inside in(call);
+  const entry one(g_entries);
   return held(in, call, k_high, work);
 }
 
@@ -130,6 +140,7 @@ int waits(int call, Call&& work) {
 template <typename Call>
 int started(int call, MPI_Request* made, Call&& work) {
   const inside in(call);
+  const entry one(g_entries);
   return held(in, call, k_high, [&] {
     const int status = work();
     if (g_dangling != nullptr && status == MPI_SUCCESS) [[unlikely]]
