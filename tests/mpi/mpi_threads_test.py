@@ -165,9 +165,12 @@ class MpiThreads(unittest.TestCase):
         done = self.faulty("abort")
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertIn("did not reach MPI_Finalize", done.stderr)
-        done = self.faulty("error")
-        self.assertNotEqual(done.returncode, 0)
-        self.assertNotIn("finished", done.stdout)
+        for _ in range(4):  # Open MPI's launcher loses what processes say at their end now and then
+            done = self.faulty("error")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertNotIn("finished", done.stdout)
+            if re.search("MPI_ERR_RANK|[Ii]nvalid rank", done.stdout + done.stderr):
+                break
         self.assertRegex(done.stdout + done.stderr, "MPI_ERR_RANK|[Ii]nvalid rank")
 
     def test_a_launcher_that_drops_the_preload(self):
