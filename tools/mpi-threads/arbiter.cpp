@@ -43,10 +43,10 @@ arbiter::arbiter(const settings& s, std::span<const char* const> names)
     : settings_(s), names_(names), lock_(lock_of(s)) {}
 
 thread_record& arbiter::register_thread() {
-  auto record = std::make_unique<thread_record>(names_.size());
+  auto record = std::make_shared<thread_record>(names_.size());
   record->thread = static_cast<std::uint32_t>(gettid());
   t_mine.owner = this;
-  t_mine.record = record.get();
+  t_mine.record = record;
   const std::lock_guard guard(threads_mutex_);
   threads_.push_back(std::move(record));
   return *t_mine.record;

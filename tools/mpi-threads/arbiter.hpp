@@ -88,7 +88,7 @@ public:
 private:
   struct mine {
     arbiter* owner = nullptr;
-    thread_record* record = nullptr;
+    std::shared_ptr<thread_record> record;  // outlives an arbiter that is gone when the thread ends
     ~mine();
   };
   static thread_local mine t_mine;
@@ -106,7 +106,7 @@ private:
   std::uint64_t contended_ = 0, won_again_ = 0;
   double fair_ = 0;
   mutable std::mutex threads_mutex_;
-  std::vector<std::unique_ptr<thread_record>> threads_;
+  std::vector<std::shared_ptr<thread_record>> threads_;
 };
 
 }  // namespace shoal::mpi_threads

@@ -103,6 +103,10 @@ launch_plan plan(const std::vector<std::string>& command, const std::string& mpi
   // Its waiting gives way while it holds our lock; ours gives way without.
   if (std::getenv("OMPI_MCA_mpi_yield_when_idle") == nullptr)
     result.environment.emplace_back("OMPI_MCA_mpi_yield_when_idle=0");
+  // A message of 4 KiB in one piece: with its header it is just beyond the usual limit, and then takes a conversation in
+  // which each step waits for the lock.
+  if (std::getenv("OMPI_MCA_btl_vader_eager_limit") == nullptr)
+    result.environment.emplace_back("OMPI_MCA_btl_vader_eager_limit=8192");
   if (mpi_of_launcher(executable(command.front())) == "openmpi") {  // to other machines it sends what is named only
     std::vector<std::string> exported;
     for (const std::string& one : result.environment) {
@@ -119,6 +123,7 @@ nlohmann::json collect(const std::string& folder) {
                         {"contended", 0}, {"won_again", 0}, {"fair", 0.0},   {"calls", nlohmann::json::object()}};
   double dangling = 0, outstanding = 0, samples = 0, entries = 0, core = 0, package = 0;
   std::uint64_t most = 0;
+  bool measured = false;
   std::error_code problem;
   for (const auto& entry : fs::directory_iterator(folder, problem)) {
     if (entry.path().extension() != ".json") continue;
@@ -142,6 +147,7 @@ nlohmann::json collect(const std::string& folder) {
     most = std::max(most, d.value("most", std::uint64_t{0}));
     const auto seen = report.value("entries", nlohmann::json::object());
     const double contended = seen.value("contended", 0.0);
+    measured = measured || !seen.empty();
     entries += contended;
     core += contended * seen.value("core", 0.0);
     package += contended * seen.value("package", 0.0);
@@ -155,6 +161,7 @@ nlohmann::json collect(const std::string& folder) {
   }
   const double fair = sum["fair"];
   sum["bias"] = fair > 0 ? sum["won_again"].get<double>() / fair : 0.0;
+  if (measured && entries == 0) sum["entries"] = {{"contended", 0.0}};
   if (entries > 0) sum["entries"] = {{"contended", entries}, {"core", core / entries}, {"package", package / entries}};
   if (samples > 0)
     sum["dangling"] = {{"average", dangling / samples}, {"most", most}, {"outstanding_average", outstanding / samples}};
@@ -166,6 +173,7 @@ namespace {
 std::string entry_line(const nlohmann::json& sum, const char* when) {
   if (!sum.contains("entries")) return "";
   const nlohmann::json& e = sum["entries"];
+  if (!e.contains("core")) return fmt::format("{}no bias: of calls that return at once no two met\n", when);
   return fmt::format("{}bias {:.2f}, of packages {:.2f}, over {} calls that return at once while others were in one\n",
                      when, e["core"].get<double>(), e["package"].get<double>(), e["contended"].get<double>());
 }

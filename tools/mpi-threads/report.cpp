@@ -13,7 +13,9 @@ namespace shoal::mpi_threads {
 
 std::string report_json(const process_report& r, std::span<const char* const> names) {
   std::string entries;
-  if (r.entries && r.entries->contended > 0)  // else there are no factors
+  if (r.entries && r.entries->contended == 0)  // then there are no factors
+    entries = " \"entries\": {\"contended\": 0},\n";
+  else if (r.entries)
     entries = fmt::format(" \"entries\": {{\"contended\": {}, \"core\": {:.6g}, \"package\": {:.6g}}},\n",
                           r.entries->contended, r.entries->bias_core, r.entries->bias_package);
   std::string text = fmt::format(
@@ -52,7 +54,7 @@ std::string report_table(const process_report& r, std::span<const char* const> n
   }
   text += fmt::format("bias {:.2f} over {} contended acquisitions by {} threads (1 is fair)\n", r.sum.bias(),
                       r.sum.contended, r.sum.by_thread.size());
-  if (r.entries)
+  if (r.entries && r.entries->contended > 0)
     text += fmt::format("calls that return at once: bias {:.2f}, of packages {:.2f}, over {} with others inside\n",
                         r.entries->bias_core, r.entries->bias_package, r.entries->contended);
   if (r.chosen.dangling)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mpi-threads/library/window.hpp"
 
-#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <type_traits>
 #include <vector>
 
 namespace shoal::mpi_threads {
@@ -22,10 +22,11 @@ struct companion {
 // Handles are numbers in one library and addresses in another.
 template <typename Handle>
 std::uint64_t key_of(Handle handle) {
-  std::uint64_t key = 0;
-  static_assert(sizeof handle <= sizeof key);
-  std::memcpy(&key, &handle, sizeof handle);
-  return key;
+  if constexpr (std::is_pointer_v<Handle>) {
+    return reinterpret_cast<std::uintptr_t>(handle);
+  } else {
+    return static_cast<std::uint64_t>(handle);
+  }
 }
 
 class companions {
@@ -37,9 +38,9 @@ public:
     return place == all_.end() ? nullptr : place->second;
   }
   template <typename Handle>
-  void add(Handle handle, std::shared_ptr<companion> c) {
+  void add(Handle handle, const std::shared_ptr<companion>& c) {
     const std::lock_guard guard(mutex_);
-    all_[key_of(handle)] = std::move(c);
+    all_[key_of(handle)] = c;
   }
   template <typename Handle>
   void remove(Handle handle) {
@@ -132,7 +133,7 @@ int make_window(int call, MPI_Comm comm, MPI_Win* win, const std::function<int()
     auto c = std::make_shared<companion>();
     int failed = PMPI_Comm_dup(comm, &c->comm);
     if (failed == MPI_SUCCESS) failed = make_words(*c);
-    if (failed == MPI_SUCCESS) windows().add(*win, std::move(c));
+    if (failed == MPI_SUCCESS) windows().add(*win, c);
     return failed;
   });
 }
@@ -143,7 +144,7 @@ int make_file(int call, MPI_Comm comm, MPI_File* file, const std::function<int()
     if (code != MPI_SUCCESS || !g_meets) return code;
     auto c = std::make_shared<companion>();
     const int failed = PMPI_Comm_dup(comm, &c->comm);
-    if (failed == MPI_SUCCESS) files().add(*file, std::move(c));
+    if (failed == MPI_SUCCESS) files().add(*file, c);
     return failed;
   });
 }
