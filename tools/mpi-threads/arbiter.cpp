@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/clock.hpp"
@@ -32,11 +33,12 @@ std::unique_ptr<any_lock> lock_of(const settings& s) {
 
 }  // namespace
 
-thread_local arbiter::mine arbiter::t_mine;
+thread_local constinit arbiter::seat arbiter::t_seat{nullptr, nullptr};
+thread_local arbiter::farewell arbiter::t_farewell;
 
-arbiter::mine::~mine() {
-  if (owner != nullptr && record->holding) owner->thread_ends(*record);
-  owner = nullptr;
+arbiter::farewell::~farewell() {
+  if (t_seat.owner != nullptr && record->holding) t_seat.owner->thread_ends(*record);
+  t_seat = {nullptr, nullptr};
 }
 
 arbiter::arbiter(const settings& s, std::span<const char* const> names)
@@ -45,11 +47,12 @@ arbiter::arbiter(const settings& s, std::span<const char* const> names)
 thread_record& arbiter::register_thread() {
   auto record = std::make_shared<thread_record>(names_.size());
   record->thread = static_cast<std::uint32_t>(gettid());
-  t_mine.owner = this;
-  t_mine.record = record;
+  t_farewell.record = record;
+  t_seat = {this, record.get()};
   const std::lock_guard guard(threads_mutex_);
   threads_.push_back(std::move(record));
-  return *t_mine.record;
+  callers_.store(static_cast<unsigned>(threads_.size()), std::memory_order_relaxed);
+  return *t_seat.record;
 }
 
 void arbiter::wait(thread_record& me, int call, unsigned cls) {
@@ -76,7 +79,8 @@ void arbiter::count(thread_record& me, int call, unsigned cls) {
 }
 
 void arbiter::give_way(unsigned polls) const {
-  if (polls >= settings_.spins) sched_yield();
+  constexpr unsigned k_spins_alone = 256;  // some 25 us
+  if (polls >= (one_caller() ? std::max(settings_.spins, k_spins_alone) : settings_.spins)) sched_yield();
 }
 
 std::string arbiter::describe(const thread_record& record) const {

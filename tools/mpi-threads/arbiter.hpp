@@ -55,13 +55,13 @@ public:
   arbiter(const settings& s, std::span<const char* const> names);
 
   thread_record& me() {
-    if (t_mine.owner == this) [[likely]]
-      return *t_mine.record;
+    if (t_seat.owner == this) [[likely]]
+      return *t_seat.record;
     return register_thread();
   }
-  bool holding() { return t_mine.owner == this && t_mine.record->holding; }
+  bool holding() { return t_seat.owner == this && t_seat.record->holding; }
   /// In a call of the library, with the lock or without.
-  bool within() { return t_mine.owner == this && (t_mine.record->holding || t_mine.record->unlocked); }
+  bool within() { return t_seat.owner == this && (t_seat.record->holding || t_seat.record->unlocked); }
 
   void enter(thread_record& me, int call, unsigned cls) {
     if (!lock_->try_lock()) wait(me, call, cls);
@@ -72,8 +72,10 @@ public:
     lock_->unlock();
   }
 
-  /// One failed poll more: lets others run, the more the longer.
+  /// So many polls have failed: lets others run, if that is enough. While one thread alone has ever called the library it
+  /// stands in nobody's way here, and takes its time.
   void give_way(unsigned polls) const;
+  bool one_caller() const { return callers_.load(std::memory_order_relaxed) < 2; }
 
   /// The thread ends inside a call: said, then the lock is free.
   void thread_ends(thread_record& me);
@@ -86,12 +88,18 @@ public:
   std::span<const char* const> names() const { return names_; }
 
 private:
-  struct mine {
-    arbiter* owner = nullptr;
-    std::shared_ptr<thread_record> record;  // outlives an arbiter that is gone when the thread ends
-    ~mine();
+  // The calling thread's; looked at in every call.
+  struct seat {
+    arbiter* owner;
+    thread_record* record;
   };
-  static thread_local mine t_mine;
+  static thread_local constinit seat t_seat [[gnu::tls_model("initial-exec")]];
+  // Notices that the thread ends.
+  struct farewell {
+    std::shared_ptr<thread_record> record;  // outlives an arbiter that is gone when the thread ends
+    ~farewell();
+  };
+  static thread_local farewell t_farewell;
 
   thread_record& register_thread();
   void wait(thread_record& me, int call, unsigned cls);
@@ -107,6 +115,7 @@ private:
   double fair_ = 0;
   mutable std::mutex threads_mutex_;
   std::vector<std::shared_ptr<thread_record>> threads_;
+  std::atomic<unsigned> callers_{0};  // threads_.size(). Partner: give_way(), which may be late
 };
 
 }  // namespace shoal::mpi_threads

@@ -73,6 +73,18 @@ std::string detect(const std::vector<std::string>& command) {
   return mpi;
 }
 
+// Those that the user has not chosen.
+std::string settings_of_openmpi() {
+  std::string chosen;
+  // Its waiting gives way while it holds our lock; ours gives way without.
+  if (std::getenv("OMPI_MCA_mpi_yield_when_idle") == nullptr) chosen = "OMPI_MCA_mpi_yield_when_idle=0";
+  // A message of 4 KiB in one piece: with its header it is just beyond the usual limit, and then takes a conversation in
+  // which each step waits for the lock.
+  if (std::getenv("OMPI_MCA_btl_vader_eager_limit") == nullptr)
+    chosen += std::string(chosen.empty() ? "" : ",") + "OMPI_MCA_btl_vader_eager_limit=8192";
+  return chosen;
+}
+
 }  // namespace
 
 launch_plan plan(const std::vector<std::string>& command, const std::string& mpi, const settings& s,
@@ -95,18 +107,13 @@ launch_plan plan(const std::vector<std::string>& command, const std::string& mpi
                             "libopenmpi-dev, libmpich-dev; another one: cmake -DSHOAL_MPICC=its mpicc, then --library "
                             "custom) and build again",
                             result.mpi));
-  result.environment = s.environment();
+  settings for_all = s;
+  if (result.mpi == "openmpi" && for_all.underneath.empty()) for_all.underneath = settings_of_openmpi();
+  result.environment = for_all.environment();
   const char* others = std::getenv("LD_PRELOAD");
   result.environment.push_back("LD_PRELOAD=" + library + (others == nullptr ? "" : std::string(":") + others));
   result.arguments = command;
   if (result.mpi != "openmpi") return result;
-  // Its waiting gives way while it holds our lock; ours gives way without.
-  if (std::getenv("OMPI_MCA_mpi_yield_when_idle") == nullptr)
-    result.environment.emplace_back("OMPI_MCA_mpi_yield_when_idle=0");
-  // A message of 4 KiB in one piece: with its header it is just beyond the usual limit, and then takes a conversation in
-  // which each step waits for the lock.
-  if (std::getenv("OMPI_MCA_btl_vader_eager_limit") == nullptr)
-    result.environment.emplace_back("OMPI_MCA_btl_vader_eager_limit=8192");
   if (mpi_of_launcher(executable(command.front())) == "openmpi") {  // to other machines it sends what is named only
     std::vector<std::string> exported;
     for (const std::string& one : result.environment) {

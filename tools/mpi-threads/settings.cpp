@@ -40,6 +40,7 @@ std::vector<std::string> settings::environment() const {
   add("SPINS", std::to_string(spins));
   add("BIAS", bias ? "1" : "0");
   add("DANGLING", dangling ? "1" : "0");
+  add("UNDERNEATH", underneath);
   add("REPORTS", reports);
   return all;
 }
@@ -69,6 +70,7 @@ settings settings_from_environment() {
   s.dangling = dangling == "1";
   read("BIAS", bias);
   s.bias = bias == "1";
+  read("UNDERNEATH", s.underneath);
   read("REPORTS", s.reports);
   s.check();
   return s;

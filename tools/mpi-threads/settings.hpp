@@ -17,7 +17,9 @@ struct settings {
   unsigned spins = 2;     // polls without success before a waiting thread gives way
   bool bias = false;      // measure the bias of calls that return at once, from outside
   bool dangling = false;  // count requests that are complete and not yet freed
-  std::string reports;    // a folder for a report per process; empty: a table on standard error
+  std::string
+      underneath;       // NAME=value,...: the MPI library's own settings, for programs that the lock is put in front of
+  std::string reports;  // a folder for a report per process; empty: a table on standard error
 
   /// "NAME=value" for each that differs from the default.
   std::vector<std::string> environment() const;

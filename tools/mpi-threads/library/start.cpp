@@ -7,6 +7,8 @@
 
 #include <cstdlib>
 #include <iterator>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -79,6 +81,15 @@ void read_settings() {
   } catch (const error& problem) {
     say(problem.what());
     std::_Exit(2);
+  }
+}
+
+// Read by the MPI library when it is initialised.
+void set_underneath() {
+  std::istringstream all(g_settings.underneath);
+  for (std::string one; std::getline(all, one, ',');) {
+    if (const std::size_t end = one.find('='); end != std::string::npos)
+      setenv(one.substr(0, end).c_str(), one.c_str() + end + 1, 1);
   }
 }
 
@@ -175,6 +186,7 @@ int Init_thread(int* argc, char*** argv, int required, int* provided) {
     tell("running", nullptr);
     return code;
   }
+  set_underneath();
   if (g_settings.level == "auto") g_reason = first_used(waiting());
   g_unserialized = g_settings.level == "multiple" || !g_reason.empty();
   int got = MPI_THREAD_SINGLE;
