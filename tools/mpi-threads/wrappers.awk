@@ -69,7 +69,7 @@ function joined(n,    i, s) {
   return s
 }
 
-function wrapper(result, name, list,    n, how, args, number, pmpi, object) {
+function wrapper(result, name, list,    n, how, args, number, pmpi, object, head) {
   n = parameters(list)
   how = class_of(name)
   args = joined(n)
@@ -79,11 +79,12 @@ function wrapper(result, name, list,    n, how, args, number, pmpi, object) {
   printf "\nstatic %s first_%s(%s) {\n  find_library();\n  return %s;\n}\n", result, name, list, pmpi
   printf "constinit std::atomic<library::t_%s> library::%s{first_%s};\n", name, name, name
   printf "asm(\".globl PMPI_%s\\n.type PMPI_%s, %%function\\n.set PMPI_%s, MPI_%s\");\n", name, name, name, name
-  printf "SHOAL_EXPORT %s MPI_%s(%s) {\n", result, name, list
-  if (how == "pass") { printf "  return %s;\n}\n", pmpi; return }
-  if (how == "always") { printf "  return always::%s(%s);\n}\n", name, args; return }
-  if (how == "request") printf "  if (passes()) [[likely]] return passed([&] { return %s; });\n", pmpi
-  else printf "  if (passes()) [[likely]] return %s;\n", pmpi
+  head = "SHOAL_EXPORT " result " MPI_" name "(" list ") {\n"
+  if (how == "pass") { printf "%s  return %s;\n}\n", head, pmpi; return }
+  if (how == "always") { printf "%s  return always::%s(%s);\n}\n", head, name, args; return }
+  # Apart, so that who is passed through pays for a look at a pointer only.
+  printf "[[gnu::noinline]] static %s arbitrated_%s(%s) {\n", result, name, list
+  if (how == "request") printf "  if (passes()) return measured([&] { return %s; });\n", pmpi
   if (how == "own" || how == "ownwaits") {
     printf "  return own::%s(%s);\n", name, args
   } else if (how == "twin") {
@@ -108,6 +109,7 @@ function wrapper(result, name, list,    n, how, args, number, pmpi, object) {
     print "functions.txt: there is no class " how > "/dev/stderr"; exit 1
   }
   print "}"
+  printf "%s  if (%s()) [[likely]] return %s;\n  return arbitrated_%s(%s);\n}\n", head, how == "request" ? "passes_unmeasured" : "passes", pmpi, name, args
 }
 
 END {
