@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the programs of bench/mpi plain and behind each lock of `shoal mpi-threads`, alternately, on each MPI library.
 
-  bench/compare mpi-threads                                   throughput with 2 and 4 threads, every lock
+  ./dev compare mpi-threads                                   builds, then: throughput with 2 and 4 threads, every lock
   bench/compare mpi-threads --program bfs,stencil --locks bounded,priority --rounds 3
   bench/compare mpi-threads --bytes 8,4096 --mpi mpich --json -
 
@@ -33,7 +33,7 @@ def arguments():
     parser.add_argument("--program", type=names, default=["throughput"], metavar="NAME,..", help="default: throughput; all: every one")
     parser.add_argument("--mpi", type=names, metavar="NAME,..", help="default: all that were found")
     parser.add_argument("--locks", type=names, default=names(LOCKS), metavar="KIND,..", help=f"default: {LOCKS}")
-    parser.add_argument("--wait", default="adaptive", metavar="HOW", help="how waiting threads wait (adaptive)")
+    parser.add_argument("--wait", default="adaptive", choices=["spin", "yield", "park", "adaptive"], help="how waiting threads wait (adaptive)")
     parser.add_argument("--threads", type=numbers, default=[2, 4], metavar="T,..", help="default: 2,4")
     parser.add_argument("--bytes", type=numbers, metavar="B,..", help="where a program has it; default: its own")
     parser.add_argument("--processes", type=int, default=2)
@@ -113,11 +113,18 @@ def main():
     for name in wanted:
         if name not in known:
             fail(f"there is no program '{name}'; there are {', '.join(known) or 'none: no MPI library was found'}")
+    libraries = sorted({one["mpi"] for one in built})
+    for what, chosen, there in (("MPI library", options.mpi or [], libraries), ("lock", options.locks, [*names(LOCKS), "none"])):
+        for name in chosen:
+            if name not in there:
+                fail(f"there is no {what} '{name}'; there are {', '.join(there)}")
+    built = [one for one in built if one["program"] in wanted and (not options.mpi or one["mpi"] in options.mpi)]
+    for one in built:
+        if not os.path.exists(one["path"]):
+            fail(f"{one['path']} is not built; `./dev compare mpi-threads` builds it")
     out = sys.stderr if options.json == "-" else sys.stdout
     failures, points = [], []
     for one in built:
-        if one["program"] not in wanted or (options.mpi and one["mpi"] not in options.mpi):
-            continue
         sizes = options.bytes if options.bytes and one["program"] in ("throughput", "latency", "n2n", "onesided") else [None]
         for threads in options.threads:
             for size in sizes:

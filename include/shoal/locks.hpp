@@ -4,6 +4,7 @@
 // Who may call, and what each guarantees: the header of each kind. docs/locks.md is the guide.
 #pragma once
 
+#include "shoal/error.hpp"
 #include "shoal/locks/any_lock.hpp"
 #include "shoal/locks/bounded.hpp"
 #include "shoal/locks/clh.hpp"

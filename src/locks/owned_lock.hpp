@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "machine/thread_id.hpp"
+#include "shoal/detail/assert.hpp"
 #include "shoal/locks/any_lock.hpp"
 
 namespace shoal::locks {
@@ -30,6 +31,9 @@ public:
     return true;
   }
   void unlock() override {
+    // A holder has noted itself before.
+    SHOAL_ASSERT(thread_.load(std::memory_order_relaxed) != 0,
+                 "unlock() of a lock that nobody holds; only who has locked it may unlock it, once");
     note(0);
     lock_.unlock();
   }

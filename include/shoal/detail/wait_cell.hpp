@@ -23,10 +23,9 @@ public:
       if (Wait::pass(round)) continue;
       if constexpr (Wait::k_sleeps) {
         std::uint32_t seen = k_pending;
-        if (word_.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed, std::memory_order_acquire)) do
+        if (word_.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed, std::memory_order_relaxed)) do
             Wait::sleep(word_, k_asleep);
-          while (word_.load(std::memory_order_acquire) != k_granted);
-        return;
+          while (word_.load(std::memory_order_relaxed) != k_granted);
       }
     }
   }

@@ -102,6 +102,14 @@ std::vector<named> all_locks() {
     for (const auto wait : wait_kinds()) all.emplace_back(kind, wait);
   return all;
 }
+TEST_P(every_lock, an_unlock_without_a_holder_is_told) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto lock = make();
+  lock->lock();
+  lock->unlock();
+  EXPECT_DEATH(lock->unlock(), "a lock that nobody holds");
+}
+
 INSTANTIATE_TEST_SUITE_P(all, every_lock, testing::ValuesIn(all_locks()), [](const auto& one) {
   return std::string(std::get<0>(one.param)) + "_" + std::string(std::get<1>(one.param));
 });
