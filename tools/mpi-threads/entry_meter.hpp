@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "shoal/lock_meter.hpp"
+#include "shoal/locks/package_map.hpp"
 #include "shoal/locks/tas.hpp"
 
 namespace shoal::mpi_threads {
@@ -34,6 +35,8 @@ public:
   lock_report report() const { return meter_.report(); }
 
 private:
+  explicit entry_meter(const package_map& packages);
+
   struct mine {
     const entry_meter* owner = nullptr;
     unsigned number = k_none, depth = 0;
