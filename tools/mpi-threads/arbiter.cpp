@@ -9,6 +9,8 @@
 #include <fstream>
 
 #include "base/clock.hpp"
+#include "shoal/error.hpp"
+#include "tools/mpi-threads/packages.hpp"
 
 namespace shoal::mpi_threads {
 namespace {
@@ -28,30 +30,79 @@ std::string thread_name(std::uint32_t thread) {
 std::unique_ptr<any_lock> lock_of(const settings& s) {
   lock_options options;
   options.bound = s.bound;
+  if (s.lock == "hierarchical") options.packages = packages_of_machine();
   return make_lock(s.lock, parse_wait_kind(s.wait), options);
+}
+
+void add_to(arbiter_sum& sum, const thread_record& record) {
+  std::uint64_t acquired = 0;
+  for (std::size_t i = 0; i < record.counters.size(); ++i) {
+    const call_counters& c = record.counters[i];
+    call_sum& to = sum.calls[i];
+    to.calls += c.calls.load(std::memory_order_relaxed);
+    for (unsigned cls : {k_high, k_low}) {
+      to.acquired[cls] += c.acquired[cls].load(std::memory_order_relaxed);
+      acquired += c.acquired[cls].load(std::memory_order_relaxed);
+    }
+    to.waits += c.waits.load(std::memory_order_relaxed);
+    to.waited_ns += c.waited_ns.load(std::memory_order_relaxed);
+    to.longest_ns = std::max(to.longest_ns, c.longest_ns.load(std::memory_order_relaxed));
+  }
+  if (acquired > 0) sum.by_thread.push_back(acquired);
 }
 
 }  // namespace
 
-thread_local constinit arbiter::seat arbiter::t_seat{nullptr, nullptr};
-thread_local arbiter::farewell arbiter::t_farewell;
+thread_local constinit arbiter::seat arbiter::t_seat{nullptr, nullptr, nullptr};
 
-arbiter::farewell::~farewell() {
-  if (t_seat.owner != nullptr && record->holding) t_seat.owner->thread_ends(*record);
-  t_seat = {nullptr, nullptr};
+// Keys have rounds: who calls MPI in the destructor of another key, or after those of thread_local objects, registers
+// again and is given back in the next one. The main thread's stays when the process exits.
+pthread_key_t arbiter::key() {
+  static const pthread_key_t made = [] {
+    pthread_key_t fresh{};
+    if (pthread_key_create(&fresh, thread_is_over) != 0)
+      throw error(errc::system, "the program uses all keys of thread-specific data (pthread_key_create): none is left");
+    return fresh;
+  }();
+  return made;
+}
+
+void arbiter::thread_is_over(void* last_words) {
+  const std::unique_ptr<farewell> mine(static_cast<farewell*>(last_words));
+  if (mine->record->holding) mine->owner->thread_ends(*mine->record);
+  mine->list->ends(*mine->record);
+  t_seat = {nullptr, nullptr, nullptr};
+}
+
+void arbiter::roll::ends(const thread_record& record) {
+  const std::lock_guard guard(mutex);
+  add_to(past, record);
+  std::erase_if(living, [&record](const auto& one) { return one.get() == &record; });
+  callers.store(static_cast<unsigned>(living.size()), std::memory_order_relaxed);
 }
 
 arbiter::arbiter(const settings& s, std::span<const char* const> names)
-    : settings_(s), names_(names), lock_(lock_of(s)) {}
+    : settings_(s), names_(names), lock_(lock_of(s)), roll_(std::make_shared<roll>(names.size())) {
+  key();
+}
+
+arbiter::~arbiter() {
+  if (t_seat.owner == this) t_seat.owner = nullptr;
+}
 
 thread_record& arbiter::register_thread() {
-  auto record = std::make_shared<thread_record>(names_.size());
-  record->thread = static_cast<std::uint32_t>(gettid());
-  t_farewell.record = record;
-  t_seat = {this, record.get()};
-  const std::lock_guard guard(threads_mutex_);
-  threads_.push_back(std::move(record));
-  callers_.store(static_cast<unsigned>(threads_.size()), std::memory_order_relaxed);
+  if (t_seat.last_words != nullptr) thread_is_over(t_seat.last_words);  // of another arbiter
+  auto fresh = std::make_unique<thread_record>(names_.size());
+  fresh->thread = static_cast<std::uint32_t>(gettid());
+  auto last_words = std::make_unique<farewell>(farewell{this, roll_, fresh.get()});
+  {
+    const std::lock_guard guard(roll_->mutex);
+    fresh->number = ++roll_->registered;
+    roll_->living.push_back(std::move(fresh));
+    roll_->callers.store(static_cast<unsigned>(roll_->living.size()), std::memory_order_relaxed);
+  }
+  t_seat = {this, last_words->record, last_words.get()};
+  pthread_setspecific(key(), last_words.release());
   return *t_seat.record;
 }
 
@@ -72,10 +123,10 @@ void arbiter::count(thread_record& me, int call, unsigned cls) {
   add(me.counters[static_cast<std::size_t>(call)].acquired[cls], 1);
   if (const unsigned others = waiting_.load(std::memory_order_relaxed); others > 0) {
     ++contended_;
-    won_again_ += last_ == &me ? 1 : 0;
+    won_again_ += last_ == me.number ? 1 : 0;
     fair_ += 1.0 / (others + 1);
   }
-  last_ = &me;
+  last_ = me.number;
 }
 
 void arbiter::give_way(unsigned polls) const {
@@ -103,41 +154,28 @@ void arbiter::forked() {
   // Who held the lock does not exist here; the old one is left as it is.
   (void)lock_.release();
   lock_ = lock_of(settings_);
+  // Nor whoever may have had the roll: this thread leaves it without a word.
+  pthread_setspecific(key(), nullptr);
+  t_seat.last_words = nullptr;
 }
 
 std::vector<std::string> arbiter::threads_inside() {
   std::vector<std::string> all;
   const thread_record& self = me();
-  const std::lock_guard guard(threads_mutex_);
-  for (const auto& record : threads_) {
+  const std::lock_guard guard(roll_->mutex);
+  for (const auto& record : roll_->living) {
     if (record.get() != &self && record->inside.load(std::memory_order_relaxed) >= 0) all.push_back(describe(*record));
   }
   return all;
 }
 
 arbiter_sum arbiter::sum() const {
-  arbiter_sum s;
-  s.calls.resize(names_.size());
+  const std::lock_guard guard(roll_->mutex);
+  arbiter_sum s = roll_->past;
   s.contended = contended_;
   s.won_again = won_again_;
   s.fair = fair_;
-  const std::lock_guard guard(threads_mutex_);
-  for (const auto& record : threads_) {
-    std::uint64_t acquired = 0;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      const call_counters& c = record->counters[i];
-      call_sum& to = s.calls[i];
-      to.calls += c.calls.load(std::memory_order_relaxed);
-      for (unsigned cls : {k_high, k_low}) {
-        to.acquired[cls] += c.acquired[cls].load(std::memory_order_relaxed);
-        acquired += c.acquired[cls].load(std::memory_order_relaxed);
-      }
-      to.waits += c.waits.load(std::memory_order_relaxed);
-      to.waited_ns += c.waited_ns.load(std::memory_order_relaxed);
-      to.longest_ns = std::max(to.longest_ns, c.longest_ns.load(std::memory_order_relaxed));
-    }
-    if (acquired > 0) s.by_thread.push_back(acquired);
-  }
+  for (const auto& record : roll_->living) add_to(s, *record);
   return s;
 }
 

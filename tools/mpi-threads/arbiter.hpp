@@ -4,8 +4,11 @@
 // Who may call: any thread. enter() blocks as the lock does; a thread that is inside must not enter again (ask
 // holding()). thread_ends() names a thread that ends inside and lets the others go on.
 // Guarantees: uncontended, a call costs the lock, a few stores and no clock. Counters of a thread are written by it
-// alone; sum() may be called meanwhile. Shown by tests/unit/mpi_threads/arbiter_test.cpp.
+// alone; sum() may be called meanwhile. Of a thread that ended only its number of acquisitions is kept by itself. May
+// be gone before its threads. Shown by tests/unit/mpi_threads/arbiter_test.cpp.
 #pragma once
+
+#include <pthread.h>
 
 #include <atomic>
 #include <cstdint>
@@ -34,6 +37,7 @@ struct thread_record {
   bool unlocked = false;        // in a call that goes without the lock
   std::atomic<int> inside{-1};  // partner: threads_inside()
   std::uint32_t thread = 0;     // the kernel's number
+  std::uint64_t number = 0;     // ours, never given twice
   std::vector<call_counters> counters;
 };
 
@@ -53,6 +57,9 @@ struct arbiter_sum {
 class arbiter {
 public:
   arbiter(const settings& s, std::span<const char* const> names);
+  ~arbiter();
+  arbiter(const arbiter&) = delete;
+  arbiter& operator=(const arbiter&) = delete;
 
   thread_record& me() {
     if (t_seat.owner == this) [[likely]]
@@ -72,10 +79,10 @@ public:
     lock_->unlock();
   }
 
-  /// So many polls have failed: lets others run, if that is enough. While one thread alone has ever called the library it
-  /// stands in nobody's way here, and takes its time.
+  /// So many polls have failed: lets others run, if that is enough. While only one of the living threads has called the
+  /// library it stands in nobody's way here, and takes its time.
   void give_way(unsigned polls) const;
-  bool one_caller() const { return callers_.load(std::memory_order_relaxed) < 2; }
+  bool one_caller() const { return roll_->callers.load(std::memory_order_relaxed) < 2; }
 
   /// The thread ends inside a call: said, then the lock is free.
   void thread_ends(thread_record& me);
@@ -88,18 +95,34 @@ public:
   std::span<const char* const> names() const { return names_; }
 
 private:
-  // The calling thread's; looked at in every call.
+  // The threads that called and live, and what was counted of those that ended. Outlives an arbiter that is gone when a
+  // thread ends.
+  struct roll {
+    explicit roll(std::size_t calls) { past.calls.resize(calls); }
+    void ends(const thread_record& record);
+
+    mutable std::mutex mutex;
+    std::vector<std::unique_ptr<thread_record>> living;
+    arbiter_sum past;
+    std::uint64_t registered = 0;
+    std::atomic<unsigned> callers{0};  // living.size(). Partner: give_way(), which may be late
+  };
+  // Of a thread, given back when it ends.
+  struct farewell {
+    arbiter* owner;
+    std::shared_ptr<roll> list;
+    thread_record* record;
+  };
+  // The calling thread's; looked at in every call. Nothing is destroyed here: a thread may call again after its
+  // thread_local objects and those of its keys are gone, and then has a seat anew.
   struct seat {
     arbiter* owner;
     thread_record* record;
+    farewell* last_words;
   };
   static thread_local constinit seat t_seat [[gnu::tls_model("initial-exec")]];
-  // Notices that the thread ends.
-  struct farewell {
-    std::shared_ptr<thread_record> record;  // outlives an arbiter that is gone when the thread ends
-    ~farewell();
-  };
-  static thread_local farewell t_farewell;
+  static void thread_is_over(void* last_words);
+  static pthread_key_t key();
 
   thread_record& register_thread();
   void wait(thread_record& me, int call, unsigned cls);
@@ -109,13 +132,11 @@ private:
   const settings settings_;
   const std::span<const char* const> names_;
   std::unique_ptr<any_lock> lock_;
-  std::atomic<unsigned> waiting_{0};     // partner: count(), where it is but a snapshot
-  const thread_record* last_ = nullptr;  // this and the next three: whoever holds the lock
+  std::atomic<unsigned> waiting_{0};  // partner: count(), where it is but a snapshot
+  std::uint64_t last_ = 0;            // a thread's number; this and the next three: whoever holds the lock
   std::uint64_t contended_ = 0, won_again_ = 0;
   double fair_ = 0;
-  mutable std::mutex threads_mutex_;
-  std::vector<std::shared_ptr<thread_record>> threads_;
-  std::atomic<unsigned> callers_{0};  // threads_.size(). Partner: give_way(), which may be late
+  const std::shared_ptr<roll> roll_;
 };
 
 }  // namespace shoal::mpi_threads

@@ -2,7 +2,9 @@
 #include "tools/mpi-threads/arbiter.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
@@ -63,6 +65,80 @@ TEST(arbiter, a_child_is_not_held_up_by_a_lock_taken_before) {
   }).join();
   a.enter(a.me(), 0, k_high);
   a.leave(a.me());
+}
+
+TEST(arbiter, of_threads_that_ended_the_sum_is_kept_and_nothing_else) {
+  arbiter a(settings{}, k_calls);
+  a.enter(a.me(), 0, k_high);
+  a.leave(a.me());
+  EXPECT_TRUE(a.one_caller());
+  for (int i = 0; i < 3; ++i) {
+    std::thread([&] {
+      a.me().inside.store(1);  // of one that ended nobody says that it is inside
+      a.enter(a.me(), 1, k_low);
+      EXPECT_FALSE(a.one_caller());
+      a.leave(a.me());
+    }).join();
+    EXPECT_TRUE(a.one_caller());
+    EXPECT_EQ(a.threads_inside(), std::vector<std::string>{});
+  }
+  EXPECT_EQ(a.sum().calls[1].acquired[k_low], 3U);
+  EXPECT_EQ(a.sum().by_thread.size(), 4U);
+}
+
+// The destructor of another key: some run before ours, some after, whichever the numbers of the keys are.
+struct late_calls {
+  arbiter* a;
+  pthread_key_t key;
+  unsigned rounds, left;
+  static void call(void* with) {
+    auto& self = *static_cast<late_calls*>(with);
+    self.a->enter(self.a->me(), 0, k_high);
+    self.a->leave(self.a->me());
+    ++self.rounds;
+    if (self.left-- > 0) pthread_setspecific(self.key, with);
+  }
+};
+
+TEST(arbiter, calls_of_a_thread_that_is_nearly_gone_are_counted) {
+  late_calls late{nullptr, {}, 0, 1};
+  arbiter a(settings{}, k_calls);
+  late.a = &a;
+  ASSERT_EQ(pthread_key_create(&late.key, late_calls::call), 0);
+  struct at_end {
+    arbiter* a = nullptr;
+    ~at_end() {
+      if (a == nullptr) return;
+      a->enter(a->me(), 1, k_low);
+      a->leave(a->me());
+    }
+  };
+  std::thread([&] {
+    thread_local at_end object;
+    object.a = &a;
+    pthread_setspecific(late.key, &late);
+    a.enter(a.me(), 1, k_low);
+    a.leave(a.me());
+  }).join();
+  pthread_key_delete(late.key);
+  EXPECT_EQ(late.rounds, 2U);
+  EXPECT_EQ(a.sum().calls[0].acquired[k_high], 2U);
+  EXPECT_EQ(a.sum().calls[1].acquired[k_low], 2U);
+  a.me();
+  EXPECT_TRUE(a.one_caller());
+}
+
+TEST(arbiter, may_be_gone_before_its_threads) {
+  auto first = std::make_unique<arbiter>(settings{}, k_calls);
+  std::thread([&] {
+    first->enter(first->me(), 0, k_high);
+    first->leave(first->me());
+    first.reset();
+    arbiter second(settings{}, k_calls);
+    second.enter(second.me(), 0, k_high);
+    second.leave(second.me());
+    EXPECT_EQ(second.sum().by_thread.size(), 1U);
+  }).join();
 }
 
 TEST(report, is_json_with_what_was_counted) {
