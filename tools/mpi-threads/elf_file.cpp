@@ -62,6 +62,7 @@ void read_dynamic(const image& file, const Elf64_Ehdr& head, const Elf64_Phdr& p
   for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= part.p_filesz; at += sizeof(Elf64_Dyn)) {
     const auto entry = file.at<Elf64_Dyn>(part.p_offset + at);
     if (!entry || entry->d_tag == DT_NULL) break;
+    if (entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_PIE) != 0) result.program = true;
     if (entry->d_tag == DT_STRTAB) strings = offset_of_address(file, head, entry->d_un.d_ptr);
     entries.push_back(*entry);
   }
@@ -131,11 +132,12 @@ elf_file read_elf(const std::string& path) {
   const auto head = file.at<Elf64_Ehdr>(0);
   if (!head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64) return result;
   result.elf = true;
+  result.program = head->e_type == ET_EXEC;
   const std::string folder = fs::path(path).parent_path().string();
   for (unsigned i = 0; i < head->e_phnum; ++i) {
     const auto part = file.at<Elf64_Phdr>(head->e_phoff + std::uint64_t{i} * sizeof(Elf64_Phdr));
     if (!part) break;
-    if (part->p_type == PT_INTERP) result.dynamic = true;
+    if (part->p_type == PT_INTERP) result.program = result.dynamic = true;
     if (part->p_type == PT_DYNAMIC) read_dynamic(file, *head, *part, folder, result);
   }
   result.defines_mpi = defines(file, *head, "MPI_Init");

@@ -12,6 +12,7 @@ namespace shoal::mpi_threads {
 
 struct elf_file {
   bool elf = false;          // else a script, or something else
+  bool program = false;      // to be executed; else a shared library, which may be marked executable too
   bool dynamic = false;      // starts through the dynamic linker, which is what preloads
   bool defines_mpi = false;  // has MPI_Init within itself
   std::vector<std::string> needed;

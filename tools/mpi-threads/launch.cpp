@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -51,6 +53,7 @@ std::string detect(const std::vector<std::string>& command) {
     if (auto mpi = mpi_of_program(path)) return *mpi;
     if (&word == &command.front()) continue;  // the launcher
     const elf_file file = read_elf(path);
+    if (file.elf && !file.program) continue;  // a library is an argument of some program
     if (file.elf && !file.dynamic)
       throw error(errc::invalid_argument, fmt::format("{} is linked statically, so no library can be preloaded into "
                                                       "it; link it without -static",
@@ -85,6 +88,23 @@ std::string settings_of_openmpi() {
   return chosen;
 }
 
+// LD_PRELOAD is a list, whose separators nothing can hide.
+bool can_be_preloaded(const std::string& path) { return path.find_first_of(" \t\n:") == std::string::npos; }
+
+// The library under a name that can be preloaded: its own, or a link in the reports' folder.
+std::string preloadable(const fs::path& library, const std::string& reports) {
+  if (can_be_preloaded(library.string())) return library.string();
+  const fs::path link = fs::absolute(reports) / library.filename();
+  std::error_code problem;
+  if (!reports.empty() && can_be_preloaded(link.string())) fs::create_symlink(library, link, problem);
+  if (reports.empty() || !can_be_preloaded(link.string()) || problem)
+    throw error(errc::invalid_argument,
+                fmt::format("{} cannot be preloaded, for LD_PRELOAD ends a name at a blank and at a colon; install it "
+                            "in a folder without them, or let TMPDIR name one",
+                            library.string()));
+  return link.string();
+}
+
 }  // namespace
 
 launch_plan plan(const std::vector<std::string>& command, const std::string& mpi, const settings& s,
@@ -107,6 +127,7 @@ launch_plan plan(const std::vector<std::string>& command, const std::string& mpi
                             "libopenmpi-dev, libmpich-dev; another one: cmake -DSHOAL_MPICC=its mpicc, then --library "
                             "custom) and build again",
                             result.mpi));
+  library = preloadable(library, s.reports);
   settings for_all = s;
   if (result.mpi == "openmpi" && for_all.underneath.empty()) for_all.underneath = settings_of_openmpi();
   result.environment = for_all.environment();
@@ -125,9 +146,44 @@ launch_plan plan(const std::vector<std::string>& command, const std::string& mpi
   return result;
 }
 
+namespace {
+
+// What each report says of its process as a whole; processes may differ in their program and environment.
+class common {
+public:
+  void add(const nlohmann::json& report) {
+    for (const char* key : k_keys) {
+      if (!report.contains(key)) continue;
+      auto& all = values_[key];
+      if (std::ranges::find(all, report[key]) == all.end()) all.push_back(report[key]);
+    }
+  }
+  bool empty() const { return values_.empty(); }
+  /// One value as it is; several as a list of texts or an array, with the key in "differ".
+  void put_into(nlohmann::json& sum) const {
+    for (const auto& [key, all] : values_) {
+      sum[key] = all.front();
+      if (all.size() == 1) continue;
+      sum["differ"].push_back(key);
+      std::vector<std::string> texts;
+      for (const nlohmann::json& one : all)
+        if (one.is_string() && one != "") texts.push_back(one);
+      std::ranges::sort(texts);
+      sum[key] = texts.empty() ? nlohmann::json(all) : nlohmann::json(fmt::format("{}", fmt::join(texts, ", ")));
+    }
+  }
+
+private:
+  static constexpr const char* k_keys[] = {"library", "level", "reason", "lock", "wait", "bound", "spins"};
+  std::map<std::string, std::vector<nlohmann::json>> values_;
+};
+
+}  // namespace
+
 nlohmann::json collect(const std::string& folder) {
   nlohmann::json sum = {{"processes", 0}, {"passed", 0},    {"finished", 0}, {"threads", 0},
                         {"contended", 0}, {"won_again", 0}, {"fair", 0.0},   {"calls", nlohmann::json::object()}};
+  common of_passed, of_others;
   double dangling = 0, outstanding = 0, samples = 0, entries = 0, core = 0, package = 0;
   std::uint64_t most = 0;
   bool measured = false;
@@ -141,7 +197,7 @@ nlohmann::json collect(const std::string& folder) {
     const std::string state = report.value("state", "");
     if (state == "passed") sum["passed"] = sum["passed"].get<int>() + 1;
     if (state == "finished") sum["finished"] = sum["finished"].get<int>() + 1;
-    for (const char* key : {"library", "level", "reason", "lock", "wait"}) sum[key] = report.value(key, "");
+    (state == "passed" ? of_passed : of_others).add(report);
     for (const char* key : {"contended", "won_again"})
       sum[key] = sum[key].get<std::uint64_t>() + report.value(key, std::uint64_t{0});
     sum["fair"] = sum["fair"].get<double>() + report.value("fair", 0.0);
@@ -166,6 +222,7 @@ nlohmann::json collect(const std::string& folder) {
       to["longest_ns"] = std::max(to.value("longest_ns", std::uint64_t{0}), call.value("longest_ns", std::uint64_t{0}));
     }
   }
+  (of_others.empty() ? of_passed : of_others).put_into(sum);
   const double fair = sum["fair"];
   sum["bias"] = fair > 0 ? sum["won_again"].get<double>() / fair : 0.0;
   if (measured && entries == 0) sum["entries"] = {{"contended", 0.0}};
@@ -190,9 +247,10 @@ std::string entry_line(const nlohmann::json& sum, const char* when) {
 std::string describe(const nlohmann::json& sum) {
   const int processes = sum["processes"], passed = sum["passed"], finished = sum["finished"];
   if (processes == 0)
-    return "shoal mpi-threads: no process reported: the launcher dropped LD_PRELOAD (another machine, a container, a "
-           "setuid program), or the program never initialised MPI. Have the launcher pass on LD_PRELOAD and "
-           "SHOAL_MPI_THREADS_* (Open MPI: -x NAME, MPICH: -genvall)\n";
+    return "shoal mpi-threads: no process reported. One of these is the reason: the launcher dropped LD_PRELOAD (a "
+           "container, a setuid program; have it pass on LD_PRELOAD and SHOAL_MPI_THREADS_*, Open MPI: -x NAME, MPICH: "
+           "-genvall); all processes ran on other machines, which cannot write to the folder for reports here (let "
+           "TMPDIR name one that they share); the program did not initialise MPI\n";
   if (passed == processes)
     return fmt::format("shoal mpi-threads: {} processes, none asked for MPI_THREAD_MULTIPLE: passed through\n",
                        processes);
@@ -205,6 +263,9 @@ std::string describe(const nlohmann::json& sum) {
                                  sum["level"].get<std::string>());
   if (const std::string reason = sum.value("reason", ""); !reason.empty())
     text += fmt::format("  for it uses {}, which goes without the lock\n", reason);
+  if (sum.contains("differ"))
+    text += fmt::format("  not all processes have the same {}\n",
+                        fmt::join(sum["differ"].get<std::vector<std::string>>(), ", "));
   text += fmt::format("{:<24}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}\n", "function", "calls", "high", "low", "waits",
                       "waited ms", "longest us");
   for (const auto& [name, call] : sum["calls"].items()) {

@@ -19,15 +19,15 @@ std::string report_json(const process_report& r, std::span<const char* const> na
     entries = fmt::format(" \"entries\": {{\"contended\": {}, \"core\": {:.6g}, \"package\": {:.6g}}},\n",
                           r.entries->contended, r.entries->bias_core, r.entries->bias_package);
   std::string text = fmt::format(
-      R"({{"library": "{}", "state": "{}", "level": "{}", "reason": "{}", "lock": "{}", "wait": "{}", "bound": {}, "process": {},)"
+      R"({{"library": "{}", "state": "{}", "level": "{}", "reason": "{}", "lock": "{}", "wait": "{}", "bound": {}, "spins": {}, "process": {},)"
       "\n"
       R"( "contended": {}, "won_again": {}, "fair": {:.6g}, "threads": [{}],)"
       "\n"
       R"( "dangling": {{"measured": {}, "samples": {}, "average": {:.6g}, "most": {}, "outstanding_average": {:.6g}}},)"
       "\n{} \"calls\": {{",
-      r.library, r.state, r.level, r.reason, r.chosen.lock, r.chosen.wait, r.chosen.bound, getpid(), r.sum.contended,
-      r.sum.won_again, r.sum.fair, fmt::join(r.sum.by_thread, ", "), r.chosen.dangling, r.dangling_samples,
-      r.dangling_average, r.dangling_most, r.outstanding_average, entries);
+      r.library, r.state, r.level, r.reason, r.chosen.lock, r.chosen.wait, r.chosen.bound, r.chosen.spins, getpid(),
+      r.sum.contended, r.sum.won_again, r.sum.fair, fmt::join(r.sum.by_thread, ", "), r.chosen.dangling,
+      r.dangling_samples, r.dangling_average, r.dangling_most, r.outstanding_average, entries);
   const char* separator = "";
   for (std::size_t i = 0; i < r.sum.calls.size(); ++i) {
     const call_sum& c = r.sum.calls[i];

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "shoal/error.hpp"
 #include "tools/mpi-threads/launch.hpp"
@@ -55,6 +56,62 @@ TEST(plan, refuses_what_cannot_work) {
   EXPECT_THROW(plan({"mpirun", "x"}, "openmpi", s, {"/nowhere"}), error);
   s.lock = "fair";
   EXPECT_THROW(plan({"mpirun", "x"}, "openmpi", s, {}), error);
+}
+
+TEST(elf_file, a_library_is_no_program) {
+  for (const char* folder : {"/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64", "/usr/lib"}) {
+    const auto path = std::filesystem::path(folder) / "libm.so.6";
+    if (!std::filesystem::exists(path)) continue;
+    const elf_file library = read_elf(path.string());
+    EXPECT_TRUE(library.elf && !library.program && !library.dynamic) << path;
+  }
+  EXPECT_TRUE(read_elf("/proc/self/exe").program);
+}
+
+TEST(plan, gives_a_library_a_name_that_can_be_preloaded) {
+  namespace fs = std::filesystem;
+  const fs::path all = fs::temp_directory_path() / ("shoal-plan-" + std::to_string(getpid()));
+  const fs::path spaced = all / "a folder", colon = all / "a:b", reports = all / "reports";
+  for (const auto& one : {spaced, colon, reports}) fs::create_directories(one);
+  settings s;
+  for (const auto& one : {spaced, colon}) {
+    std::ofstream(one / "libshoal_mpi_threads_mpich.so") << "library";
+    s.reports = reports.string();
+    const launch_plan made = plan({"true"}, "mpich", s, {one.string()});
+    const auto set = std::ranges::find_if(made.environment, [](auto& v) { return v.starts_with("LD_PRELOAD="); });
+    ASSERT_NE(set, made.environment.end());
+    const std::string name = set->substr(set->find('=') + 1);
+    EXPECT_EQ(name.find_first_of(" :"), std::string::npos) << name;
+    EXPECT_EQ(fs::canonical(name), fs::canonical(one / "libshoal_mpi_threads_mpich.so"));
+    fs::remove(name);
+    s.reports = spaced.string();
+    EXPECT_THROW(plan({"true"}, "mpich", s, {one.string()}), error);
+  }
+  fs::remove_all(all);
+}
+
+TEST(collect, says_in_what_processes_differ) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / ("shoal-collect-" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  const auto report = [](const char* state, const char* level, int spins) {
+    return nlohmann::json{{"state", state},     {"level", level},     {"reason", ""}, {"lock", "bounded"},
+                          {"wait", "adaptive"}, {"library", "mpich"}, {"bound", 64},  {"spins", spins}};
+  };
+  std::ofstream(folder / "1.json") << report("finished", "serialized", 2);
+  std::ofstream(folder / "2.json") << report("finished", "serialized", 2);
+  std::ofstream(folder / "3.json") << report("passed", "single", 2);  // it says nothing of the lock
+  nlohmann::json sum = collect(folder.string());
+  EXPECT_FALSE(sum.contains("differ"));
+  EXPECT_EQ(sum.at("level"), "serialized");
+  EXPECT_EQ(sum.at("bound"), 64);
+  EXPECT_EQ(sum.at("spins"), 2);
+  std::ofstream(folder / "4.json") << report("finished", "multiple", 3);
+  sum = collect(folder.string());
+  EXPECT_EQ(sum.at("differ"), (std::vector<std::string>{"level", "spins"}));
+  EXPECT_EQ(sum.at("level"), "multiple, serialized");
+  EXPECT_NE(describe(sum).find("not all processes have the same level, spins"), std::string::npos) << describe(sum);
+  fs::remove_all(folder);
 }
 
 TEST(settings, environment_tells_all) {
