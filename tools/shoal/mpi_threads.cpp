@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <pthread.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <array>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -52,14 +57,52 @@ std::vector<std::string> library_folders() {
   return {(here / "lib").string(), (here / ".." / SHOAL_LIBRARY_FOLDER / "shoal").lexically_normal().string()};
 }
 
-void write_json(const std::string& file, const std::string& text) {
-  if (file == "-") {
-    std::cout << text << '\n';
-    return;
-  }
-  std::ofstream to(file);
-  if (!(to << text << '\n').flush()) throw error(errc::invalid_argument, "cannot write " + file);
+// Whether that will work is known before the run; what is there stays until then.
+void open_json(const std::string& file) {
+  if (file.empty() || file == "-") return;
+  if (!std::ofstream(file, std::ios::app)) throw error(errc::invalid_argument, "cannot write " + file);
 }
+
+bool write_json(const std::string& file, const std::string& text) {
+  if (file == "-") return static_cast<bool>((std::cout << text << '\n').flush());
+  std::ofstream to(file);
+  return static_cast<bool>((to << text << '\n').flush());
+}
+
+// Signals that are meant for the job while it runs: they go to the launcher, whose processes end as they would without
+// us, and we live on for their reports. Those that we were told to ignore stay ignored.
+class forwarded_signals {
+public:
+  forwarded_signals() {
+    sigemptyset(&taken_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+      struct sigaction action {};
+      if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) sigaddset(&taken_, signal);
+    }
+    pthread_sigmask(SIG_BLOCK, &taken_, &before_);
+    descriptor_ = signalfd(-1, &taken_, SFD_CLOEXEC | SFD_NONBLOCK);
+  }
+  ~forwarded_signals() {
+    if (descriptor_ >= 0) close(descriptor_);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  forwarded_signals(const forwarded_signals&) = delete;
+  forwarded_signals& operator=(const forwarded_signals&) = delete;
+
+  /// Until the child has ended.
+  void serve(const machine::child_process& child) const {
+    while (machine::wait_any(std::array{child.descriptor(), descriptor_}, -1) == 1) {
+      signalfd_siginfo one{};
+      if (read(descriptor_, &one, sizeof one) != sizeof one) continue;
+      // What a key of the terminal sends has reached the launcher, too: twice it would be taken for impatience.
+      if (one.ssi_code != SI_KERNEL) child.kill(static_cast<int>(one.ssi_signo));
+    }
+  }
+
+private:
+  sigset_t taken_{}, before_{};
+  int descriptor_ = -1;
+};
 
 // What `--json` wrote of an earlier run.
 nlohmann::json read_json(const std::string& file) {
@@ -85,16 +128,20 @@ int run(mpi_threads_request request) {
   machine::spawn_request what;
   what.arguments = plan.arguments;
   what.environment = plan.environment;
-  const machine::exit_status status = machine::spawn(what).reap();
+  open_json(request.json);
+  const forwarded_signals signals;
+  machine::child_process job = machine::spawn(what);
+  signals.serve(job);
+  const machine::exit_status status = job.reap();
   nlohmann::json sum = mpi_threads::collect(reports.path());
   if (!before.is_null()) sum["before"] = {{"lock", before.value("lock", "")}, {"entries", before["entries"]}};
   fmt::print(stderr, "{}", mpi_threads::describe(sum));
   sum["shoal"] = SHOAL_VERSION;
   sum["command"] = request.command;
   sum["exit_status"] = status.shell_code();
-  if (!request.json.empty()) write_json(request.json, sum.dump(1));
-  const bool reached = sum["processes"].get<int>() > 0;
-  return status.shell_code() == 0 && !reached ? 1 : status.shell_code();
+  if (request.json.empty() || write_json(request.json, sum.dump(1))) return status.shell_code();
+  fmt::print(stderr, "shoal mpi-threads: cannot write {}\n", request.json);
+  return status.clean() ? 2 : status.shell_code();
 }
 
 }  // namespace
