@@ -90,6 +90,14 @@ class Functions(unittest.TestCase):
                 self.assertRegex(self.wrappers[name], wanted)
                 self.assertEqual(name in self.passing, how not in ("pass", "always"))
 
+    def test_who_leaves_a_request_behind(self):
+        started = {name for name, body in self.wrappers.items() if "::started(" in body}
+        self.assertLessEqual({"Isend", "Irecv", "Ibarrier", "Comm_idup", "Grequest_start", "Rput"}, started)
+        kinds = r"^((File_i|I)[a-z]\w+|Comm_idup(_with_info)?|Grequest_start|R(put|get|accumulate|get_accumulate)(_c)?)$"
+        for name in sorted(started):  # the others start, cancel or make one that stays
+            with self.subTest(name):
+                self.assertRegex(name, kinds)
+
     def test_what_may_wait_is_no_request(self):
         for name in WAITING:
             with self.subTest(name):
