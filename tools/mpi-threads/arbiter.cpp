@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 
 #include "base/clock.hpp"
@@ -48,12 +49,15 @@ void add_to(arbiter_sum& sum, const thread_record& record) {
     to.waited_ns += c.waited_ns.load(std::memory_order_relaxed);
     to.longest_ns = std::max(to.longest_ns, c.longest_ns.load(std::memory_order_relaxed));
   }
-  if (acquired > 0) sum.by_thread.push_back(acquired);
+  if (record.earlier < sum.by_thread.size())
+    sum.by_thread[record.earlier] += acquired;
+  else if (acquired > 0)
+    sum.by_thread.push_back(acquired);
 }
 
 }  // namespace
 
-thread_local constinit arbiter::seat arbiter::t_seat{nullptr, nullptr, nullptr};
+thread_local constinit arbiter::seat arbiter::t_seat{nullptr, nullptr, nullptr, nullptr, SIZE_MAX};
 
 // Keys have rounds: who calls MPI in the destructor of another key, or after those of thread_local objects, registers
 // again and is given back in the next one. The main thread's stays when the process exits.
@@ -69,16 +73,21 @@ pthread_key_t arbiter::key() {
 
 void arbiter::thread_is_over(void* last_words) {
   const std::unique_ptr<farewell> mine(static_cast<farewell*>(last_words));
+  t_seat = {nullptr, nullptr, nullptr, nullptr, SIZE_MAX};
+  if (mine->list == nullptr) return;  // in a child made by fork()
   if (mine->record->holding) mine->owner->thread_ends(*mine->record);
-  mine->list->ends(*mine->record);
-  t_seat = {nullptr, nullptr, nullptr};
+  t_seat.earlier = mine->list->ends(*mine->record);
+  t_seat.left = mine->list.get();
 }
 
-void arbiter::roll::ends(const thread_record& record) {
+std::size_t arbiter::roll::ends(const thread_record& record) {
   const std::lock_guard guard(mutex);
+  const std::size_t known = past.by_thread.size();
   add_to(past, record);
+  const std::size_t place = past.by_thread.size() > known ? known : record.earlier;
   std::erase_if(living, [&record](const auto& one) { return one.get() == &record; });
   callers.store(static_cast<unsigned>(living.size()), std::memory_order_relaxed);
+  return place;
 }
 
 arbiter::arbiter(const settings& s, std::span<const char* const> names)
@@ -94,6 +103,7 @@ thread_record& arbiter::register_thread() {
   if (t_seat.last_words != nullptr) thread_is_over(t_seat.last_words);  // of another arbiter
   auto fresh = std::make_unique<thread_record>(names_.size());
   fresh->thread = static_cast<std::uint32_t>(gettid());
+  if (t_seat.left == roll_.get()) fresh->earlier = t_seat.earlier;
   auto last_words = std::make_unique<farewell>(farewell{this, roll_, fresh.get()});
   {
     const std::lock_guard guard(roll_->mutex);
@@ -101,7 +111,7 @@ thread_record& arbiter::register_thread() {
     roll_->living.push_back(std::move(fresh));
     roll_->callers.store(static_cast<unsigned>(roll_->living.size()), std::memory_order_relaxed);
   }
-  t_seat = {this, last_words->record, last_words.get()};
+  t_seat = {this, last_words->record, last_words.get(), nullptr, SIZE_MAX};
   pthread_setspecific(key(), last_words.release());
   return *t_seat.record;
 }
@@ -154,9 +164,8 @@ void arbiter::forked() {
   // Who held the lock does not exist here; the old one is left as it is.
   (void)lock_.release();
   lock_ = lock_of(settings_);
-  // Nor whoever may have had the roll: this thread leaves it without a word.
-  pthread_setspecific(key(), nullptr);
-  t_seat.last_words = nullptr;
+  // Nor whoever may have had the roll's mutex: this thread leaves it without a word.
+  if (t_seat.last_words != nullptr) t_seat.last_words->list.reset();
 }
 
 std::vector<std::string> arbiter::threads_inside() {

@@ -34,10 +34,11 @@ struct call_counters {
 struct thread_record {
   explicit thread_record(std::size_t calls) : counters(calls) {}
   bool holding = false;
-  bool unlocked = false;        // in a call that goes without the lock
-  std::atomic<int> inside{-1};  // partner: threads_inside()
-  std::uint32_t thread = 0;     // the kernel's number
-  std::uint64_t number = 0;     // ours, never given twice
+  bool unlocked = false;           // in a call that goes without the lock
+  std::atomic<int> inside{-1};     // partner: threads_inside()
+  std::uint32_t thread = 0;        // the kernel's number
+  std::uint64_t number = 0;        // ours, never given twice
+  std::size_t earlier = SIZE_MAX;  // where in by_thread this thread is already: it calls again after its farewell
   std::vector<call_counters> counters;
 };
 
@@ -99,7 +100,8 @@ private:
   // thread ends.
   struct roll {
     explicit roll(std::size_t calls) { past.calls.resize(calls); }
-    void ends(const thread_record& record);
+    /// Where in by_thread it is from now on, if it is there.
+    std::size_t ends(const thread_record& record);
 
     mutable std::mutex mutex;
     std::vector<std::unique_ptr<thread_record>> living;
@@ -119,6 +121,8 @@ private:
     arbiter* owner;
     thread_record* record;
     farewell* last_words;
+    const roll* left;     // where this thread has been given back,
+    std::size_t earlier;  // and its place there
   };
   static thread_local constinit seat t_seat [[gnu::tls_model("initial-exec")]];
   static void thread_is_over(void* last_words);

@@ -124,6 +124,7 @@ TEST(arbiter, calls_of_a_thread_that_is_nearly_gone_are_counted) {
   EXPECT_EQ(late.rounds, 2U);
   EXPECT_EQ(a.sum().calls[0].acquired[k_high], 2U);
   EXPECT_EQ(a.sum().calls[1].acquired[k_low], 2U);
+  EXPECT_EQ(a.sum().by_thread, std::vector<std::uint64_t>{4});  // one thread
   a.me();
   EXPECT_TRUE(a.one_caller());
 }
