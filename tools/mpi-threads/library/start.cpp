@@ -33,7 +33,8 @@ constexpr std::uint64_t k_patience_ns = 2'000'000'000;  // for threads that are 
 
 settings g_settings;
 std::string g_level = "none";
-std::string g_reason;  // why not serialized: a function that the program uses
+int g_provided = MPI_THREAD_SINGLE;  // what the program is told
+std::string g_reason;                // why not serialized: a function that the program uses
 
 std::string level_name(int level) {
   switch (level) {
@@ -89,12 +90,11 @@ void set_underneath() {
   std::istringstream all(g_settings.underneath);
   for (std::string one; std::getline(all, one, ',');) {
     if (const std::size_t end = one.find('='); end != std::string::npos)
-      setenv(one.substr(0, end).c_str(), one.c_str() + end + 1, 1);
+      setenv(one.substr(0, end).c_str(), one.c_str() + end + 1, 0);  // the user's stay
   }
 }
 
 void in_child() {
-  if (g_arbiter != nullptr) g_arbiter->forked();
   g_arbiter = nullptr;  // what the child calls goes to the library, which may refuse
 }
 
@@ -110,29 +110,44 @@ void missing() {
   std::_Exit(2);
 }
 
-// Passed through: the program calls MPI by one thread at a time.
-void note_passed(int provided) {
-  read_settings();
-  g_level = level_name(provided);
-  tell("passed", nullptr);
-}
-
-void begin() {
-  std::uint32_t process = static_cast<std::uint32_t>(getpid()) * 2654435761U;
-  int rank = 0;
+// Where MPI is initialised: what each process of the job does depends on all of them. A process that asked for less than
+// MPI_THREAD_MULTIPLE is passed through, unless another one is not: the collective calls of both must be the same
+// ones.
+void begin(bool asked) {
+  int rank = 0, size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  process ^= static_cast<std::uint32_t>(rank) * 40503U;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (!asked) g_unserialized = true;
+  // Programs that run together may also differ in what they use.
+  const std::int64_t mine[2] = {asked ? 1 : 0, g_unserialized ? 0 : 1};
+  std::int64_t any[2] = {mine[0], mine[1]};
+  if (size > 1) PMPI_Allreduce(mine, any, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+  if (any[0] == 0) {
+    tell("passed", nullptr);
+    return;
+  }
+  g_meets = any[1] != 0;
   PMPI_Comm_dup(MPI_COMM_WORLD, &g_world);
-  // Programs that run together may differ in what they use.
-  std::int64_t mine = g_unserialized ? 0 : 1, any = 1;
-  PMPI_Allreduce(&mine, &any, 1, MPI_INT64_T, MPI_MAX, g_world);
-  g_meets = any != 0;
+  const std::uint32_t process =
+      (static_cast<std::uint32_t>(getpid()) * 2654435761U) ^ (static_cast<std::uint32_t>(rank) * 40503U);
   g_order = new total_order(process);
   if (g_settings.dangling) g_dangling = new dangling_requests;
   auto* a = new arbiter(g_settings, k_names);  // lives on: threads may be in it when MPI ends
   pthread_atfork(nullptr, nullptr, in_child);
   g_arbiter = a;
   tell("running", nullptr);
+}
+
+// The program calls MPI by one thread at a time.
+void begin_unasked(int provided) {
+  read_settings();
+  g_provided = provided;
+  g_level = level_name(provided);
+  if (g_settings.lock == "none") {
+    tell("passed", nullptr);
+  } else {
+    begin(false);
+  }
 }
 
 // Threads that are still inside get a while to come out; who does not is named.
@@ -165,7 +180,7 @@ int Init(int* argc, char*** argv) {
   int provided = MPI_THREAD_SINGLE;
   if (code == MPI_SUCCESS) {
     PMPI_Query_thread(&provided);
-    note_passed(provided);
+    begin_unasked(provided);
   }
   return code;
 }
@@ -174,7 +189,7 @@ int Init_thread(int* argc, char*** argv, int required, int* provided) {
   require_library();
   if (required != MPI_THREAD_MULTIPLE) {
     const int code = PMPI_Init_thread(argc, argv, required, provided);
-    if (code == MPI_SUCCESS) note_passed(*provided);
+    if (code == MPI_SUCCESS) begin_unasked(*provided);
     return code;
   }
   read_settings();
@@ -195,18 +210,18 @@ int Init_thread(int* argc, char*** argv, int required, int* provided) {
   g_level = level_name(got);
   if (got < (g_unserialized ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED)) {
     say("this MPI library gives only MPI_THREAD_" + g_level + ": nothing can be done for the program's threads");
-    *provided = got;
-    tell("passed", nullptr);
+    *provided = g_provided = got;
+    begin(false);
     return code;
   }
-  begin();
-  *provided = MPI_THREAD_MULTIPLE;
+  begin(true);
+  *provided = g_provided = MPI_THREAD_MULTIPLE;
   return MPI_SUCCESS;
 }
 
 int Query_thread(int* provided) {
   if (g_arbiter == nullptr) return PMPI_Query_thread(provided);
-  *provided = MPI_THREAD_MULTIPLE;
+  *provided = g_provided;
   return MPI_SUCCESS;
 }
 

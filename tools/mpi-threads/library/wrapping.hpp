@@ -3,7 +3,7 @@
 // the other files here. Compiled once for each MPI library.
 // Who may call: any thread, in a wrapper. Nothing here holds the lock while it waits for another process, but for the
 // collective calls of section.hpp, which all members are in by then, and for what waits() says if --level serialized
-// was demanded.
+// was demanded. What callbacks call that waits, waits with the lock held.
 // Guarantees: return values and error handlers are the library's. A call made from within the library (a user operation,
 // an attribute function, an error handler) goes straight to it: the thread holds the lock already.
 #pragma once
@@ -28,9 +28,11 @@
 #pragma weak ompi_mpi_info_null
 #pragma weak ompi_mpi_win_null
 #pragma weak ompi_request_null
+#pragma weak ompi_mpi_datatype_null
 #pragma weak ompi_mpi_byte
 #pragma weak ompi_mpi_packed
 #pragma weak ompi_mpi_int64_t
+#pragma weak ompi_mpi_errors_return
 #pragma weak ompi_mpi_op_max
 #pragma weak ompi_mpi_op_sum
 #endif
@@ -44,7 +46,8 @@ void* in_library(const char* name);
 
 // The one arbiter of this process; null while the program has not asked for MPI_THREAD_MULTIPLE, and after the end.
 extern arbiter* g_arbiter;
-extern bool g_unserialized;       // the library underneath has MPI_THREAD_MULTIPLE: what has no twin needs no lock
+extern bool g_unserialized;  // what has no twin needs no lock: the library underneath has MPI_THREAD_MULTIPLE, or the
+                             // program calls by one thread at a time
 extern bool g_meets;              // some process of the job is serialized: who enters a section meets the others
 extern std::atomic<bool> g_over;  // MPI_Finalize went on without those who were still inside. Partner: until()
 extern dangling_requests* g_dangling;
