@@ -63,10 +63,17 @@ companions& files() {
   return all;
 }
 
+// What was made of it is freed again; by all members.
+void unmake(companion& c) {
+  if (c.words != MPI_WIN_NULL) PMPI_Win_free(&c.words);
+  if (c.comm != MPI_COMM_NULL) PMPI_Comm_free(&c.comm);
+}
+
 int make_words(companion& c) {
   std::int64_t* word = nullptr;
   int code = PMPI_Win_allocate(sizeof *word, sizeof *word, MPI_INFO_NULL, c.comm, static_cast<void*>(&word), &c.words);
   if (code != MPI_SUCCESS) return code;
+  PMPI_Win_set_errhandler(c.words, MPI_ERRORS_RETURN);  // a failure is the user's window's
   code = PMPI_Win_lock_all(MPI_MODE_NOCHECK, c.words);
   if (code != MPI_SUCCESS) return code;
   *word = 0;
@@ -109,6 +116,19 @@ int give_back(const inside& in, int call, companion& c, int target) {
   return add_to_word(in, call, c, target, -amount, &ignored);
 }
 
+constexpr int k_any = -1;
+
+bool is_held(companion& c, int target) {
+  const std::lock_guard guard(c.mutex);
+  return target == k_any ? !c.held.empty() : c.held.contains(target);
+}
+
+bool is_target(companion& c, int rank) {
+  int size = 0;
+  PMPI_Comm_size(c.comm, &size);
+  return rank >= 0 && rank < size;
+}
+
 // The processes of a group, as ranks among those of the window.
 int members(companion& c, MPI_Group group, std::vector<int>& ranks) {
   int size = 0;
@@ -133,7 +153,12 @@ int make_window(int call, MPI_Comm comm, MPI_Win* win, const std::function<int()
     auto c = std::make_shared<companion>();
     int failed = PMPI_Comm_dup(comm, &c->comm);
     if (failed == MPI_SUCCESS) failed = make_words(*c);
-    if (failed == MPI_SUCCESS) windows().add(*win, c);
+    if (failed == MPI_SUCCESS) {
+      windows().add(*win, c);
+    } else {
+      unmake(*c);
+      PMPI_Win_free(win);
+    }
     return failed;
   });
 }
@@ -144,7 +169,11 @@ int make_file(int call, MPI_Comm comm, MPI_File* file, const std::function<int()
     if (code != MPI_SUCCESS || !g_meets) return code;
     auto c = std::make_shared<companion>();
     const int failed = PMPI_Comm_dup(comm, &c->comm);
-    if (failed == MPI_SUCCESS) files().add(*file, c);
+    if (failed == MPI_SUCCESS) {
+      files().add(*file, c);
+    } else {
+      PMPI_File_close(file);
+    }
     return failed;
   });
 }
@@ -164,14 +193,22 @@ namespace own {
 int Win_lock(int type, int rank, int assertion, MPI_Win win) {
   const inside in(number::Win_lock);
   const auto c = windows().find(win);
-  const bool checked = (assertion & MPI_MODE_NOCHECK) == 0 && rank != MPI_PROC_NULL && c != nullptr;
+  // Another type, or a process that is none, is the library's to tell.
+  const bool right = type == MPI_LOCK_EXCLUSIVE || type == MPI_LOCK_SHARED;
+  const bool checked = (assertion & MPI_MODE_NOCHECK) == 0 && c != nullptr && right && is_target(*c, rank);
   if (c == nullptr && g_unserialized) return unlocked(in, [&] { return PMPI_Win_lock(type, rank, assertion, win); });
   if (checked) {
+    if (is_held(*c, rank)) {  // would wait for itself
+      held(in, number::Win_lock, k_high, [&] { return PMPI_Win_call_errhandler(win, MPI_ERR_RMA_SYNC); });
+      return MPI_ERR_RMA_SYNC;
+    }
     const int code = take(in, number::Win_lock, *c, rank, type == MPI_LOCK_EXCLUSIVE);
     if (code != MPI_SUCCESS) return code;
   }
-  return held(in, number::Win_lock, k_high,
-              [&] { return PMPI_Win_lock(checked ? MPI_LOCK_SHARED : type, rank, assertion, win); });
+  const int code = held(in, number::Win_lock, k_high,
+                        [&] { return PMPI_Win_lock(checked ? MPI_LOCK_SHARED : type, rank, assertion, win); });
+  if (code != MPI_SUCCESS && checked) give_back(in, number::Win_lock, *c, rank);
+  return code;
 }
 
 int Win_unlock(int rank, MPI_Win win) {
@@ -186,15 +223,16 @@ int Win_lock_all(int assertion, MPI_Win win) {
   const inside in(number::Win_lock_all);
   const auto c = windows().find(win);
   if (c == nullptr && g_unserialized) return unlocked(in, [&] { return PMPI_Win_lock_all(assertion, win); });
-  if (c != nullptr && (assertion & MPI_MODE_NOCHECK) == 0) {
-    int size = 0;
-    PMPI_Comm_size(c->comm, &size);
-    for (int target = 0; target < size; ++target) {
-      const int code = take(in, number::Win_lock_all, *c, target, false);
-      if (code != MPI_SUCCESS) return code;
-    }
+  int size = 0, code = MPI_SUCCESS, taken = 0;
+  if (c != nullptr && (assertion & MPI_MODE_NOCHECK) == 0 && !is_held(*c, k_any)) PMPI_Comm_size(c->comm, &size);
+  for (; taken < size; ++taken) {
+    code = take(in, number::Win_lock_all, *c, taken, false);
+    if (code != MPI_SUCCESS) break;
   }
-  return held(in, number::Win_lock_all, k_high, [&] { return PMPI_Win_lock_all(assertion, win); });
+  if (code == MPI_SUCCESS)
+    code = held(in, number::Win_lock_all, k_high, [&] { return PMPI_Win_lock_all(assertion, win); });
+  while (code != MPI_SUCCESS && taken > 0) give_back(in, number::Win_lock_all, *c, --taken);
+  return code;
 }
 
 int Win_unlock_all(MPI_Win win) {
