@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What calls return that are wrong, with MPI_ERRORS_RETURN, and what an error handler of the program's own is told: a
-// line for each, the same with a lock in front of the library as without. One process.
+// line for each, the same with a lock in front of the library as without; likewise what is received from MPI_PROC_NULL.
+// One process.
 #include <mpi.h>
 #include <stdio.h>
 
@@ -83,6 +84,51 @@ static void truncated(void) {
   tell("Wait", MPI_Wait(&requests[1], MPI_STATUS_IGNORE));
 }
 
+static void tell_source(const char* call, MPI_Status* status) {
+  int count = -1;
+  MPI_Get_count(status, MPI_BYTE, &count);
+  printf("%s: source %d, tag %d, count %d\n", call, status->MPI_SOURCE, status->MPI_TAG, count);
+  status->MPI_SOURCE = status->MPI_TAG = 55;
+}
+
+static void from_nobody(MPI_Comm comm) {
+  char in[16] = {0}, out[16] = {0};
+  const int null = MPI_PROC_NULL;
+  MPI_Status status;
+  MPI_Message message;
+  MPI_Request request;
+  MPI_Recv(in, 16, MPI_BYTE, null, 3, comm, &status);
+  tell_source("Recv, nobody", &status);
+  MPI_Sendrecv(out, 1, MPI_BYTE, null, 3, in, 1, MPI_BYTE, null, 3, comm, &status);
+  tell_source("Sendrecv, nobody", &status);
+  MPI_Sendrecv_replace(in, 1, MPI_BYTE, null, 3, null, 3, comm, &status);
+  tell_source("Sendrecv_replace, nobody", &status);
+  request = MPI_REQUEST_NULL;
+  MPI_Wait(&request, &status);
+  tell_source("Wait, no request", &status);
+  MPI_Probe(null, 3, comm, &status);
+  tell_source("Probe, nobody", &status);
+  MPI_Mprobe(null, 3, comm, &message, &status);
+  MPI_Mrecv(in, 16, MPI_BYTE, &message, &status);
+  tell_source("Mrecv, nobody", &status);
+}
+
+// The receive of an exchange whose send is wrong must not stay: it would take what is meant for the next one.
+static void half_exchanges(void) {
+  char in = 7, out = 42, next = 0;
+  int flag = 0;
+  tell("Sendrecv, rank",
+       MPI_Sendrecv(&out, 1, MPI_BYTE, 1000, 5, &in, 1, MPI_BYTE, 0, 5, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+  tell("Sendrecv_replace, rank",
+       MPI_Sendrecv_replace(&in, 1, MPI_BYTE, 1000, 5, 0, 5, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+  MPI_Request request;
+  MPI_Irecv(&next, 1, MPI_BYTE, 0, 5, MPI_COMM_SELF, &request);
+  MPI_Send(&out, 1, MPI_BYTE, 0, 5, MPI_COMM_SELF);
+  for (int i = 0; i < 100000 && !flag; ++i) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  printf("after a wrong exchange: arrived %d, %d, and %d is left\n", flag, next, in);
+  if (!flag) MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
 int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -94,6 +140,8 @@ int main(int argc, char** argv) {
   wrong_messages(comm);
   wrong_collectives(comm);
   truncated();
+  from_nobody(comm);
+  half_exchanges();
   tell("Send, communicator", MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_NULL));
   MPI_Errhandler handler;
   MPI_Comm_create_errhandler(count_errors, &handler);

@@ -54,13 +54,26 @@ static void constructors(int thread) {
   MPI_Group group;
   MPI_Comm grouped;
   MPI_Comm_group(comm, &group);
-  MPI_Comm_create_group(comm, group, thread, &grouped);
-  MPI_Bcast(&sum, 1, MPI_INT, 1, grouped);
+  MPI_Comm_create_group(comm, group, 20000, &grouped);  // all threads at once, for they have each their communicator
+  int lowest = thread, highest = thread;
+  MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, grouped);
+  MPI_Allreduce(MPI_IN_PLACE, &highest, 1, MPI_INT, MPI_MAX, grouped);
+  expect(lowest == thread && highest == thread, "a group's communicator is another thread's");
   MPI_Comm_free(&grouped);
   MPI_Group_free(&group);
 }
 
-static void windows(int thread) {
+// What is wrong is said, and leaves nothing behind that another would wait for.
+static void wrong_locks(MPI_Win win) {
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  expect(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1000, 0, win) != MPI_SUCCESS, "a lock of nobody's window is no error");
+  expect(MPI_Win_lock(4711, peer, 0, win) != MPI_SUCCESS, "a lock of an unknown type is no error");
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, peer, 0, win);
+  expect(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, peer, 0, win) != MPI_SUCCESS, "a second lock is no error");
+  MPI_Win_unlock(peer, win);
+}
+
+static void windows(int thread, int round) {
   long* memory;
   MPI_Win win;
   MPI_Win_allocate(2 * sizeof(long), sizeof(long), MPI_INFO_NULL, lanes[thread], &memory, &win);
@@ -70,6 +83,7 @@ static void windows(int thread) {
   MPI_Put(&mine, 1, MPI_LONG, peer, 0, 1, MPI_LONG, win);
   MPI_Win_fence(0, win);
   expect(memory[0] == peer + 5, "a fence did not bring what was put");
+  if (round == 0) wrong_locks(win);
   MPI_Barrier(lanes[thread]);
   // Read, wait for the other process's next thread while the lock is held, write: exclusive, or counts are lost.
   for (int i = 0; i < k_rounds; ++i) {
@@ -136,7 +150,7 @@ static void body(int thread) {
   measured_begin();
   for (int i = 0; i < k_rounds; ++i) {
     constructors(thread);
-    windows(thread);
+    windows(thread, i);
     messages(thread);
   }
   measured_end();

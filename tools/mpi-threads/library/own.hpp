@@ -25,11 +25,13 @@ int Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
 #if MPI_VERSION >= 4
 int Parrived(MPI_Request request, int partition, int* flag);
 #endif
+int Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status);
 int Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in, int in_count,
              MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status);
 int Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
                      MPI_Comm comm, MPI_Status* status);
 #if MPI_VERSION >= 4
+int Recv_c(void* buffer, MPI_Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status);
 int Sendrecv_c(const void* out, MPI_Count out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
                MPI_Count in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status);
 int Sendrecv_replace_c(void* buffer, MPI_Count count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
@@ -47,6 +49,10 @@ int Win_test(MPI_Win win, int* flag);
 int Win_free(MPI_Win* win);
 int File_close(MPI_File* file);
 
+int Comm_dup(MPI_Comm comm, MPI_Comm* made);
+int Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made);
+int Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made);
+int Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made);
 int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made);
 int Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote_leader, int tag, MPI_Comm* made);
 int Comm_disconnect(MPI_Comm* comm);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion, probes and exchanges: all of them poll in the low class.
-#include <cstdlib>
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <stdexcept>
 #include <vector>
 
 #include "tools/mpi-threads/library/wrapping.hpp"
@@ -154,57 +159,138 @@ int Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
 
 namespace {
 
-// A receive and a send, posted in this order under one acquisition, and both completed.
+// A receive and a send, posted in this order under one acquisition, and both completed. From MPI_PROC_NULL: `receive` is
+// the blocking one, for MPICH's non-blocking one tells another source and tag.
 template <typename Receive, typename Send>
-int exchange(int call, MPI_Status* status, Receive&& receive, Send&& send) {
+int exchange(int call, int from, MPI_Status* status, Receive&& receive, Send&& send) {
   const inside in(call);
+  if (from == MPI_PROC_NULL) {
+    const int code = twin_within(in, call, MPI_STATUS_IGNORE, send);
+    return code != MPI_SUCCESS ? code : held(in, call, k_high, [&] { return receive(nullptr); });
+  }
   MPI_Request in_request = MPI_REQUEST_NULL, out_request = MPI_REQUEST_NULL;
   const int code = held(in, call, k_high, [&] {
     const int received = receive(&in_request);
     return received != MPI_SUCCESS ? received : send(&out_request);
   });
-  if (code != MPI_SUCCESS) return code;
+  if (code != MPI_SUCCESS) {
+    // Not left behind on the caller's buffer.
+    if (in_request == MPI_REQUEST_NULL) return code;
+    held(in, call, k_high, [&] { return PMPI_Cancel(&in_request); });
+    until(in, call, [&](int* flag) { return PMPI_Test(&in_request, flag, MPI_STATUS_IGNORE); });
+    return code;
+  }
   const int sent = until(in, call, [&](int* flag) { return PMPI_Test(&out_request, flag, MPI_STATUS_IGNORE); });
   const int got = until(in, call, [&](int* flag) { return PMPI_Test(&in_request, flag, status); });
   return sent != MPI_SUCCESS ? sent : got;
 }
 
+// More bytes than an int can tell, packed.
+bool large(int count, MPI_Datatype type) {
+  MPI_Count each = 0;
+  if (count <= 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &each) != MPI_SUCCESS) return false;
+  return each > INT_MAX / 2 / count;  // room for what packing adds
+}
+
+// What lies in memory between the first byte and the last; `place` is where the copy has what `buffer` points to.
+[[maybe_unused]] int copied(const void* buffer, int count, MPI_Datatype type, std::vector<char>& copy,
+                            const char** place) {
+  MPI_Count low = 0, extent = 0, true_low = 0, true_extent = 0;
+  if (const int failed = PMPI_Type_get_extent_x(type, &low, &extent); failed != MPI_SUCCESS) return failed;
+  if (const int failed = PMPI_Type_get_true_extent_x(type, &true_low, &true_extent); failed != MPI_SUCCESS)
+    return failed;
+  const MPI_Count last = extent * (count - 1);
+  const MPI_Count begin = true_low + std::min<MPI_Count>(last, 0),
+                  end = true_low + std::max<MPI_Count>(last, 0) + true_extent;
+  copy.resize(static_cast<std::size_t>(end - begin));
+  const auto from = reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(begin);
+  std::memcpy(copy.data(), reinterpret_cast<const char*>(from), copy.size());
+  *place =
+      reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(copy.data()) - static_cast<std::uintptr_t>(begin));
+  return MPI_SUCCESS;
+}
+
+// There may be no memory for the copy that an exchange in place needs.
+template <typename Call>
+int with_memory(MPI_Comm comm, Call&& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
+  return MPI_ERR_NO_MEM;
+}
+
 }  // namespace
+
+int Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  if (from == MPI_PROC_NULL)
+    return mpi_threads::request(number::Recv, [&] { return PMPI_Recv(buffer, count, type, from, tag, comm, status); });
+  return twin(number::Recv, status,
+              [&](MPI_Request* made) { return PMPI_Irecv(buffer, count, type, from, tag, comm, made); });
+}
 
 int Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in, int in_count,
              MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
   return exchange(
-      number::Sendrecv, status,
-      [&](MPI_Request* made) { return PMPI_Irecv(in, in_count, in_type, from, in_tag, comm, made); },
+      number::Sendrecv, from, status,
+      [&](MPI_Request* made) {
+        return made == nullptr ? PMPI_Recv(in, in_count, in_type, from, in_tag, comm, status)
+                               : PMPI_Irecv(in, in_count, in_type, from, in_tag, comm, made);
+      },
       [&](MPI_Request* made) { return PMPI_Isend(out, out_count, out_type, to, out_tag, comm, made); });
 }
 
 int Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
                      MPI_Comm comm, MPI_Status* status) {
-  // The message leaves packed before its place is offered to the one that comes.
+#if MPI_VERSION >= 4
+  if (large(count, type)) return Sendrecv_replace_c(buffer, count, type, to, out_tag, from, in_tag, comm, status);
+#endif
   std::vector<char> packed;
   int bytes = 0;
+  const char* whole = nullptr;  // a copy as it lies in memory, where a packed one has too many bytes for an int
   if (to != MPI_PROC_NULL) {
     const int code = mpi_threads::request(number::Sendrecv_replace, [&] {
-      int room = 0;
-      if (const int failed = PMPI_Pack_size(count, type, comm, &room); failed != MPI_SUCCESS) return failed;
-      packed.resize(static_cast<std::size_t>(room) + 1);
-      return PMPI_Pack(buffer, count, type, packed.data(), room, &bytes, comm);
+      return with_memory(comm, [&] {
+        if (large(count, type)) return copied(buffer, count, type, packed, &whole);
+        int room = 0;
+        if (const int failed = PMPI_Pack_size(count, type, comm, &room); failed != MPI_SUCCESS) return failed;
+        packed.resize(static_cast<std::size_t>(room) + 1);
+        return PMPI_Pack(buffer, count, type, packed.data(), room, &bytes, comm);
+      });
     });
     if (code != MPI_SUCCESS) return code;
   }
   return exchange(
-      number::Sendrecv_replace, status,
-      [&](MPI_Request* made) { return PMPI_Irecv(buffer, count, type, from, in_tag, comm, made); },
-      [&](MPI_Request* made) { return PMPI_Isend(packed.data(), bytes, MPI_PACKED, to, out_tag, comm, made); });
+      number::Sendrecv_replace, from, status,
+      [&](MPI_Request* made) {
+        return made == nullptr ? PMPI_Recv(buffer, count, type, from, in_tag, comm, status)
+                               : PMPI_Irecv(buffer, count, type, from, in_tag, comm, made);
+      },
+      [&](MPI_Request* made) {
+        return whole != nullptr ? PMPI_Isend(whole, count, type, to, out_tag, comm, made)
+                                : PMPI_Isend(packed.data(), bytes, MPI_PACKED, to, out_tag, comm, made);
+      });
 }
 
 #if MPI_VERSION >= 4
+int Recv_c(void* buffer, MPI_Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  if (from == MPI_PROC_NULL)
+    return mpi_threads::request(number::Recv_c,
+                                [&] { return PMPI_Recv_c(buffer, count, type, from, tag, comm, status); });
+  return twin(number::Recv_c, status,
+              [&](MPI_Request* made) { return PMPI_Irecv_c(buffer, count, type, from, tag, comm, made); });
+}
+
 int Sendrecv_c(const void* out, MPI_Count out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
                MPI_Count in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
   return exchange(
-      number::Sendrecv_c, status,
-      [&](MPI_Request* made) { return PMPI_Irecv_c(in, in_count, in_type, from, in_tag, comm, made); },
+      number::Sendrecv_c, from, status,
+      [&](MPI_Request* made) {
+        return made == nullptr ? PMPI_Recv_c(in, in_count, in_type, from, in_tag, comm, status)
+                               : PMPI_Irecv_c(in, in_count, in_type, from, in_tag, comm, made);
+      },
       [&](MPI_Request* made) { return PMPI_Isend_c(out, out_count, out_type, to, out_tag, comm, made); });
 }
 
@@ -214,16 +300,21 @@ int Sendrecv_replace_c(void* buffer, MPI_Count count, MPI_Datatype type, int to,
   MPI_Count bytes = 0;
   if (to != MPI_PROC_NULL) {
     const int code = mpi_threads::request(number::Sendrecv_replace_c, [&] {
-      MPI_Count room = 0;
-      if (const int failed = PMPI_Pack_size_c(count, type, comm, &room); failed != MPI_SUCCESS) return failed;
-      packed.resize(static_cast<std::size_t>(room) + 1);
-      return PMPI_Pack_c(buffer, count, type, packed.data(), room, &bytes, comm);
+      return with_memory(comm, [&] {
+        MPI_Count room = 0;
+        if (const int failed = PMPI_Pack_size_c(count, type, comm, &room); failed != MPI_SUCCESS) return failed;
+        packed.resize(static_cast<std::size_t>(room) + 1);
+        return PMPI_Pack_c(buffer, count, type, packed.data(), room, &bytes, comm);
+      });
     });
     if (code != MPI_SUCCESS) return code;
   }
   return exchange(
-      number::Sendrecv_replace_c, status,
-      [&](MPI_Request* made) { return PMPI_Irecv_c(buffer, count, type, from, in_tag, comm, made); },
+      number::Sendrecv_replace_c, from, status,
+      [&](MPI_Request* made) {
+        return made == nullptr ? PMPI_Recv_c(buffer, count, type, from, in_tag, comm, status)
+                               : PMPI_Irecv_c(buffer, count, type, from, in_tag, comm, made);
+      },
       [&](MPI_Request* made) { return PMPI_Isend_c(packed.data(), bytes, MPI_PACKED, to, out_tag, comm, made); });
 }
 #endif

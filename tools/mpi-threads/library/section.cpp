@@ -63,6 +63,56 @@ int greatest_of_group(const inside& in, int call, MPI_Comm comm, const std::vect
   return code;
 }
 
+std::uint64_t mixed(std::uint64_t so_far, std::uint64_t more) {
+  so_far = (so_far ^ more) * 0x9E3779B97F4A7C15U;
+  return so_far ^ (so_far >> 29);
+}
+
+// The library's own ones are objects of it.
+int copy_none(MPI_Comm, int, void*, void*, void*, int* copied) {
+  *copied = 0;
+  return MPI_SUCCESS;
+}
+int delete_none(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
+
+// Where a communicator keeps the number of the section that it was made in: all its members know it, and others have
+// another. Whoever holds the lock.
+int number_keyval() {
+  static int keyval = MPI_KEYVAL_INVALID;
+  if (keyval == MPI_KEYVAL_INVALID) PMPI_Comm_create_keyval(copy_none, delete_none, &keyval, nullptr);
+  return keyval;
+}
+
+int numbered(int code, const MPI_Comm* made, std::int64_t number) {
+  if (code == MPI_SUCCESS && *made != MPI_COMM_NULL)
+    PMPI_Comm_set_attr(*made, number_keyval(), reinterpret_cast<void*>(static_cast<std::intptr_t>(number)));
+  return code;
+}
+
+// What all members of a communicator know of it, and others differ in. Those with the same processes do if they were made by
+// the functions below.
+std::uint64_t identity_of(MPI_Comm comm) {
+  void* number = nullptr;
+  int found = 0, size = 0;
+  PMPI_Comm_get_attr(comm, number_keyval(), static_cast<void*>(&number), &found);
+  PMPI_Comm_size(comm, &size);
+  return mixed(found != 0 ? reinterpret_cast<std::uintptr_t>(number) : 1, static_cast<std::uint64_t>(size));
+}
+
+int greatest_tag() {
+  int* greatest = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&greatest), &found);
+  return found != 0 ? *greatest : 32767;
+}
+
+// Calls that are made at the same time by the same processes differ in the tag or in the communicator.
+int meeting_tag(const std::vector<int>& ranks, std::uint64_t identity, int tag, int greatest) {
+  std::uint64_t hash = mixed(identity, static_cast<std::uint64_t>(tag));
+  for (const int rank : ranks) hash = mixed(hash, static_cast<std::uint64_t>(rank));
+  return static_cast<int>((hash >> 33) % (static_cast<std::uint64_t>(greatest) + 1));
+}
+
 }  // namespace
 
 int meet_again(const inside& in, int call, MPI_Comm comm) {
@@ -101,7 +151,40 @@ void await_turn(std::int64_t number) {
   while (!g_order->first(number)) g_arbiter->give_way(~0U);
 }
 
+namespace {
+
+template <typename Call>
+int numbered_section(int call, MPI_Comm comm, MPI_Comm* made, Call&& work) {
+  const inside in(call);
+  if (!g_meets) return unlocked(in, work);
+  if (comm == MPI_COMM_NULL) return held(in, call, k_high, work);
+  std::int64_t number = 0;
+  const int code = meet(in, call, comm, &number);
+  if (code != MPI_SUCCESS) return code;
+  return in_turn(
+      in, call, number, [&] { return meet_again(in, call, comm); }, [&] { return numbered(work(), made, number); });
+}
+
+}  // namespace
+
 namespace own {
+
+int Comm_dup(MPI_Comm comm, MPI_Comm* made) {
+  return numbered_section(number::Comm_dup, comm, made, [&] { return PMPI_Comm_dup(comm, made); });
+}
+
+int Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
+  return numbered_section(number::Comm_dup_with_info, comm, made,
+                          [&] { return PMPI_Comm_dup_with_info(comm, info, made); });
+}
+
+int Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
+  return numbered_section(number::Comm_split, comm, made, [&] { return PMPI_Comm_split(comm, color, key, made); });
+}
+
+int Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made) {
+  return numbered_section(number::Comm_create, comm, made, [&] { return PMPI_Comm_create(comm, group, made); });
+}
 
 int Comm_disconnect(MPI_Comm* comm) {
   return section(number::Comm_disconnect, *comm, [&] { return PMPI_Comm_disconnect(comm); });
@@ -113,10 +196,14 @@ int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   auto work = [&] { return PMPI_Comm_create_group(comm, group, tag, made); };
   int size = 0, me = MPI_UNDEFINED;
   std::vector<int> ranks, numbers;
+  std::uint64_t identity = 0;
+  int greatest = 0;
   const int code = held(in, call, k_high, [&] {
     // Only as much as is needed to meet; a communicator or group that is none is left to the call itself.
     if (comm == MPI_COMM_NULL || group == MPI_GROUP_NULL) return MPI_SUCCESS;
     MPI_Group all = MPI_GROUP_NULL;
+    identity = identity_of(comm);
+    greatest = greatest_tag();
     if (int failed = PMPI_Group_size(group, &size); failed != MPI_SUCCESS) return failed;
     if (int failed = PMPI_Group_rank(group, &me); failed != MPI_SUCCESS) return failed;
     for (int i = 0; i < size; ++i) numbers.push_back(i);
@@ -127,9 +214,9 @@ int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   });
   if (code != MPI_SUCCESS) return code;
   const bool ours = std::ranges::find(ranks, static_cast<int>(MPI_UNDEFINED)) == ranks.end();
-  if (me == MPI_UNDEFINED || size < 2 || !ours) return held(in, call, k_high, work);
   if (!g_meets) return unlocked(in, work);
-  const int ours_tag = tag % 16384;
+  if (me == MPI_UNDEFINED || size < 2 || !ours) return held(in, call, k_high, work);
+  const int ours_tag = meeting_tag(ranks, identity, tag, greatest);
   std::int64_t agreed = 0, there = 0;
   int failed = greatest_of_group(in, call, g_world, ranks, me, ours_tag, 0, &there);
   if (failed != MPI_SUCCESS) return failed;
@@ -141,7 +228,7 @@ int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   }
   g_order->fix(mine, agreed);
   auto confirm = [&] { return greatest_of_group(in, call, g_world, ranks, me, ours_tag, 0, &there); };
-  return in_turn(in, call, agreed, confirm, work);
+  return in_turn(in, call, agreed, confirm, [&] { return numbered(work(), made, agreed); });
 }
 
 int Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote_leader, int tag, MPI_Comm* made) {
