@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +27,22 @@ static void* waits_for_ever(void* nothing) {
   int value;
   MPI_Recv(&value, 1, MPI_INT, rank, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   return nothing;
+}
+
+// 2.2 GiB to be exchanged in place, with room for the program's own copy only.
+static void no_memory(void) {
+  const size_t count = 300000000;
+  const struct rlimit little = {0, RLIM_INFINITY}, much = {RLIM_INFINITY, RLIM_INFINITY};
+  double* all =
+      mmap(NULL, count * sizeof *all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all == MAP_FAILED) return;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  setrlimit(RLIMIT_AS, &little);
+  const int code =
+      MPI_Sendrecv_replace(all, (int)count, MPI_DOUBLE, rank, 1, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  setrlimit(RLIMIT_AS, &much);
+  printf("exchange in place: %s\n", code == MPI_ERR_NO_MEM ? "no memory" : "something else");
+  munmap(all, count * sizeof *all);
 }
 
 int main(int argc, char** argv) {
@@ -50,6 +68,8 @@ int main(int argc, char** argv) {
     int status = 0;
     waitpid(child, &status, 0);
     printf("child %d\n", WEXITSTATUS(status));
+  } else if (strcmp(what, "no-memory") == 0) {
+    no_memory();
   } else if (strcmp(what, "abort") == 0) {
     MPI_Abort(MPI_COMM_WORLD, 5);
   } else if (strcmp(what, "error") == 0) {

@@ -206,6 +206,17 @@ class MpiThreads(unittest.TestCase):
         self.assertIn("Send, rank", plain.stdout)
         self.assertEqual(behind.stdout, plain.stdout)
 
+    def test_processes_that_differ(self):
+        program = os.path.join(HERE, f"mixed.{MPI}")
+        last = PROCESSES[2:]
+        for level in ("init", "funneled", "multiple"):
+            for first, second in (("multiple", level), (level, "multiple")):
+                with self.subTest(first=first, second=second):
+                    done = shoal(["--level", "serialized"], [], launcher=[MPIRUN, *last, "-n", "1", program, first, ":",
+                                                                          "-n", "1", program, second])
+                    self.assertEqual((done.returncode, done.stdout.count("finished")), (0, 2), done.stdout + done.stderr)
+                    self.assertIn("2 processes", done.stderr)
+
     def test_counts(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "counts.json")
@@ -315,6 +326,10 @@ class MpiThreads(unittest.TestCase):
     def test_finalize_names_who_is_inside(self):
         done = self.faulty("finalize-early")
         self.assertRegex(done.stderr, r"MPI_Finalize was called while others are inside: thread \d+ \(.+\) in MPI_Recv")
+
+    def test_an_exchange_in_place_without_memory(self):
+        done = self.faulty("no-memory")
+        self.assertEqual(done.stdout.count("exchange in place: no memory"), 2, done.stdout + done.stderr)
 
     def test_fork(self):
         done = self.faulty("fork")
