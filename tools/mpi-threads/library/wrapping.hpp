@@ -23,6 +23,7 @@
 // behind its constants must not be required there. Functions are looked up at the first call of one (mpi_calls.hpp).
 #ifdef OPEN_MPI
 #pragma weak ompi_mpi_comm_world
+#pragma weak ompi_mpi_comm_self
 #pragma weak ompi_mpi_comm_null
 #pragma weak ompi_mpi_group_null
 #pragma weak ompi_mpi_info_null
@@ -48,7 +49,7 @@ void* in_library(const char* name);
 extern arbiter* g_arbiter;
 extern bool g_unserialized;  // what has no twin needs no lock: the library underneath has MPI_THREAD_MULTIPLE, or the
                              // program calls by one thread at a time
-extern bool g_meets;              // some process of the job is serialized: who enters a section meets the others
+extern bool g_meets;         // some process of the job is serialized: who enters a section meets the others
 extern std::atomic<bool> g_over;  // MPI_Finalize went on without those who were still inside. Partner: until()
 extern dangling_requests* g_dangling;
 extern entry_meter* g_entries;  // if they are measured; without an arbiter, of the library by itself
