@@ -161,10 +161,7 @@ void arbiter::thread_ends(thread_record& me) {
 }
 
 void arbiter::forked() {
-  // Who held the lock does not exist here; the old one is left as it is.
-  (void)lock_.release();
-  lock_ = lock_of(settings_);
-  // Nor whoever may have had the roll's mutex: this thread leaves it without a word.
+  // Whoever may have had the roll's mutex does not exist here: this thread leaves it without a word.
   if (t_seat.last_words != nullptr) t_seat.last_words->list.reset();
 }
 

@@ -95,6 +95,7 @@ void set_underneath() {
 }
 
 void in_child() {
+  if (g_arbiter != nullptr) g_arbiter->forked();
   g_arbiter = nullptr;  // what the child calls goes to the library, which may refuse
 }
 
