@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a measuring command reports: parameters, metrics (name, unit, values; median, min, max) and checks. Every
 // benchmark and every kernel's subcommand uses it, so that all print alike and write the same JSON object.
-// Order of use: parameter()..., begin() prints them (and refuses a --json that cannot be written), record() and check() while measuring, finish() prints the table,
-// writes --json and returns the exit status: 0, or 1 when a check failed. Metrics keep the order of first recording.
-// With `--json -` standard output holds the object alone and the text goes to standard error.
-// Who may call: one thread, outside tasks. Throws shoal::error when the JSON file cannot be written.
+// Order of use: parameter()..., begin() prints them (and refuses a --json that cannot be written), record() and check()
+// while measuring, finish() prints the table, writes --json and returns the exit status: 0, or 1 when a check failed.
+// Metrics keep the order of first recording. With `--json -` standard output holds the object alone and the text goes
+// to standard error. Who may call: one thread, outside tasks. Throws shoal::error when the JSON file cannot be written.
 // Shown by tests/unit/bench/report_test.cpp.
 #pragma once
 
@@ -27,8 +27,8 @@ struct measuring_options {
   std::string json;       // empty: none; "-": standard output
 };
 
-/// Refuses a path that cannot be written, before the work whose result (`what`) is to go there; empty and "-" are right.
-/// Leaves what lies there as it is. Throws shoal::error.
+/// Refuses a path that cannot be written, before the work whose result (`what`) is to go there; empty and "-" are
+/// right. Leaves what lies there as it is. Throws shoal::error.
 void require_writable(const std::string& path, std::string_view what);
 
 /// Registers --repeat, --seconds and --json with the defaults found in `options`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal bench access`: element operations on a global array, through everything that the runtime has between a task and
-// memory. Every run checks what it did, and fails if it is wrong. Who may call: the command's main thread.
+// `shoal bench access`: element operations on a global array, through everything that the runtime has between a task
+// and memory. Every run checks what it did, and fails if it is wrong. Who may call: the command's main thread.
 #pragma once
 
 #include "bench/subcommand.hpp"

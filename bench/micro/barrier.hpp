@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal bench barrier`: a barrier, and an allreduce of 8 bytes, over the nodes of a job.
-// Who may call: the command's main thread. Guarantees: every reduction's value is checked on every node, and that no node
-// leaves a barrier before all have come. Shown by tests/cluster/barrier_bench_test.cpp.
+// Who may call: the command's main thread. Guarantees: every reduction's value is checked on every node, and that no
+// node leaves a barrier before all have come. Shown by tests/cluster/barrier_bench_test.cpp.
 #pragma once
 
 #include <cstdint>

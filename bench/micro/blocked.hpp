@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal bench blocked`: a great many tasks that all wait, then all wake: what a waiting task costs in memory and time.
-// bytes_per_task counts everything the process has in memory for them (stacks, descriptors, queues, closures): the growth
-// of resident memory from before the first is begun until all wait.
+// bytes_per_task counts everything the process has in memory for them (stacks, descriptors, queues, closures): the
+// growth of resident memory from before the first is begun until all wait.
 // Who may call: the command's main thread. Guarantees: every task's wake-up is counted and checked.
 // Shown by tests/unit/bench/sched_test.cpp.
 #pragma once

@@ -16,8 +16,8 @@
 namespace shoal::bench {
 namespace {
 
-// How many paths lead to a tile from the first one; a tile that runs too early, or not at all, spoils all behind it. The
-// row and the column before the first are nought.
+// How many paths lead to a tile from the first one; a tile that runs too early, or not at all, spoils all behind it.
+// The row and the column before the first are nought.
 class tiles {
 public:
   explicit tiles(unsigned side) : width_(side + 1), paths_(std::size_t{width_} * width_) {}

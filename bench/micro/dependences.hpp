@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal bench dependences`: a wavefront of empty tiles, where each tile waits for the one above and the one to its left:
-// by a task_graph that is built once (`graph_ns_per_task`) and by a task_flow whose tasks declare what they read and
-// write (`flow_ns_per_task`, registration included).
+// `shoal bench dependences`: a wavefront of empty tiles, where each tile waits for the one above and the one to its
+// left: by a task_graph that is built once (`graph_ns_per_task`) and by a task_flow whose tasks declare what they read
+// and write (`flow_ns_per_task`, registration included).
 // Who may call: the command's main thread. Guarantees: every tile's number is checked.
 // Shown by tests/unit/bench/sched_test.cpp.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal bench locks`: threads that take one lock again and again. Each kind is run bare for its rate, and once more with a
-// meter for waiting times and bias factors. Who may call: the command's main thread; tests call measure_lock().
+// `shoal bench locks`: threads that take one lock again and again. Each kind is run bare for its rate, and once more
+// with a meter for waiting times and bias factors. Who may call: the command's main thread; tests call measure_lock().
 // Shown by tests/unit/bench/locks_test.cpp.
 #pragma once
 
@@ -29,7 +29,8 @@ struct lock_load {
 };
 
 struct lock_result {
-  double ns_per_acquisition = 0;  // without the meter: wall time by acquisitions, once all threads have had the lock
+  double ns_per_acquisition =
+      0;  // without the meter: wall time by acquisitions, once all threads have had the lock (or half a second)
   std::uint64_t acquisitions = 0;
   bool correct = false;  // what the lock guards was counted right, with the meter and without
   lock_report metered;

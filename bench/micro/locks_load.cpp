@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of `shoal bench locks`, for each kind and way of waiting compiled on its own: no virtual call is measured.
+// The threads of `shoal bench locks`, for each kind and way of waiting compiled on its own: no virtual call is
+// measured.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +20,8 @@ namespace shoal::bench {
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr std::uint64_t k_patience_ns = 500'000'000;  // for all threads to have had the lock once
 
 // What an uncontended lock cannot be faster than.
 class bare_lock {
@@ -87,9 +90,12 @@ one_run run(const lock_load& load, const std::vector<unsigned>& packages, const 
                                           threads.size() + 1, load.threads, e.code().message()));
   }
   all_here.arrive_and_wait();
-  // A thread that is there before the others does in that time what takes them all a thousand times as long.
+  // A thread that is there before the others does in that time what takes them all a thousand times as long. But a
+  // class that starves never gets there.
+  const std::uint64_t patience_ns = base::now_ns() + k_patience_ns;
   for (const seat& s : seats)
-    while (s.acquisitions.load(std::memory_order_relaxed) == 0) std::this_thread::sleep_for(100us);
+    while (s.acquisitions.load(std::memory_order_relaxed) == 0 && base::now_ns() < patience_ns)
+      std::this_thread::sleep_for(100us);
   const std::uint64_t begin_ns = base::now_ns();
   const std::uint64_t begin = sum(seats);
   std::this_thread::sleep_for(std::chrono::duration<double>(load.seconds));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half of a round trip: thread t of an even rank and thread t of the next rank send one message to and fro, all pairs at
-// the same time. The message carries its number.
+// Half of a round trip: thread t of an even rank and thread t of the next rank send one message to and fro, all pairs
+// at the same time. The message carries its number.
 #include "measure.h"
 
 static int bytes;

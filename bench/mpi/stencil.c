@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 3D 7-point stencil, periodic, in which all threads communicate: processes are planes of blocks along z, threads cut a
-// block along y, each sends its own rows of the two boundary planes. The field is of
+// A 3D 7-point stencil, periodic, in which all threads communicate: processes are planes of blocks along z, threads cut
+// a block along y, each sends its own rows of the two boundary planes. The field is of
 // 64-bit integers that wrap, so that the result can be verified exactly against one computed alone.
 #include "measure.h"
 

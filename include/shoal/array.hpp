@@ -4,9 +4,9 @@
 //   shoal::array_ref<T> r = a;               a value that captures and travels
 //   r.put(i, v); T v = r.get(i);             complete when they return
 //   r.async_add(i, 1); ... shoal::wait();    complete later; many travel together
-// Who may call: tasks. Bare verbs, wait(), allocation and freeing may switch tasks; async_ verbs only when the buffers to
-// a node are full. Guarantees: see docs/promises.md. Elements up to 8 bytes do not tear and their modifications are atomic.
-// Complexity: O(1) per element; a message of 8 to 24 bytes where the owner's memory is not mapped.
+// Who may call: tasks. Bare verbs, wait(), allocation and freeing may switch tasks; async_ verbs only when the buffers
+// to a node are full. Guarantees: see docs/promises.md. Elements up to 8 bytes do not tear and their modifications are
+// atomic. Complexity: O(1) per element; a message of 8 to 24 bytes where the owner's memory is not mapped.
 // Errors: allocation throws shoal::error (out_of_memory). An index out of range is misuse (checked builds say so).
 // Source: SYSTEMS: GMT (Morari 2014, chapter 5). Shown by tests/cluster/array_test.cpp, tests/cluster/litmus_test.cpp.
 #pragma once
@@ -114,7 +114,7 @@ public:
     return run<detail::verb::compare_exchange>(i, expected, desired);
   }
 
-  // --- async verbs: complete by wait(), or the end of the task or loop -------------------------------------------------
+  // --- async verbs: complete by wait(), or the end of the task or loop -----------------------------------------------
   void async_put(std::uint64_t i, const T& value) const {
     if constexpr (k_is_element)
       begin<detail::verb::put>(i, value);
@@ -139,7 +139,7 @@ public:
     begin<detail::verb::compare_exchange>(i, expected, target, desired);
   }
 
-  // --- many elements at once, from i on ----------------------------------------------------------------------------------
+  // --- many elements at once, from i on ------------------------------------------------------------------------------
   void get(std::uint64_t i, std::span<T> target) const {
     detail::bulk_get(layout_, i, target.data(), target.size(), detail::copy_unit<T>());
     settle();
@@ -170,8 +170,9 @@ public:
     detail::copy(layout_, to_i, from.layout_, from_i, count, detail::copy_unit<T>());
   }
 
-  // --- this node's part ------------------------------------------------------------------------------------------------------
-  /// The elements that this node holds, in ascending order of their indices. Plain memory: other tasks may access it too.
+  // --- this node's part ----------------------------------------------------------------------------------------------
+  /// The elements that this node holds, in ascending order of their indices. Plain memory: other tasks may access it
+  /// too.
   std::span<T> local() const noexcept {
     const auto range = local_range();
     return {reinterpret_cast<T*>(detail::this_port().bases[detail::this_port().node] + layout_.offset),
@@ -199,8 +200,8 @@ private:
   detail::array_layout layout_;
 };
 
-/// A global array: owner of its memory. Allocating and freeing are done by one task, on behalf of all nodes. Freeing waits
-/// until what flies to the array has landed, and so for each worker to be between two tasks, or in a wait, once.
+/// A global array: owner of its memory. Allocating and freeing are done by one task, on behalf of all nodes. Freeing
+/// waits until what flies to the array has landed, and so for each worker to be between two tasks, or in a wait, once.
 template <class T>
 class global_array {
 public:

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures how a lock arbitrates: waiting times, hand-overs, starvation, and the bias factors: how much more often than
 // under a fair arbiter the lock goes to the thread, or the package, that had it last. At each acquisition l the threads
-// that wait are counted, the winner among them: T(l) of them, T(j,l) in the last owner's package j. Fair would be 1/T(l)
-// and T(j,l)/T(l); a factor is how often it happened over the sum of those. Acquisitions without other waiters are left out.
-// Any lock may be measured, of this library or not: asks() before it is asked for; got(), and later gives() before it is
-// given back, with the lock held. measured_lock does that for locks of this library.
-// Who may call: each thread with a number of its own, less than threads(); report() while no thread gets or has the lock:
-// others may wait, and those waits count as starvation. A snapshot costs a load for each thread. Never switches tasks.
-// Amer et al., "MPI+Threads: runtime contention and remedies" (2015). Shown by tests/unit/locks/lock_meter_test.cpp.
+// that wait are counted, the winner among them: T(l) of them, T(j,l) in the last owner's package j. Fair would be
+// 1/T(l) and T(j,l)/T(l); a factor is how often it happened over the sum of those. Acquisitions without other waiters
+// are left out. Any lock may be measured, of this library or not: asks() before it is asked for; got(), and later
+// gives() before it is given back, with the lock held. measured_lock does that for locks of this library.
+// Who may call: each thread with a number of its own, less than threads(); report() while no thread gets or has the
+// lock: others may wait, and those waits count as starvation. A snapshot costs a load for each thread. Never switches
+// tasks. Amer et al., "MPI+Threads: runtime contention and remedies" (2015). Shown by
+// tests/unit/locks/lock_meter_test.cpp.
 #pragma once
 
 #include <cstdint>

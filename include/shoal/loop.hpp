@@ -2,13 +2,14 @@
 // Parallel loops and reductions of one process: parallel_for(first, last, body), parallel_for(range, body),
 // parallel_reduce(..., identity, body, combine); then, in any order, a partitioner, a std::stop_token, `deterministic`.
 // A body is called with the index (one number per side of the range), or, if it takes that, with a part of the range.
-// Who may call: tasks; loops nest: all run on the workers that there are. It switches if an iteration does, and at the end.
-// Guarantees: returns when all iterations have ended and all that they began asynchronously is complete. Iterations run at
-// once, in any order, on const body, or on copies of one that is small and trivially copyable: what they share lies
-// outside it, by reference, and they guard it. An iteration that waits holds up no other one, but those of its own part
-// where the body takes parts. After an exception no chunk begins; the first one is thrown here. After a request to stop
-// no iteration begins (of deterministic reductions: no chunk), and the call returns as always: ask the token.
-// Source: oneTBB's algorithms and partitioners. Shown by tests/unit/sched/parallel_for_test.cpp, parallel_reduce_test.cpp.
+// Who may call: tasks; loops nest: all run on the workers that there are. It switches if an iteration does, and at the
+// end. Guarantees: returns when all iterations have ended and all that they began asynchronously is complete.
+// Iterations run at once, in any order, on const body, or on copies of one that is small and trivially copyable: what
+// they share lies outside it, by reference, and they guard it. An iteration that waits holds up no other one, but those
+// of its own part where the body takes parts. After an exception no chunk begins; the first one is thrown here. After a
+// request to stop no iteration begins (of deterministic reductions: no chunk), and the call returns as always: ask the
+// token. Source: oneTBB's algorithms and partitioners. Shown by tests/unit/sched/parallel_for_test.cpp,
+// parallel_reduce_test.cpp.
 #pragma once
 
 #include <concepts>
@@ -23,9 +24,9 @@
 
 namespace shoal {
 
-/// For parallel_reduce: the same bits whatever the number of workers and whoever was faster. The range is cut into chunks
-/// that depend on nothing but the range (and `grain`, the iterations per chunk at most; 0: such that there are at most
-/// 1024 chunks). Within a chunk values are combined in order, beginning with the identity; then the results of
+/// For parallel_reduce: the same bits whatever the number of workers and whoever was faster. The range is cut into
+/// chunks that depend on nothing but the range (and `grain`, the iterations per chunk at most; 0: such that there are
+/// at most 1024 chunks). Within a chunk values are combined in order, beginning with the identity; then the results of
 /// the chunks, in order, beginning with the identity. So combine need not be commutative, nor exactly associative. In a
 /// box the chunks are tiles, each gone through row by row, in the order of the halvings that made them.
 struct deterministic_t {
@@ -109,8 +110,9 @@ void parallel_for(const Range&, const Body&, Options&&...) {
   detail::explain_refusal<false, Body, Options...>();
 }
 
-/// Combines body(i) for all i of [first, last), in any order and grouping unless `deterministic`; `identity` must change
-/// nothing, and begins every partial result. A body that takes parts is called body(part), or body(part, value so far).
+/// Combines body(i) for all i of [first, last), in any order and grouping unless `deterministic`; `identity` must
+/// change nothing, and begins every partial result. A body that takes parts is called body(part), or body(part, value
+/// so far).
 template <std::integral First, std::integral Last, class T, class Body, class Combine, detail::reduce_option... Options>
 requires detail::value_body<Body, detail::numbers_between<First, Last>, T> T
 parallel_reduce(First first, Last last, T identity, const Body& body, const Combine& combine, Options&&... options) {

@@ -126,11 +126,11 @@ void receive_in_place(const arrival& a) noexcept {
 
 /// Executes `f` on `node` in place, where messages are decoded, and gives nothing back: for a few memory accesses each,
 /// millions of times. `f` must neither wait nor throw nor call other nodes; it sees the memory of its node through
-/// symmetric pointers (array_ref::symmetric). Complete after wait() or the end of the loop, like any async verb; on this
-/// node at once.
+/// symmetric pointers (array_ref::symmetric). Complete after wait() or the end of the loop, like any async verb; on
+/// this node at once.
 /// Executed one at a time per worker of the receiver: use atomics where a node has several. async_ verbs inside `f` are
-/// not covered by the sender's wait(): they sit in the window of the worker that executed it. Use bare verbs there, which
-/// complete at once on memory that its node maps.
+/// not covered by the sender's wait(): they sit in the window of the worker that executed it. Use bare verbs there,
+/// which complete at once on memory that its node maps.
 template <class F>
 requires std::invocable<F&>
 void async_at(std::uint32_t node, const F& f) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over the nodes and their workers: parallel_for(where, n, body) runs body(0) ... body(n-1), in any order and at the
-// same time, and returns when all have ended and all that they began asynchronously is complete.
+// Loops over the nodes and their workers: parallel_for(where, n, body) runs body(0) ... body(n-1), in any order and at
+// the same time, and returns when all have ended and all that they began asynchronously is complete.
 //   everywhere   equal shares on all nodes         here        on this node (the body may capture references)
 //   elsewhere    on all nodes but this one         owners_of(array)   body(i) where element i is
 // Who may call: tasks; loops nest. It switches, and so may the body.
@@ -212,8 +212,8 @@ void parallel_for(const Where& where, std::uint64_t n, const Body& body) {
   parallel_for(where, 0, n, body);
 }
 
-/// Combines body(i) for all i in [begin, end), beginning with `identity` on each node, and once more here where the nodes'
-/// values are combined: it must change nothing. Order unspecified within a node, nodes in ascending order.
+/// Combines body(i) for all i in [begin, end), beginning with `identity` on each node, and once more here where the
+/// nodes' values are combined: it must change nothing. Order unspecified within a node, nodes in ascending order.
 template <detail::loop_place Where, class T, class Body, class Combine>
 T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T identity, const Body& body,
                   const Combine& combine, std::uint64_t grain = 0) {

@@ -6,8 +6,8 @@
 //   affinity_partitioner  an object kept over loops: each block goes where it ran the last time
 // Who may call: anybody makes them; an affinity_partitioner serves one loop at a time.
 // Guarantees: with each of them every iteration runs once.
-// Source: oneTBB's partitioners; lazy splitting after Tzannes et al., PPoPP 2010; affinity after Acar, Blelloch & Blumofe,
-// "The data locality of work stealing" (2000). Shown by tests/unit/sched/partition_test.cpp.
+// Source: oneTBB's partitioners; lazy splitting after Tzannes et al., PPoPP 2010; affinity after Acar, Blelloch &
+// Blumofe, "The data locality of work stealing" (2000). Shown by tests/unit/sched/partition_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -32,14 +32,14 @@ struct simple_partitioner {
 };
 
 /// One share per worker, sizes differing by one at most along the side that is cut; worker i runs share i, also what
-/// follows an iteration that waits. A body that takes ranges gets its share in one. The caller waits for the other shares:
-/// where such loops are nested deeply, callers that wait need stacks in number (setting `stacks`).
+/// follows an iteration that waits. A body that takes ranges gets its share in one. The caller waits for the other
+/// shares: where such loops are nested deeply, callers that wait need stacks in number (setting `stacks`).
 struct static_partitioner {};
 
-/// Cuts the range into blocks, about `blocks_per_worker` for each, and remembers which worker ran which. The next loop over
-/// a range that is cut into as many hands every worker the same blocks, in ascending order. A worker that has no more
-/// takes the last block of whoever has most left, and keeps it from then on. Nobody waits for a worker that is busy
-/// elsewhere.
+/// Cuts the range into blocks, about `blocks_per_worker` for each, and remembers which worker ran which. The next loop
+/// over a range that is cut into as many hands every worker the same blocks, in ascending order. A worker that has no
+/// more takes the last block of whoever has most left, and keeps it from then on. Nobody waits for a worker that is
+/// busy elsewhere.
 class affinity_partitioner {
 public:
   explicit affinity_partitioner(unsigned blocks_per_worker = 8) noexcept

@@ -5,9 +5,9 @@
 //   normal      what is not said otherwise; costs nothing
 //   low         when no worker within reach has normal ones
 //   background  when a worker would otherwise go to sleep
-// Guarantees: of one priority, first in first out per worker that spawned, but for normal, which is last in first out with
-// thieves taking the oldest. Strict: low tasks wait for as long as there are normal ones. Waiting for a group does not
-// raise its tasks. Shown by tests/unit/sched/priority_test.cpp.
+// Guarantees: of one priority, first in first out per worker that spawned, but for normal, which is last in first out
+// with thieves taking the oldest. Strict: low tasks wait for as long as there are normal ones. Waiting for a group does
+// not raise its tasks. Shown by tests/unit/sched/priority_test.cpp.
 #pragma once
 
 #include <cstdint>

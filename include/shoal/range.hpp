@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranges that loops go over: half-open boxes of one, two or three dimensions. A side is halved only while it is longer
-// than its grain; of several sides the one that is longest relative to its grain is.
+// The ranges that loops go over: half-open boxes of one, two or three dimensions. A side is halved only while it is
+// longer than its grain; of several sides the one that is longest relative to its grain is.
 // Who may call: anybody. They are values; nothing switches, allocates or throws.
 // Guarantees: a range and what split() took from it are disjoint and together what it was.
 // Source: the ranges of oneTBB (blocked_range, blocked_range2d, blocked_range3d), with numbers only.

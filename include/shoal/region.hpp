@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which bytes a task reads or writes, and how: what shoal::task_flow takes to find out which task must wait for which.
 // Who may call: anyone. Nothing here looks at the bytes, or switches tasks.
-// How objects are named: in(x), out(x), inout(x) mean the object x. A vector, a string and what else can be resized is one
-// object: its elements may be elsewhere when the task runs. A span or an array means its elements, array_region(p, n)
-// n elements from p, region2d(p, rows, columns, stride) a block of a matrix whose rows lie `stride` elements apart. Tasks
-// that conflict name the same thing: a vector and its elements share no byte.
+// How objects are named: in(x), out(x), inout(x) mean the object x. A vector, a string and what else can be resized is
+// one object: its elements may be elsewhere when the task runs. A span or an array means its elements, array_region(p,
+// n) n elements from p, region2d(p, rows, columns, stride) a block of a matrix whose rows lie `stride` elements apart.
+// Tasks that conflict name the same thing: a vector and its elements share no byte.
 // Shown by tests/unit/sched/region_test.cpp.
 #pragma once
 

@@ -2,8 +2,8 @@
 // One body per node, with collectives among them: for phases in which each node works on its own part.
 //   shoal::spmd([=](shoal::team& t) { ...; t.barrier(); auto sum = t.reduce(mine, std::plus<>{}); ... });
 // Who may call: tasks. Collectives switch; every member calls the same ones in the same order.
-// Guarantees: what a member did before a barrier (bare verbs, waited async verbs) is visible to all after it. A reduction
-// combines in ascending order of nodes and gives the same value everywhere.
+// Guarantees: what a member did before a barrier (bare verbs, waited async verbs) is visible to all after it. A
+// reduction combines in ascending order of nodes and gives the same value everywhere.
 // How: dissemination for the barrier (Hensgen, Finkel, Manber 1988), a binomial tree up and down for the others.
 // If a member throws, the others may wait for it in a collective for ever: let none throw between collectives.
 // Shown by tests/cluster/spmd_test.cpp.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom a worker without work tries to steal from. A policy is a small type, chosen by name at start (the setting `steal`);
-// a program adds its own with add_steal_policy() before it calls shoal::run, and names it like any other.
-// Who calls what: a policy is made at set-up, one for each worker, and may allocate and throw there. Its other functions
-// are called by its worker's thread alone, between tasks: they may not wait, throw, allocate or lock.
-// Guarantees: tried() follows each next(), with the victim it gave. Loads and results are out of date when they are read:
-// other thieves are at work. Nothing else of the scheduler depends on the order of victims, but that a worker sleeps only
-// when those that it reaches have nothing.
-// Source of the policies that come with Shoal: src/sched/steal/README.md. Shown by tests/unit/sched/steal_policy_test.cpp.
+// Whom a worker without work tries to steal from. A policy is a small type, chosen by name at start (the setting
+// `steal`); a program adds its own with add_steal_policy() before it calls shoal::run, and names it like any other.
+// Who calls what: a policy is made at set-up, one for each worker, and may allocate and throw there. Its other
+// functions are called by its worker's thread alone, between tasks: they may not wait, throw, allocate or lock.
+// Guarantees: tried() follows each next(), with the victim it gave. Loads and results are out of date when they are
+// read: other thieves are at work. Nothing else of the scheduler depends on the order of victims, but that a worker
+// sleeps only when those that it reaches have nothing.
+// Source of the policies that come with Shoal: src/sched/steal/README.md. Shown by
+// tests/unit/sched/steal_policy_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -79,9 +80,9 @@ public:
   /// How many attempts that found nothing it takes, at least 1, before the worker looks elsewhere: at its messages, and
   /// after some rounds for a place to sleep. Read once; 0: one for each other worker.
   virtual unsigned round() const noexcept { return 0; }
-  /// Whether next() ever gives `victim`. A worker sleeps while only others have work, and is not woken for theirs. next()
-  /// must come to each that it reaches and that has work within a bounded number of calls; it is not called where there is
-  /// none. Read once.
+  /// Whether next() ever gives `victim`. A worker sleeps while only others have work, and is not woken for theirs.
+  /// next() must come to each that it reaches and that has work within a bounded number of calls; it is not called
+  /// where there is none. Read once.
   virtual bool reaches([[maybe_unused]] unsigned victim) const noexcept { return true; }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutual exclusion and signalling between the tasks of one node. A task that must wait leaves its worker; the thread goes
-// on with others. Names and meaning as in the standard library, so std::lock_guard and std::unique_lock work.
+// Mutual exclusion and signalling between the tasks of one node. A task that must wait leaves its worker; the thread
+// goes on with others. Names and meaning as in the standard library, so std::lock_guard and std::unique_lock work.
 // Who may call: tasks only. lock, wait, acquire, arrive_and_wait may switch tasks; the others do not.
 // Guarantees: first come first served; unlock hands the mutex to the longest waiter. May be held over any wait.
 // Not for threads outside the runtime, and not across nodes.

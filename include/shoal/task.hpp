@@ -4,8 +4,8 @@
 // parallel_invoke may switch tasks; run() does not.
 // Guarantees: a task that waits gives its worker to others and goes on on the same worker; waiting never runs foreign
 // tasks on the waiter's stack, only its own children that nobody has taken. The first exception of a group is thrown
-// where it is waited for. Costs: a spawn and a join are a few stores and a fence; closures up to about 100 bytes do not allocate.
-// Shown by tests/unit/sched/task_test.cpp.
+// where it is waited for. Costs: a spawn and a join are a few stores and a fence; closures up to about 100 bytes do not
+// allocate. Shown by tests/unit/sched/task_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -72,8 +72,8 @@ private:
   static constexpr std::int64_t k_waiting = std::int64_t{1} << 62;
 
   std::int64_t begun_ = 0;
-  // Ended elsewhere, less those added elsewhere; while the waiter waits, less the number it waits for. Partners: ended()
-  // and add_elsewhere() on other workers.
+  // Ended elsewhere, less those added elsewhere; while the waiter waits, less the number it waits for. Partners:
+  // ended() and add_elsewhere() on other workers.
   std::atomic<std::int64_t> ended_{0};
   suspended* waiter_ = nullptr;
   bool announced_ = false;
@@ -124,8 +124,8 @@ void spawn_apart(worker_face& w, task& t, priority p);
 
 }  // namespace detail
 
-/// Tasks that are waited for together. Used by one task at a time, and by its own tasks, which may begin more in it but not
-/// wait for it. Its destructor waits.
+/// Tasks that are waited for together. Used by one task at a time, and by its own tasks, which may begin more in it but
+/// not wait for it. Its destructor waits.
 class task_group {
 public:
   task_group() = default;
@@ -164,7 +164,8 @@ private:
   // AtHome: in the group itself, not in a block of a worker.
   template <class F, bool AtHome>
   struct child_of final : child_base {
-    // The waiter completes what such children have begun asynchronously once for all of them: they lie there until it has.
+    // The waiter completes what such children have begun asynchronously once for all of them: they lie there until it
+    // has.
     static constexpr bool k_settled_by_waiter = AtHome && std::is_trivially_destructible_v<F>;
 
     template <class G>
@@ -234,8 +235,8 @@ private:
     if (mine) join_.add();
   }
 
-  // Otherwise it is one of the group's own tasks, on another worker or while the group is waited for, that begins another
-  // one. It is counted and has not ended, so the group cannot be over.
+  // Otherwise it is one of the group's own tasks, on another worker or while the group is waited for, that begins
+  // another one. It is counted and has not ended, so the group cannot be over.
   bool is_mine(const detail::worker_face& w) noexcept {
     if (user_ != nullptr) return user_ == &w && !join_.awaited();
     user_ = &w;
@@ -272,8 +273,8 @@ private:
   static constexpr std::size_t k_home_bytes = 256;
   detail::join_counter join_;
   detail::first_exception exception_;
-  // The worker whose tasks may use what is not atomic here: that of the task that began the first child. The same for as
-  // long as there are children, who may read it.
+  // The worker whose tasks may use what is not atomic here: that of the task that began the first child. The same for
+  // as long as there are children, who may read it.
   const detail::worker_face* user_ = nullptr;
   std::uint32_t home_used_ = 0;  // bytes
   alignas(std::max_align_t) std::byte home_[k_home_bytes];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks that declare what they read and write; those that conflict run in the order in which they were given, the others
-// as they come. Readers of the same bytes run together.
-// Who may call: the task that gave the first of the unfinished tasks, and none of the flow's own, which may have flows of
-// their own. wait() switches tasks; run() does so only if too many tasks are unfinished, or memory has run out.
-// Guarantees: a task begins when every earlier one has ended that shares a byte with it which one of the two writes, and
-// sees what these did. At most `most_unfinished` tasks are unfinished: run() then waits until half are. After an
+// Tasks that declare what they read and write; those that conflict run in the order in which they were given, the
+// others as they come. Readers of the same bytes run together.
+// Who may call: the task that gave the first of the unfinished tasks, and none of the flow's own, which may have flows
+// of their own. wait() switches tasks; run() does so only if too many tasks are unfinished, or memory has run out.
+// Guarantees: a task begins when every earlier one has ended that shares a byte with it which one of the two writes,
+// and sees what these did. At most `most_unfinished` tasks are unfinished: run() then waits until half are. After an
 // exception tasks that have not begun are dropped, among them all that depend on the failed one; wait() rethrows the
 // first and the flow begins anew. What became ready by a task's end runs directly on that worker; thieves get the rest.
 // Costs: a table look-up per region, an atomic or two per dependence; bodies up to 40 bytes do not allocate.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph spread over the nodes: node n holds the vertices [n*block, (n+1)*block), their rows of compressed sparse rows,
-// and a share of the input's edges (for validation). Rows have neither self loops nor repetitions; those of an undirected
-// graph hold both directions, with the neighbours of most edges first (a search towards the root finds those soonest).
-// Who may call: the building functions are for tasks and switch, like freeing; a graph_view is a value that captures and
-// travels, valid while its graph exists.
+// A graph spread over the nodes: node n holds the vertices [n*block, (n+1)*block), their rows of compressed sparse
+// rows, and a share of the input's edges (for validation). Rows have neither self loops nor repetitions; those of an
+// undirected graph hold both directions, with the neighbours of most edges first (a search towards the root finds those
+// soonest). Who may call: the building functions are for tasks and switch, like freeing; a graph_view is a value that
+// captures and travels, valid while its graph exists.
 // Guarantees: all nodes build at the same time; each edge's two ends travel to their owners together with many others.
 // Memory per node: edges/N * (2 + 2) ids (4 bytes each below 2^32 vertices), 20 bytes per own vertex; while building 8
 // more per own vertex and 1 byte per vertex of the whole graph.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Breadth-first search, the fast form: one body per node, several workers in it; visited bitmaps; pairs (vertex, parent)
-// that travel many together; and a change of direction: while the frontier is large, unreached vertices look for a
-// parent in it (bottom-up) instead of the frontier looking for unreached vertices (top-down).
+// Breadth-first search, the fast form: one body per node, several workers in it; visited bitmaps; pairs (vertex,
+// parent) that travel many together; and a change of direction: while the frontier is large, unreached vertices look
+// for a parent in it (bottom-up) instead of the frontier looking for unreached vertices (top-down).
 //   fast_search<std::uint32_t> search(graph.view());  search.run(root);  search.parents()
 // Who may call: a task; run() switches. The state is allocated once and serves any number of searches.
 // Guarantees: parents()[v] is v's parent at the least distance, the root's own is the root, k_nobody if not reached.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one node does in a fast search: its part of the state, and the steps of a level. One element per node of a global
-// array; its pointers are this node's own. fast.cpp calls the steps in turn on all nodes.
-// Top-down: the frontier is a window of `queue`; a neighbour seen for the first time on this node is taken if it is ours
-// and its owner is told otherwise. Bottom-up: the frontier is a bitmap of all vertices, the same on every node; every
-// vertex of ours that is not yet reached looks for a neighbour in it.
+// What one node does in a fast search: its part of the state, and the steps of a level. One element per node of a
+// global array; its pointers are this node's own. fast.cpp calls the steps in turn on all nodes.
+// Top-down: the frontier is a window of `queue`; a neighbour seen for the first time on this node is taken if it is
+// ours and its owner is told otherwise. Bottom-up: the frontier is a bitmap of all vertices, the same on every node;
+// every vertex of ours that is not yet reached looks for a neighbour in it.
 // Who may call: the steps, one task per node; discover() whoever decodes messages, also while a step runs.
 // Guarantees: each vertex is claimed by one atomic operation on its bit in `seen`, and enters the queue at most once.
 // Source: Beamer, Asanovic, Patterson, "Direction-optimizing breadth-first search" (SC 2012); SYSTEMS: hybrid BFS.

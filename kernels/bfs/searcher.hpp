@@ -4,7 +4,8 @@
 // Who may call: a task; building, searching and checking switch.
 // Guarantees: validate() and traversed() speak of the last search(); search_s is the time of that search alone, from a
 // graph in memory to a tree in memory, the clearing of the result of the search before included (as Graph500 wants it).
-// Errors: those of distributed_graph and fast_search. Shown by tests/cluster/bfs_test.cpp, tests/unit/tools/bfs_test.cpp.
+// Errors: those of distributed_graph and fast_search. Shown by tests/cluster/bfs_test.cpp,
+// tests/unit/tools/bfs_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the result of a search by Graph500's five rules (kernels/graph/validate.hpp), all nodes at once: every node
-// gathers all parents and computes the levels that they imply, checks its own vertices and its share of the input's edges,
-// and reports which tree edges its edges confirm.
+// gathers all parents and computes the levels that they imply, checks its own vertices and its share of the input's
+// edges, and reports which tree edges its edges confirm.
 // Who may call: a task; check() switches. The graph must have been built with keep_edges.
 // Memory per node: 16 bytes per vertex of the whole graph and a bit more, which bounds the graphs that can be validated
 // this way; larger ones need rules checked by gathering the ends of edges only.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The aggregation buffer of one worker for one node and class of traffic: opens buffers of a channel, and decides with its
-// callers when they leave: full, old, idle (the worker has nothing else to do) or asked.
+// The aggregation buffer of one worker for one node and class of traffic: opens buffers of a channel, and decides with
+// its callers when they leave: full, old, idle (the worker has nothing else to do) or asked.
 // Who may call: its worker (replies: whoever serves the domain). Never switches tasks.
-// Guarantees: commands leave in the order in which they were written; an empty buffer never leaves. mark() names all that
-// has been written so far, and reached(mark) says whether the receiver has executed it.
+// Guarantees: commands leave in the order in which they were written; an empty buffer never leaves. mark() names all
+// that has been written so far, and reached(mark) says whether the receiver has executed it.
 // Shown by tests/unit/aggregate/outbox_test.cpp.
 #pragma once
 

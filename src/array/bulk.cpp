@@ -104,7 +104,8 @@ std::size_t fill_part(std::uint32_t, std::span<const std::uint64_t> arguments, s
   const std::uint64_t bytes = request.layout.local_range(p.node).count * request.layout.element_bytes;
   const std::uint64_t one = request.layout.element_bytes;
   if (bytes == 0) return 0;
-  // Copies in a block of its own, never taken from the array: what somebody else puts there meanwhile stays where it is.
+  // Copies in a block of its own, never taken from the array: what somebody else puts there meanwhile stays where it
+  // is.
   constexpr std::uint64_t k_most_block = 64 << 10;
   const std::uint64_t block_bytes = std::min(bytes, std::max(one, k_most_block / one * one));
   std::vector<std::uint64_t> block(words_for(block_bytes));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which parts of the symmetric segment are in use: ranges of offsets, leased by node 0 on behalf of all nodes. First fit
-// over the free ranges in order of address; a freed range joins its neighbours.
+// Which parts of the symmetric segment are in use: ranges of offsets, leased by node 0 on behalf of all nodes. First
+// fit over the free ranges in order of address; a freed range joins its neighbours.
 // Who may call: node 0, under the lock that its owner provides. Does not switch tasks.
 // Guarantees: leases do not overlap; large ones begin on a 2 MiB boundary, small ones on a page.
 // Shown by tests/unit/array/offset_heap_test.cpp.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch itself: leaves one stack and goes on on another, keeping what the calling convention says a call keeps, and
-// the rounding modes (MXCSR and the x87 control word).
+// The switch itself: leaves one stack and goes on on another, keeping what the calling convention says a call keeps,
+// and the rounding modes (MXCSR and the x87 control word).
 // Who may call: fiber.hpp only. Guarantees: returns when somebody switches back to the context that it wrote to `mine`.
 // Written out for x86-64 instead of calling Boost.Context: a switch that is a call is left by a jump, after which the
 // processor's stack of return addresses is one off, and the return to the task is mispredicted each time. Measured: a

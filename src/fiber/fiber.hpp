@@ -34,17 +34,17 @@ struct filling {
   filling* outer = nullptr;
 };
 
-/// What is known of a stack but not needed to switch to it; lies at its top, where it stays readable however the fiber is
-/// used, and even when the stack's pages have been given back: it is all noughts then. For a stack that the pool did not
-/// make, its worker has it.
+/// What is known of a stack but not needed to switch to it; lies at its top, where it stays readable however the fiber
+/// is used, and even when the stack's pages have been given back: it is all noughts then. For a stack that the pool did
+/// not make, its worker has it.
 struct alignas(64) stack_notes {
   std::byte* bottom = nullptr;  // lowest byte that may be used; nullptr: a stack that the pool did not make
   void* running = nullptr;      // the scheduler's account of what its loop on this stack has begun last
   fiber* of = nullptr;
   filling* fills = nullptr;  // results that tasks on this stack are to give
 
-  // A wait for a result, written by the stack that waits and, as to the edge, by whoever ends the wait or is found to be
-  // waited for; read by whoever looks for a circle of waits (src/sched/future.cpp).
+  // A wait for a result, written by the stack that waits and, as to the edge, by whoever ends the wait or is found to
+  // be waited for; read by whoever looks for a circle of waits (src/sched/future.cpp).
   static constexpr std::uintptr_t k_no_edge = 0;
   static bool is_open(std::uintptr_t edge) noexcept { return edge % 2 == 1; }
 
@@ -79,8 +79,8 @@ struct alignas(64) fiber : lockfree::inbox_node<> {
 static_assert(sizeof(fiber) == 64);
 #endif
 
-/// Makes `f` ready to run `entry` on the stack [bottom, top), its notes at the top. `entry` must call arrived() first, and
-/// never returns. It begins with the rounding modes that programs begin with. `top` is aligned as the notes are.
+/// Makes `f` ready to run `entry` on the stack [bottom, top), its notes at the top. `entry` must call arrived() first,
+/// and never returns. It begins with the rounding modes that programs begin with. `top` is aligned as the notes are.
 void prepare(fiber& f, std::byte* bottom, std::byte* top, entry_function entry) noexcept;
 
 /// Takes the calling thread's own stack as a fiber.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks for tasks that wait. A stack_region is one reserved range per node, cut into stacks of one size, with no mapping
-// of its own per stack; a stack_pool is a worker's stock of fibers on such stacks.
+// Stacks for tasks that wait. A stack_region is one reserved range per node, cut into stacks of one size, with no
+// mapping of its own per stack; a stack_pool is a worker's stock of fibers on such stacks.
 // Who may call: a stack_region any thread; a stack_pool only its worker. Neither switches tasks.
-// Guarantees: a stack that was not used takes no memory; one that waits in its first page takes that page; what is deeper
-// is given back by samples and when idle. Below each stack is a guard (see guard_kind); for a stack without one the
-// scheduler compares the stack pointer at each wait. find() names the stack of an address, for the fault handler.
-// Stacks begin an odd number of pages apart and their tops are staggered by lines: with powers of two they would share a
-// few sets of the TLB and the caches. Fibers lie apart from their stacks, densely, so that thousands stay in the caches.
-// Shown by tests/unit/fiber/stack_pool_test.cpp.
+// Guarantees: a stack that was not used takes no memory; one that waits in its first page takes that page; what is
+// deeper is given back by samples and when idle. Below each stack is a guard (see guard_kind); for a stack without one
+// the scheduler compares the stack pointer at each wait. find() names the stack of an address, for the fault handler.
+// Stacks begin an odd number of pages apart and their tops are staggered by lines: with powers of two they would share
+// a few sets of the TLB and the caches. Fibers lie apart from their stacks, densely, so that thousands stay in the
+// caches. Shown by tests/unit/fiber/stack_pool_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -39,8 +39,8 @@ public:
   // Some 65000 mappings are what a process may have in all, and several nodes may live in it.
   static constexpr std::size_t k_most_mapped_guards = 2048;
 
-  /// `most_stacks` is halved while the system refuses the address space, and once more when it does not, so that as much
-  /// is left for threads and the heap; no less than `least_stacks`.
+  /// `most_stacks` is halved while the system refuses the address space, and once more when it does not, so that as
+  /// much is left for threads and the heap; no less than `least_stacks`.
   stack_region(std::size_t stack_bytes, std::size_t most_stacks, std::size_t least_stacks,
                guard_kind best = guard_kind::marked);
 

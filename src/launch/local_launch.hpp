@@ -26,8 +26,8 @@ struct launched_node {
   bool taken = false;                    // this process has been, or is, that node
 };
 
-/// What the launcher said, if this process was started by one. Not what a process that has taken its place handed down to
-/// those that it started itself: they are no nodes.
+/// What the launcher said, if this process was started by one. Not what a process that has taken its place handed down
+/// to those that it started itself: they are no nodes.
 std::optional<launched_node> launched();
 /// To be called by the node before it joins: the place is this process's, and taken. Changes the environment.
 void take_place();

@@ -4,9 +4,9 @@
 // look: it may be busy for long, over several sweeps, and is told once.
 // fill, tell: whoever begins a sweep, after the one before is done. take_front, told: the owner. take_back, left: any
 // thread. Nothing waits, allocates or switches tasks.
-// Guarantees: every block is taken once; the taker sees what was written before fill(). From the back it takes only in the
-// sweep that it names, so that nobody takes in a sweep in which he has not looked at his own list. An owner told sees
-// every fill() before a tell() that found it not told, or told and not yet looking.
+// Guarantees: every block is taken once; the taker sees what was written before fill(). From the back it takes only in
+// the sweep that it names, so that nobody takes in a sweep in which he has not looked at his own list. An owner told
+// sees every fill() before a tell() that found it not told, or told and not yet looking.
 // Shown by tests/model/block_list_test.cpp, tests/stress/loop_test.cpp.
 #pragma once
 

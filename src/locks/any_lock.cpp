@@ -34,61 +34,27 @@ std::unique_ptr<any_lock> make([[maybe_unused]] const lock_options& options) {
   return std::make_unique<locks::owned_lock<Lock>>(value<Lock>(options.*Options)...);
 }
 
-template <template <wait_kind> class Of, auto... Options>
+template <template <class> class Of, auto... Options>
 constexpr kind_entry entry(std::string_view name) {
-  return {
-      name,
-      {make<typename Of<wait_kind::spin>::type, Options...>, make<typename Of<wait_kind::yield>::type, Options...>,
-       make<typename Of<wait_kind::park>::type, Options...>, make<typename Of<wait_kind::adaptive>::type, Options...>}};
+  return {name,
+          {make<Of<thread_wait<wait_kind::spin>>, Options...>, make<Of<thread_wait<wait_kind::yield>>, Options...>,
+           make<Of<thread_wait<wait_kind::park>>, Options...>, make<Of<thread_wait<wait_kind::adaptive>>, Options...>}};
 }
 
-template <wait_kind>
-struct mutex_of {
-  using type = mutex_lock;
-};
-template <wait_kind Wait>
-struct tas_of {
-  using type = tas_lock<thread_wait<Wait>>;
-};
-template <wait_kind Wait>
-struct ticket_of {
-  using type = ticket_lock<thread_wait<Wait>>;
-};
-template <wait_kind Wait>
-struct priority_of {
-  using type = priority_lock<thread_wait<Wait>>;
-};
-template <wait_kind Wait>
-struct mcs_of {
-  using type = mcs_lock<thread_wait<Wait>>;
-};
-template <wait_kind Wait>
-struct clh_of {
-  using type = clh_lock<thread_wait<Wait>>;
-};
-template <wait_kind Wait>
-struct hierarchical_of {
-  using type = hierarchical_lock<thread_wait<Wait>>;
-};
-template <wait_kind Wait>
-struct message_of {
-  using type = message_lock<thread_wait<Wait>>;
-};
-template <wait_kind Wait>
-struct bounded_of {
-  using type = bounded_lock<thread_wait<Wait>>;
-};
+// It waits in its own way.
+template <class>
+using mutex_of = mutex_lock;
 
 constexpr std::array k_kinds{
     entry<mutex_of>("mutex"),
-    entry<tas_of>("tas"),
-    entry<ticket_of>("ticket"),
-    entry<priority_of, &lock_options::classes>("priority"),
-    entry<mcs_of>("mcs"),
-    entry<clh_of>("clh"),
-    entry<hierarchical_of, &lock_options::packages, &lock_options::bound>("hierarchical"),
-    entry<bounded_of, &lock_options::bound>("bounded"),
-    entry<message_of, &lock_options::bound>("message"),
+    entry<tas_lock>("tas"),
+    entry<ticket_lock>("ticket"),
+    entry<priority_lock, &lock_options::classes>("priority"),
+    entry<mcs_lock>("mcs"),
+    entry<clh_lock>("clh"),
+    entry<hierarchical_lock, &lock_options::packages, &lock_options::bound>("hierarchical"),
+    entry<bounded_lock, &lock_options::bound>("bounded"),
+    entry<message_lock, &lock_options::bound>("message"),
 };
 
 constexpr auto k_kind_names = [] {

@@ -53,21 +53,6 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
   return result;
 }
 
-// Where execvp would find it; done before fork because allocating in the child is not allowed.
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
-  const char* const variable = std::getenv("PATH");
-  std::string_view path = variable != nullptr ? variable : "/usr/bin:/bin";
-  for (;;) {
-    const auto colon = path.find(':');
-    const std::string_view folder = path.substr(0, colon);
-    std::string candidate = std::string(folder.empty() ? "." : folder) + "/" + name;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-    if (colon == std::string_view::npos) return name;
-    path.remove_prefix(colon + 1);
-  }
-}
-
 bool keep_over_exec(int descriptor) noexcept {
   const int flags = ::fcntl(descriptor, F_GETFD);
   return flags >= 0 && ::fcntl(descriptor, F_SETFD, flags & ~FD_CLOEXEC) == 0;
@@ -98,6 +83,20 @@ void become(const char* program, char** arguments, char** environment, const spa
 }
 
 }  // namespace
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* const variable = std::getenv("PATH");
+  std::string_view path = variable != nullptr ? variable : "/usr/bin:/bin";
+  for (;;) {
+    const auto colon = path.find(':');
+    const std::string_view folder = path.substr(0, colon);
+    std::string candidate = std::string(folder.empty() ? "." : folder) + "/" + name;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+    if (colon == std::string_view::npos) return name;
+    path.remove_prefix(colon + 1);
+  }
+}
 
 std::string describe(const exit_status& status) {
   if (status.signal != 0) {
@@ -147,6 +146,7 @@ exit_status child_process::reap() {
 
 child_process spawn(const spawn_request& request) {
   if (request.arguments.empty()) throw error(errc::invalid_argument, "there is no program to start; name one");
+  // Before fork: allocating in the child is not allowed.
   const std::string program = find_program(request.arguments.front());
   const std::vector<std::string> environment = merged_environment(request.environment);
   std::vector<char*> argument_list = pointers(request.arguments);

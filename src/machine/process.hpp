@@ -60,6 +60,10 @@ private:
 
 child_process spawn(const spawn_request& request);
 
+/// The file that spawn() would start: a name with a slash is itself, another one is looked up in PATH; a name that is
+/// not there comes back as it is.
+std::string find_program(const std::string& name);
+
 /// Waits until one of the descriptors is readable; its index, or -1 if the time is over. Negative time: for ever.
 /// Negative descriptors are skipped. Works on those of open_process(), on eventfds, pipes and sockets alike.
 int wait_any(std::span<const int> descriptors, std::int64_t timeout_ns);

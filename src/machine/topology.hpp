@@ -44,7 +44,8 @@ struct placement {
 class topology {
 public:
   static topology discover();
-  /// A machine as hwloc describes synthetic ones: "package:2 core:4 pu:2"; "pu:1" may be left out. All of it may be used.
+  /// A machine as hwloc describes synthetic ones: "package:2 core:4 pu:2"; "pu:1" may be left out. All of it may be
+  /// used.
   static constexpr unsigned k_most_described = 1U << 16;  // processors
   static topology synthetic(const std::string& description, double quota = std::numeric_limits<double>::infinity());
 

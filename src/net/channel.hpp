@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How buffers travel: a channel leads from one domain to a domain of another node, for one class of traffic. Bytes only;
-// what is in them is the business of the layers above.
-// Who may call: an out_channel its worker; an in_channel whoever serves the domain (one at a time). None switches tasks.
-// Guarantees: buffers arrive whole and in the order of post(). The number of buffers under way is bounded: acquire()
-// says no until the receiver has released one. done() counts the buffers that the receiver has released, and all it did
-// before is visible then. post() and release() wake the other side if it sleeps.
+// How buffers travel: a channel leads from one domain to a domain of another node, for one class of traffic. Bytes
+// only; what is in them is the business of the layers above.
+// Who may call: an out_channel its worker; an in_channel whoever serves the domain (one at a time). None switches
+// tasks. Guarantees: buffers arrive whole and in the order of post(). The number of buffers under way is bounded:
+// acquire() says no until the receiver has released one. done() counts the buffers that the receiver has released, and
+// all it did before is visible then. post() and release() wake the other side if it sleeps.
 // Classes never wait for each other: a reply channel has room of its own.
 // Shown by tests/unit/net/.
 #pragma once
@@ -47,7 +47,8 @@ public:
   virtual ~domain() = default;
   virtual out_channel& out(unsigned node, traffic t) noexcept = 0;
   virtual in_channel& in(unsigned node, traffic t) noexcept = 0;
-  /// Whether something has arrived; asked before sleeping, by the domain's worker, also while another serves the domain.
+  /// Whether something has arrived; asked before sleeping, by the domain's worker, also while another serves the
+  /// domain.
   virtual bool pending() noexcept = 0;
   /// The doorbell that other nodes ring for this domain's worker; nullptr if the transport has none.
   virtual lockfree::doorbell<>* bell() noexcept = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that the nodes of one machine share to send each other buffers: for each pair of domains and class a ring of
-// slots, and a doorbell per worker. The transports inproc and shm differ only in whose memory this is.
+// The memory that the nodes of one machine share to send each other buffers: for each pair of domains and class a ring
+// of slots, and a doorbell per worker. The transports inproc and shm differ only in whose memory this is.
 // Who may call: ring_layout anyone; ring_transport its node. Nothing switches tasks.
 // Guarantees: zeroed memory is a world at rest; slots that no traffic has used take no memory.
 // A slot is a word with the count, then the words. Sender and receiver work in place: nothing is copied.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that travels: a function is named by the image it lies in and its offset there, so that nodes whose images lie at
-// other addresses (address randomization, libraries) find it. Images are numbered in the order in which they were loaded
-// when the program started; nodes compare the list before they talk.
+// Code that travels: a function is named by the image it lies in and its offset there, so that nodes whose images lie
+// at other addresses (address randomization, libraries) find it. Images are numbered in the order in which they were
+// loaded when the program started; nodes compare the list before they talk.
 // Who may call: any thread. Never switches tasks.
-// Guarantees: decode(encode(f)) on a node with the same fingerprint is the same function. A function in an image that was
-// loaded later is refused at the sender.
+// Guarantees: decode(encode(f)) on a node with the same fingerprint is the same function. A function in an image that
+// was loaded later is refused at the sender.
 // Shown by tests/unit/remote/code_test.cpp, tests/cluster/.
 #pragma once
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The serving half of a domain: decodes the buffers of requests that arrive for one worker's domain and executes them.
-// Who may call: whoever holds it (try_hold): its worker, or an idle sibling, so that a long task does not hold up messages.
-// What it executes in place may poll: that finds it held.
-// Never switches tasks. Guarantees: requests of a node are executed in order; when there is no room for a reply it stops
-// in the middle of a buffer and goes on later, so that requests never wait for requests; a buffer is released only when
-// all of it has been executed, which is the sender's acknowledgement.
+// Who may call: whoever holds it (try_hold): its worker, or an idle sibling, so that a long task does not hold up
+// messages. What it executes in place may poll: that finds it held.
+// Never switches tasks. Guarantees: requests of a node are executed in order; when there is no room for a reply it
+// stops in the middle of a buffer and goes on later, so that requests never wait for requests; a buffer is released
+// only when all of it has been executed, which is the sender's acknowledgement.
 // Shown by tests/unit/remote/server_test.cpp, tests/cluster/.
 #pragma once
 
@@ -33,8 +33,8 @@ public:
   }
   void let_go() noexcept { held_.store(false, std::memory_order_release); }
 
-  /// Executes what has arrived, on behalf of `w`; true if there was anything. Only while held. At most k_most_buffers of
-  /// each node: its worker has tasks, and other nodes send too.
+  /// Executes what has arrived, on behalf of `w`; true if there was anything. Only while held. At most k_most_buffers
+  /// of each node: its worker has tasks, and other nodes send too.
   bool serve(detail::worker_face& w) noexcept;
 
   struct statistics {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The issuing half of a domain: what stands behind detail::port. Streams of commands to other nodes, the replies to them,
-// and those who wait for room, for an acknowledgement, or for a reply.
+// The issuing half of a domain: what stands behind detail::port. Streams of commands to other nodes, the replies to
+// them, and those who wait for room, for an acknowledgement, or for a reply.
 // Who may call: its worker only. make_room() and the settle functions may switch tasks; poll() does not.
-// Guarantees: who waits is woken by what it waits for; nobody is re-checked. Bounded: a worker that writes faster than the
-// receiver executes runs out of buffers and waits.
+// Guarantees: who waits is woken by what it waits for; nobody is re-checked. Bounded: a worker that writes faster than
+// the receiver executes runs out of buffers and waits.
 // Shown by tests/unit/remote/, tests/cluster/.
 #pragma once
 

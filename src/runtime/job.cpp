@@ -158,8 +158,8 @@ int run_launched(config c, const std::function<int()>& main_task) {
   parts.segment = &segments[me.node];
   node here(std::move(parts));
   const service watcher({&here}, &world, me.node, me.nodes);
-  // From the moment that this node's workers have stopped, also if the main task threw, its end is as it should be. If its
-  // workers did not start, it is not: the others would wait for ever.
+  // From the moment that this node's workers have stopped, also if the main task threw, its end is as it should be. If
+  // its workers did not start, it is not: the others would wait for ever.
   struct departure {
     launch::world& from;
     std::uint32_t number;

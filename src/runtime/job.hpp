@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job: the nodes of this process, started and stopped. Alone in the process: one node (or, for tests, several). Under a
-// launcher: this process's node.
+// A job: the nodes of this process, started and stopped. Alone in the process: one node (or, for tests, several). Under
+// a launcher: this process's node.
 // Who may call: main(), through shoal::run; tests. Blocks its thread until the job has ended.
 // Shown by tests/cluster/.
 #pragma once

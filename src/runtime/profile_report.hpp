@@ -33,8 +33,8 @@ struct profile_files {
   std::string picture;
 };
 
-/// At start, so that nobody computes for an hour first. Makes the files, empty. Each pool and job of this process has its
-/// own: the second one that wishes for p.json gets p.2.json.
+/// At start, so that nobody computes for an hour first. Makes the files, empty. Each pool and job of this process has
+/// its own: the second one that wishes for p.json gets p.2.json.
 profile_files claim_profile_files(const profile_wish& wish, std::uint32_t node, std::uint32_t nodes);
 
 void report_profile(const profile& p, const profile_files& files, std::uint32_t node, std::uint32_t nodes);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service thread of a process: asleep nearly always. Every few milliseconds, while workers are awake, it asks them to
-// push out what is old; when one is so busy that it looks at no messages it wakes an idle sibling to do so. And it watches
-// the processes of the other nodes: if one ends before its time, the first that sees it tells the others through the
-// world; each prints one line and ends its process. A process that computes, or is stopped in a debugger, has not ended.
-// Who may call: the thread that made the job. Nothing switches tasks.
+// The service thread of a process: asleep nearly always. Every few milliseconds, while workers are awake, it asks them
+// to push out what is old; when one is so busy that it looks at no messages it wakes an idle sibling to do so. And it
+// watches the processes of the other nodes: if one ends before its time, the first that sees it tells the others
+// through the world; each prints one line and ends its process. A process that computes, or is stopped in a debugger,
+// has not ended. Who may call: the thread that made the job. Nothing switches tasks.
 // Guarantees: a buffered operation of a worker that calls the runtime now and then leaves within k_tick_ns and that
 // call; within k_longest_tick_ns if all workers slept before.
 // Shown by tests/cluster/progress_test.cpp, tests/cluster/faults_test.cpp.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which worker ran which block of a loop that is run again and again, and the lists from which the workers take them in
-// the sweep that is on. A worker is summoned by a task placed on it; one that is busy is not waited for: others take its
-// blocks, and its summons, when it comes to it, serves whatever sweep there is then.
+// the sweep that is on. A worker is summoned by a task placed on it; one that is busy is not waited for: others take
+// its blocks, and its summons, when it comes to it, serves whatever sweep there is then.
 // Who may call: ready(), use, begin(): the caller of a loop; serve(), summon(): workers of the loop. None switches but
 // serve(), if the body does.
 // Guarantees: every block of a sweep runs once; whoever took one has it on its list in the next sweep. The map lives
 // until the partitioner and every summons under way have let go of it.
-// Shown by tests/unit/sched/partition_test.cpp, tests/stress/loop_test.cpp; the lists by tests/model/block_list_test.cpp.
+// Shown by tests/unit/sched/partition_test.cpp, tests/stress/loop_test.cpp; the lists by
+// tests/model/block_list_test.cpp.
 #pragma once
 
 #include <atomic>

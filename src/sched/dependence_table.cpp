@@ -10,8 +10,8 @@
 
 namespace shoal::sched {
 
-// Four neighbours share a cache line, and lines are scattered: regions named one after the other are mostly side by side.
-// What lies below the granule differs only where regions are of other sizes.
+// Four neighbours share a cache line, and lines are scattered: regions named one after the other are mostly side by
+// side. What lies below the granule differs only where regions are of other sizes.
 inline std::size_t dependence_table::home(std::uintptr_t begin) const noexcept {
   constexpr std::uintptr_t k_multiplier = 0x9e3779b97f4a7c15U;
   constexpr std::uintptr_t k_other_multiplier = 0xd6e8feb86659fd93U;

@@ -2,9 +2,9 @@
 // Who last wrote which bytes, and who has read them since: disjoint segments of the address space, split where regions
 // begin and end within one another.
 // Who may call: the task that registers. Never switches tasks; may throw std::bad_alloc, and is then to be cleared.
-// Guarantees: register_accesses() adds to the predecessors all unfinished tasks that the new one must wait for, each once.
-// A region that has been named before, with the same extent, is found by hashing; any other takes O(log n) for each
-// segment in it. What concerns finished tasks only is swept out, so that memory is bounded by what is unfinished.
+// Guarantees: register_accesses() adds to the predecessors all unfinished tasks that the new one must wait for, each
+// once. A region that has been named before, with the same extent, is found by hashing; any other takes O(log n) for
+// each segment in it. What concerns finished tasks only is swept out, so that memory is bounded by what is unfinished.
 // Shown by tests/unit/sched/dependence_table_test.cpp, and by tests/stress/dependences_test.cpp against brute force.
 #pragma once
 

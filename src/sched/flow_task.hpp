@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tasks of a task_flow, and where they come from: places of two cache lines that are used again and again and go only
-// with the flow. A task is named by its place and the generation of that, so that a name that is out of date does no harm.
-// Who may call: the registering task; of a flow_task the worker that runs it touches what is not marked as the former's.
-// Guarantees: what is named by a reference is either the task that was meant, or known to be over.
+// The tasks of a task_flow, and where they come from: places of two cache lines that are used again and again and go
+// only with the flow. A task is named by its place and the generation of that, so that a name that is out of date does
+// no harm. Who may call: the registering task; of a flow_task the worker that runs it touches what is not marked as the
+// former's. Guarantees: what is named by a reference is either the task that was meant, or known to be over.
 // Shown by tests/unit/sched/task_flow_test.cpp; model: tests/model/dependence_test.cpp.
 #pragma once
 

@@ -50,7 +50,8 @@ void show_place(future_state* s, stack_notes& here) noexcept {
       word = s->word.load(std::memory_order_seq_cst);
     } else {
       if (tag_of(word) != future_state::k_waiter) return;
-      // It may give up (another task closed a circle) and wait elsewhere: the wait is this one if the word still says so.
+      // It may give up (another task closed a circle) and wait elsewhere: the wait is this one if the word still says
+      // so.
       stack_notes& waiter = *pointer_in<stack_notes>(word);
       if (!is_near(waiter)) return;
       const std::uintptr_t open = waiter.waits_for.load(std::memory_order_seq_cst);

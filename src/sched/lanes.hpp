@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks of other than normal priority that have not begun: for each worker and priority a deque, used from its old end by
-// all, and how many there are in the pool.
-// Who may call: put() the worker that it names, the others any worker of the pool. Never switches tasks. put() may throw
-// std::bad_alloc.
+// Tasks of other than normal priority that have not begun: for each worker and priority a deque, used from its old end
+// by all, and how many there are in the pool.
+// Who may call: put() the worker that it names, the others any worker of the pool. Never switches tasks. put() may
+// throw std::bad_alloc.
 // Guarantees: a task put is taken once; its own worker's tasks come first, oldest first. The counts may be ahead of the
 // deques for a moment, never behind: nought means that there is nothing.
 // Shown by tests/unit/sched/priority_test.cpp; the deque by tests/model/deque_test.cpp.

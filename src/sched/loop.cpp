@@ -159,7 +159,8 @@ void begin_loop(sched::worker& w, local_loop& loop) noexcept {
 // The caller's part is done: it takes back what nobody has taken meanwhile, and waits for the rest.
 void join_loop(sched::worker& w, local_loop& loop) {
   for (;;) {
-    // Partner: piece_done() elsewhere. Whoever has a piece may add some; if the caller's is the only one it is the last.
+    // Partner: piece_done() elsewhere. Whoever has a piece may add some; if the caller's is the only one it is the
+    // last.
     if (loop.pieces.load(std::memory_order_acquire) == 1 && loop.async_workers.load(std::memory_order_relaxed) == 0) {
       fiber::acquire_from(&loop);
       break;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workers of one node: starts and stops them, and knows who sleeps. What lies above the scheduler (messages) comes in
-// through `hooks`.
+// The workers of one node: starts and stops them, and knows who sleeps. What lies above the scheduler (messages) comes
+// in through `hooks`.
 // Who may call: the thread that made it (run, start, finish); submit, wake_one and stopping any thread.
-// Guarantees: run() runs the main task on the calling thread, which is worker 0, and returns when it has ended. Or start()
-// gives each worker a thread of its own, submit() brings tasks, and finish() ends them. A program must have no task left
-// when a pool stops. Not from inside a task, but for submit().
+// Guarantees: run() runs the main task on the calling thread, which is worker 0, and returns when it has ended. Or
+// start() gives each worker a thread of its own, submit() brings tasks, and finish() ends them. A program must have no
+// task left when a pool stops. Not from inside a task, but for submit().
 // Shown by tests/unit/sched/pool_test.cpp.
 #pragma once
 
@@ -33,7 +33,8 @@ struct hooks {
   virtual ~hooks() = default;
   /// Serves what has arrived; true if anything had.
   virtual bool poll(worker&) noexcept { return false; }
-  /// Pushes out what is buffered, since the worker is idle; true if it served others meanwhile, which may have given it work.
+  /// Pushes out what is buffered, since the worker is idle; true if it served others meanwhile, which may have given it
+  /// work.
   virtual bool flush(worker&) noexcept { return false; }
   /// Whether something arrived that poll() would serve: asked between announcing sleep and sleeping.
   virtual bool pending(worker&) noexcept { return false; }

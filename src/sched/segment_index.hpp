@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Disjoint segments of the address space in the order of their beginnings: a B+ tree without removal, which remembers the
-// leaf it was last in, so that neighbours of the last segment cost no search.
+// Disjoint segments of the address space in the order of their beginnings: a B+ tree without removal, which remembers
+// the leaf it was last in, so that neighbours of the last segment cost no search.
 // Who may call: one thread. Never switches tasks; insert() allocates.
 // Guarantees: around() and insert() take O(log n); clear() keeps the memory for the next time.
 // Shown by tests/unit/sched/segment_index_test.cpp.
@@ -17,8 +17,8 @@ struct segment;
 class segment_index {
 public:
   struct leaf;
-  /// Between two segments: the one that begins nearest below an address, or at it, and the first one beyond it. Good until
-  /// the next insert().
+  /// Between two segments: the one that begins nearest below an address, or at it, and the first one beyond it. Good
+  /// until the next insert().
   class place {
   public:
     segment* at_or_before() const noexcept { return at_ > 0 ? in_->segments[at_ - 1] : nullptr; }

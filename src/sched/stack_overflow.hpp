@@ -5,8 +5,8 @@
 // Guarantees: the line names the task that the stack's loop has begun or what is known of it more closely (a future, a
 // loop, a task of a graph or flow; its name, and its code as file and offset: the task that overflows is that one, or
 // a child which it runs in place), the instruction that failed, the worker, the stack and the setting; other faults are
-// passed on as they were, those at null pointers of other threads with a line. Libraries loaded after the first job are named by address.
-// Shown by tests/cluster/faults_test.cpp, tests/unit/sched/stack_overflow_test.cpp, pool_test.cpp.
+// passed on as they were, those at null pointers of other threads with a line. Libraries loaded after the first job are
+// named by address. Shown by tests/cluster/faults_test.cpp, tests/unit/sched/stack_overflow_test.cpp, pool_test.cpp.
 #pragma once
 
 namespace shoal::sched {

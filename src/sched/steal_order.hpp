@@ -31,8 +31,8 @@ inline unsigned random_other(steal_view& view) noexcept {
 /// The fullest deque; of equals, the first after self.
 unsigned fullest_other(const steal_view& view) noexcept;
 
-/// Each other worker once, from a random one on; then from another random one. It stays where a race was lost, and begins
-/// anew after a steal.
+/// Each other worker once, from a random one on; then from another random one. It stays where a race was lost, and
+/// begins anew after a steal.
 class random_sweep {
 public:
   unsigned next(steal_view& view) noexcept {

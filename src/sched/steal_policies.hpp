@@ -2,8 +2,8 @@
 // The victim policies by name: those of the folder steal/, whose table the build makes from the files there, and those
 // that the program has added (the one list of this process, guarded by a lock).
 // A policy is written NAME or NAME(ARGUMENT,...).
-// Who may call: any thread, at set-up. Never switches tasks. Unknown names and bad arguments are a shoal::error that says
-// what there is. Shown by tests/unit/sched/steal_policies_test.cpp.
+// Who may call: any thread, at set-up. Never switches tasks. Unknown names and bad arguments are a shoal::error that
+// says what there is. Shown by tests/unit/sched/steal_policies_test.cpp.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two words of a task with dependences that several threads touch: how many of its predecessors have yet to end, and
-// how many successors it has, which its end closes. In between nobody waits and nothing is locked.
+// The two words of a task with dependences that several threads touch: how many of its predecessors have yet to end,
+// and how many successors it has, which its end closes. In between nobody waits and nothing is locked.
 // Who may call: successor_count: add(), written() and closed() by the one task that registers, close() by whoever runs
 // the task. arrival_count: expect() and give_up() by the registering task, arrive() by whoever ends a predecessor.
 // Guarantees: each successor added before the close is told to the closer, and each other one told to the registering

@@ -188,8 +188,8 @@ bool worker::full() const noexcept {
   return stacks_.in_use() >= most_waiting_ && outermost_begun_ >= std::max(most_waiting_ / k_share, k_least_outermost);
 }
 
-// What may begin now: errands, at once; what is urgent; what was placed here; the deque; what this worker keeps; and ranges
-// put aside if few enough iterations wait.
+// What may begin now: errands, at once; what is urgent; what was placed here; the deque; what this worker keeps; and
+// ranges put aside if few enough iterations wait.
 task* worker::next_own() noexcept {
   if (!mine_.empty()) [[unlikely]]
     run_errands();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker: one thread that runs tasks. It runs its loop on some stack; a task runs as an ordinary call from the loop.
-// A task that waits leaves that stack behind, as it is: the worker goes on on the stack of a task that is ready, or with
-// a fresh loop on a stack of the pool. When the task is woken a loop hands over to it and gives its own, empty, stack
-// back. So what never waits costs no stack and no switch.
-// Who may call: its own thread, but for make_ready(), ring(), give_errand(), place(), and the statistics after pool::run().
-// Guarantees: a started task never moves to another thread; nobody re-checks blocked tasks; tasks that yield in turn do
-// not keep unstarted ones from running; errno holds over a wait. The wait of a worker with nothing to do is a futex.
-// Shown by tests/unit/sched/worker_test.cpp, tests/stress/sched_test.cpp, model: tests/model/parking_test.cpp.
+// A task that waits leaves that stack behind, as it is: the worker goes on on the stack of a task that is ready, or
+// with a fresh loop on a stack of the pool. When the task is woken a loop hands over to it and gives its own, empty,
+// stack back. So what never waits costs no stack and no switch.
+// Who may call: its own thread, but for make_ready(), ring(), give_errand(), place(), and the statistics after
+// pool::run(). Guarantees: a started task never moves to another thread; nobody re-checks blocked tasks; tasks that
+// yield in turn do not keep unstarted ones from running; errno holds over a wait. The wait of a worker with nothing to
+// do is a futex. Shown by tests/unit/sched/worker_test.cpp, tests/stress/sched_test.cpp, model:
+// tests/model/parking_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -41,8 +42,8 @@ struct errand : lockfree::inbox_node<>, detail::task {};
 /// of them when the pool stops is run then, and must have nothing to do but to dispose of itself.
 struct placed_task : lockfree::inbox_node<>, detail::task {};
 
-/// What a loop has begun last; lies in the loop's frame, found by the notes of its stack. What names it to the user is the
-/// innermost of these: `code`, `node`, the future that the stack is to fill.
+/// What a loop has begun last; lies in the loop's frame, found by the notes of its stack. What names it to the user is
+/// the innermost of these: `code`, `node`, the future that the stack is to fill.
 struct started {
   const void* code = nullptr;
   const detail::graph_node* node = nullptr;

@@ -75,8 +75,8 @@ bool worker::anything_to_do(bool able) noexcept {
   return false;
 }
 
-// Sleeps until rung. `able`: to begin what others spawn; a worker without a stack must not be rung for that in the place
-// of another.
+// Sleeps until rung. `able`: to begin what others spawn; a worker without a stack must not be rung for that in the
+// place of another.
 void worker::park(bool able) noexcept {
   bell_->prepare();
   if (able) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the workers of a pool are, as far as that is known, for the policies that choose victims: what each two share, and
-// which package each is in. Constant once made.
+// Where the workers of a pool are, as far as that is known, for the policies that choose victims: what each two share,
+// and which package each is in. Constant once made.
 // Who may call: any thread. Shown by tests/unit/sched/worker_map_test.cpp.
 #pragma once
 

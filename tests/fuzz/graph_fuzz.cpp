@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All readers of graphs on arbitrary bytes. The first byte chooses the name under which the rest is read, whether ids are
-// compacted, and whether a .shoalcsr gets right checksums first, so that what they guard is reached. What is read
+// All readers of graphs on arbitrary bytes. The first byte chooses the name under which the rest is read, whether ids
+// are compacted, and whether a .shoalcsr gets right checksums first, so that what they guard is reached. What is read
 // must keep its promises (vertices in range, as many edges as said, names for all or none); what is refused must be a
 // shoal::error of the right kind with a sentence. Built as it is for libFuzzer; driver.cpp runs it without.
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of a sweep (src/lockfree/block_list.hpp) on the simulated memory: every block is taken once and with what was
-// written for its sweep, by the owner, by others, by who comes late; an owner that is told while it looks is told again.
+// The lists of a sweep (src/lockfree/block_list.hpp) on the simulated memory: every block is taken once and with what
+// was written for its sweep, by the owner, by others, by who comes late; an owner that is told while it looks is told
+// again.
 #include "lockfree/block_list.hpp"
 
 #include <memory>
@@ -36,8 +37,8 @@ struct table {
   model_atomic<std::uint32_t> done{0};
 };
 
-// One begins `rounds` sweeps, each after the last is done; the owner takes from the front, others from the back, knowing
-// no better than that some sweep is on.
+// One begins `rounds` sweeps, each after the last is done; the owner takes from the front, others from the back,
+// knowing no better than that some sweep is on.
 scenario swept(int rounds, std::uint32_t blocks, int others) {
   return [=](execution& run) {
     auto t = std::make_shared<table>();
@@ -63,8 +64,8 @@ scenario swept(int rounds, std::uint32_t blocks, int others) {
   };
 }
 
-// The caller takes nothing itself: the owner must hear of every sweep, though it is sent word only if it was not told. The
-// word is one object, used again and again.
+// The caller takes nothing itself: the owner must hear of every sweep, though it is sent word only if it was not told.
+// The word is one object, used again and again.
 scenario summoned(int rounds) {
   struct words {
     table t;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The word of shoal::detail::future_state (src/sched/future.cpp) on the simulated memory: whoever fills a future exchanges
-// the word for `ready` and does what it said before (wakes the waiter, runs the successor, disposes of what was dropped);
-// the future's holder waits, attaches or drops by compare-and-exchange; and the task that is to fill it may leave its place
-// there when it waits itself. What was filled in is seen by whoever goes on, who goes on once, and the state ends once. The
-// steps are written out again here, since waiting switches stacks.
+// The word of shoal::detail::future_state (src/sched/future.cpp) on the simulated memory: whoever fills a future
+// exchanges the word for `ready` and does what it said before (wakes the waiter, runs the successor, disposes of what
+// was dropped); the future's holder waits, attaches or drops by compare-and-exchange; and the task that is to fill it
+// may leave its place there when it waits itself. What was filled in is seen by whoever goes on, who goes on once, and
+// the state ends once. The steps are written out again here, since waiting switches stacks.
 #include <atomic>
 #include <cstdint>
 #include <memory>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The protocol of shoal::detail::join_counter (include/shoal/task.hpp, src/sched/task.cpp) on the simulated memory: the
 // waiter counts what it begins without atomics and subtracts it, and a large number, when it waits; whoever ends a task
-// adds one, and wakes if that left the large number alone; a task that begins another one subtracts one before it ends. No
-// wake-up is lost (deadlock), none comes twice or without a sleeper, and the counter may go as soon as wait() returns. The
-// steps are written out again here, since the counter's wait() switches stacks.
+// adds one, and wakes if that left the large number alone; a task that begins another one subtracts one before it ends.
+// No wake-up is lost (deadlock), none comes twice or without a sleeper, and the counter may go as soon as wait()
+// returns. The steps are written out again here, since the counter's wait() switches stacks.
 #include <atomic>
 #include <memory>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways of waiting for locks on the simulated memory: an abstract one (somebody else goes on), and ones that sleep, with a
-// futex. The heavy fence of a sleeper makes every other thread fence between two of its instructions: in the model, a
+// Ways of waiting for locks on the simulated memory: an abstract one (somebody else goes on), and ones that sleep, with
+// a futex. The heavy fence of a sleeper makes every other thread fence between two of its instructions: in the model, a
 // sequentially consistent fence on both sides.
 #pragma once
 

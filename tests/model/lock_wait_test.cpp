@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each way of waiting on the simulated memory: the cell (one waiter, one grant) and the bell (many waiters for what a word
-// shows), by sleeping at once and by staying awake for a while first. A lost wake-up is a deadlock.
+// Each way of waiting on the simulated memory: the cell (one waiter, one grant) and the bell (many waiters for what a
+// word shows), by sleeping at once and by staying awake for a while first. A lost wake-up is a deadlock.
 #include <gtest/gtest.h>
 
 #include <memory>

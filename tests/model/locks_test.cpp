@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every lock on the simulated memory, over an abstract wait, over one that sleeps and one that leaves: one holder at a time, what it wrote
-// is visible to the next, nobody waits for ever, and the lock is free when all have left. Each order in each kind is
-// weakened in turn, and the failure must be found.
+// Every lock on the simulated memory, over an abstract wait, over one that sleeps and one that leaves: one holder at a
+// time, what it wrote is visible to the next, nobody waits for ever, and the lock is free when all have left. Each
+// order in each kind is weakened in turn, and the failure must be found.
 #include "shoal/locks.hpp"
 
 #include <gtest/gtest.h>
@@ -74,8 +74,8 @@ struct mcs {
             guarded<lock, Wait>(3, 2, plainly<lock>, by_lock<lock>),
             guarded<lock, Wait>(3, 2, plainly<lock>, first_tries<lock>)};
   }
-  // It keeps the store before it from being ordered after a store that the next one to come makes: the explorer does not
-  // simulate that.
+  // It keeps the store before it from being ordered after a store that the next one to come makes: the explorer does
+  // not simulate that.
   static std::vector<std::string> alive() { return {"wait: replace release as relaxed"}; }
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How workers of one process find new tasks after falling asleep (src/sched/worker_idle.cpp, park(), and publish()
-// in src/sched/task.cpp): whoever spawns pushes and then only reads how many sleep, without a fence; the sleeper announces
-// itself, fences for both sides (membarrier), looks once more, and sleeps. The heavy fence makes every other thread fence
-// between two of its instructions: in the model, a sequentially consistent fence on both sides. A lost wake-up is a
-// deadlock.
+// in src/sched/task.cpp): whoever spawns pushes and then only reads how many sleep, without a fence; the sleeper
+// announces itself, fences for both sides (membarrier), looks once more, and sleeps. The heavy fence makes every other
+// thread fence between two of its instructions: in the model, a sequentially consistent fence on both sides. A lost
+// wake-up is a deadlock.
 #include <atomic>
 #include <memory>
 #include <vector>

@@ -98,10 +98,6 @@ class Functions(unittest.TestCase):
             with self.subTest(name):
                 self.assertRegex(name, kinds)
 
-    def test_who_joins_processes_under_the_lock_says_so(self):
-        said = {name for name, body in self.wrappers.items() if f'if (!g_unserialized) joins_under_lock("{name}");' in body}
-        self.assertEqual(said, {"Comm_spawn", "Comm_spawn_multiple", "Comm_accept", "Comm_connect"})
-
     def test_what_may_wait_is_no_request(self):
         for name in WAITING:
             with self.subTest(name):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of one job that ask for different levels: the first for MPI_THREAD_MULTIPLE, the others for what the argument
-// says, or for MPI_Init. Collective calls of both are the same ones, blocking and not.
+// Processes of one job that ask for different levels: the first for MPI_THREAD_MULTIPLE, the others for what the
+// argument says, or for MPI_Init. Collective calls of both are the same ones, blocking and not.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -183,8 +183,8 @@ class MpiThreads(unittest.TestCase):
             with self.subTest(level):
                 done = self.waits(["--level", level], without)
                 self.assertEqual([line.split()[0] for line in done.stdout.splitlines()], [*without, "finished"])
-        # In those the library's own locks let others in, or not: MPICH holds its own in one-sided completion, over UCX it knows no
-        # processes that join.
+        # In those the library's own locks let others in, or not: MPICH holds its own in one-sided completion, over UCX
+        # it knows no processes that join.
         if MPI == "mpich":
             within = ["Buffer_detach"]
         for name in within:
@@ -277,7 +277,6 @@ class MpiThreads(unittest.TestCase):
             done = self.right([], [program])
             self.assertEqual(done.stdout.count("finalized"), 2)
             self.assertRegex(done.stderr, r"Iprobe +4 +0 +4 ")
-            self.assertIn("initialised serialized", done.stderr)  # also where C++ bindings import what they may call
 
     def test_signals_reach_the_job(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -338,7 +337,7 @@ class MpiThreads(unittest.TestCase):
     def test_aborts_and_errors_stay(self):
         done = self.faulty("abort")
         self.assertEqual(done.returncode, 5, done.stderr)
-        self.assertIn("did not reach MPI_Finalize", done.stderr)
+        self.assertRegex(done.stderr, r"\d processes called MPI_Abort; their counts are those until then")
         for _ in range(4):  # Open MPI's launcher loses what processes say at their end now and then
             done = self.faulty("error")
             self.assertNotEqual(done.returncode, 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the preload library must get right beyond messages, from several threads at once: constructors, windows with
-// locks, fences, posts and starts, groups, intercommunicators, callbacks, requests of another thread, exchange in place,
-// matched probes. Two processes.
+// locks, fences, posts and starts, groups, intercommunicators, callbacks, requests of another thread, exchange in
+// place, matched probes. Two processes.
 #include "bench/mpi/measure.h"
 
 enum { k_threads = 3, k_rounds = 8 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that wait for another process keep no other thread out of the library. For each: a thread of process 0 calls it,
-// then another one sends itself a message through MPI, and only then process 1, which has stayed away from MPI, is let to
-// do its part. A lock that is held during the call makes this hang. Two processes: waits FILE [NAME..]; FILE is made.
+// Calls that wait for another process keep no other thread out of the library. For each: a thread of process 0 calls
+// it, then another one sends itself a message through MPI, and only then process 1, which has stayed away from MPI, is
+// let to do its part. A lock that is held during the call makes this hang. Two processes: waits FILE [NAME..]; FILE is
+// made.
 #include "tests/mpi/waits_calls.h"
 
 // Both do `before`; process 0 calls `wait` in a thread, process 1 `answer` when it is let; both do `after`.

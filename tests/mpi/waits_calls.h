@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of waits.c: what a thread of process 0 waits in, what process 1 does for it, and what comes before and after.
+// The calls of waits.c: what a thread of process 0 waits in, what process 1 does for it, and what comes before and
+// after.
 #pragma once
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs of tasks with declared accesses against brute force (unit/sched/flow_program.hpp), several flows at once,
-// and random graphs of tasks run again and again; with 1 to 4 workers, bodies that yield, small and large bounds. Every task
-// must see exactly the versions of sequential order. SHOAL_STRESS_SECONDS: how long (1). SHOAL_STRESS_SEED: the seed of a
-// failed run; it fixes the programs, though not how their tasks interleave.
+// Random programs of tasks with declared accesses against brute force (unit/sched/flow_program.hpp), several flows at
+// once, and random graphs of tasks run again and again; with 1 to 4 workers, bodies that yield, small and large bounds.
+// Every task must see exactly the versions of sequential order. How long, and with which seed: stress/rounds.hpp.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <memory>
-#include <random>
 #include <vector>
 
 #include "sched/pool.hpp"
 #include "shoal/random.hpp"
 #include "shoal/task_graph.hpp"
+#include "stress/rounds.hpp"
 #include "unit/sched/flow_program.hpp"
 
 namespace shoal::sched {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 // A flow that runs programs one after the other; true if all ended well.
 bool run_programs(std::uint64_t seed) {
@@ -64,14 +58,7 @@ bool run_graphs(std::uint64_t seed) {
 }
 
 TEST(dependences_stress, programs_see_sequential_versions) {
-  const char* given = std::getenv("SHOAL_STRESS_SEED");
-  const char* seconds = std::getenv("SHOAL_STRESS_SECONDS");
-  std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
-  const auto length = std::chrono::duration<double>(seconds != nullptr ? std::strtod(seconds, nullptr) : 1.0);
-  const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(length);
-  std::uint64_t rounds = 0;
-  do {
-    std::cout << "SHOAL_STRESS_SEED=" << seed << std::endl;
+  stress::play_rounds([&](std::uint64_t seed) {
     xoshiro256ss random(seed);
     pool_options options;
     options.workers = 1 + static_cast<unsigned>(random.below(4));
@@ -87,12 +74,9 @@ TEST(dependences_stress, programs_see_sequential_versions) {
       }
       together.wait();
     });
-    ASSERT_EQ(well.load(), 6U) << "SHOAL_STRESS_SEED=" << seed;
+    ASSERT_EQ(well.load(), 6U);
     for (unsigned i = 0; i < p.size(); ++i) ASSERT_EQ(p.at(i).stacks_in_use(), 0U) << "worker " << i;
-    ++rounds;
-    seed = splitmix64::at(seed, 1);
-  } while (clock::now() < end && !HasFailure());
-  std::cout << rounds << " rounds\n";
+  });
 }
 
 }  // namespace

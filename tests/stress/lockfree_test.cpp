@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock-free structures under real threads, more of them than cores. SHOAL_STRESS_SECONDS: how long each test runs
-// (1). SHOAL_STRESS_SEED: the seed of a failed run; it fixes what each thread does, though not how they interleave.
+// The lock-free structures under real threads, more of them than cores. How long, and with which seed:
+// stress/rounds.hpp.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <random>
 #include <thread>
@@ -17,31 +16,23 @@
 #include "lockfree/inbox.hpp"
 #include "lockfree/slot_ring.hpp"
 #include "lockfree/state_clock.hpp"
+#include "stress/rounds.hpp"
 
 namespace shoal::lockfree {
 namespace {
 
-using clock = std::chrono::steady_clock;
-
 class lockfree_stress : public ::testing::Test {
 protected:
-  lockfree_stress() {
-    const char* seed = std::getenv("SHOAL_STRESS_SEED");
-    const char* seconds = std::getenv("SHOAL_STRESS_SECONDS");
-    seed_ = seed != nullptr ? std::strtoull(seed, nullptr, 0) : std::random_device{}();
-    const double length = seconds != nullptr ? std::strtod(seconds, nullptr) : 1.0;
-    end_ = clock::now() + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(length));
-    std::cout << "SHOAL_STRESS_SEED=" << seed_ << "\n";
-  }
-  bool time_left() const { return clock::now() < end_; }
+  lockfree_stress() { std::cout << "SHOAL_STRESS_SEED=" << seed_ << "\n"; }
+  bool time_left() const { return !end_.over(); }
   // Of its own for each thread and round.
   std::minstd_rand dice(std::uint64_t thread, std::uint64_t round) const {
     std::seed_seq seq{seed_, seed_ >> 32, thread, round};
     return std::minstd_rand(seq);
   }
 
-  std::uint64_t seed_;
-  clock::time_point end_;
+  const std::uint64_t seed_ = stress::first_seed();
+  const stress::deadline end_;
 };
 
 struct item {

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of lock with every way of waiting: random numbers of threads, classes, tries, events, lengths inside and
-// outside. One holder at a time, nothing lost, and all come to an end. SHOAL_STRESS_SECONDS: how long (1).
-// SHOAL_STRESS_SEED: the seed of a failed run; it fixes what the threads do, though not how they interleave.
+// outside. One holder at a time, nothing lost, and all come to an end. How long, and with which seed:
+// stress/rounds.hpp.
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <iostream>
-#include <random>
 #include <thread>
 #include <vector>
 
 #include "shoal/locks.hpp"
 #include "shoal/random.hpp"
+#include "stress/rounds.hpp"
 
 namespace shoal {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 struct guarded {
   std::unique_ptr<any_lock> lock;
@@ -94,19 +90,7 @@ void play(std::uint64_t seed) {
 }
 
 TEST(locks_stress, one_at_a_time) {
-  const char* given = std::getenv("SHOAL_STRESS_SEED");
-  const char* seconds = std::getenv("SHOAL_STRESS_SECONDS");
-  std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
-  const auto length = std::chrono::duration<double>(seconds != nullptr ? std::strtod(seconds, nullptr) : 1.0);
-  const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(length);
-  std::uint64_t rounds = 0;
-  do {
-    std::cout << "SHOAL_STRESS_SEED=" << seed << std::endl;
-    play(seed);
-    ++rounds;
-    seed = splitmix64::at(seed, 1);
-  } while (clock::now() < end && !testing::Test::HasFailure());
-  std::cout << rounds << " rounds" << std::endl;
+  stress::play_rounds([&](std::uint64_t seed) { play(seed); });
 }
 
 }  // namespace

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random nests of loops with all partitioners, ranges and kinds of bodies, which wait, throw, stop and are stopped, from
-// several tasks at once, with 1 to 6 workers. Each loop knows how many points its body must see. SHOAL_STRESS_SECONDS: how
-// long (1). SHOAL_STRESS_SEED: the seed of a failed run; it fixes what each loop is, though not how they interleave.
+// Random nests of loops with all partitioners, ranges and kinds of bodies, which wait, throw, stop and are stopped,
+// from several tasks at once, with 1 to 6 workers. Each loop knows how many points its body must see. How long, and
+// with which seed: stress/rounds.hpp.
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -21,11 +19,10 @@
 #include "shoal/random.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
+#include "stress/rounds.hpp"
 
 namespace shoal::sched {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 struct shared_state {
   std::atomic<std::uint64_t> loops{0};
@@ -148,15 +145,8 @@ std::uint64_t nest(shared_state& s, std::uint64_t seed, unsigned depth) {
 }
 
 TEST(loop_stress, nests_of_loops_count_each_iteration) {
-  const char* given = std::getenv("SHOAL_STRESS_SEED");
-  const char* seconds = std::getenv("SHOAL_STRESS_SECONDS");
-  std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
-  const auto length = std::chrono::duration<double>(seconds != nullptr ? std::strtod(seconds, nullptr) : 1.0);
-  const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(length);
-  std::uint64_t rounds = 0;
   std::uint64_t loops = 0;
-  do {
-    std::cout << "SHOAL_STRESS_SEED=" << seed << std::endl;
+  stress::play_rounds([&](std::uint64_t seed) {
     xoshiro256ss random(seed);
     pool_options options;
     options.workers = 1 + static_cast<unsigned>(random.below(6));
@@ -173,13 +163,11 @@ TEST(loop_stress, nests_of_loops_count_each_iteration) {
       for (std::uint64_t i = 0; i < 4; ++i)
         if (nest(s, splitmix64::at(seed, i), 2) != together[i]) s.wrong.fetch_add(1);
     });
-    ASSERT_EQ(s.wrong.load(), 0U) << "SHOAL_STRESS_SEED=" << seed;
+    ASSERT_EQ(s.wrong.load(), 0U);
     for (unsigned i = 0; i < p.size(); ++i) ASSERT_EQ(p.at(i).stacks_in_use(), 0U) << "worker " << i;
     loops += s.loops.load();
-    ++rounds;
-    seed = splitmix64::at(seed, 1);
-  } while (clock::now() < end && !HasFailure());
-  std::cout << rounds << " rounds, " << loops << " loops\n";
+  });
+  std::cout << loops << " loops\n";
 }
 
 // Sweeps with affinity from a task whose siblings are busy with short and long things, so that summonses come late, and

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random mixtures of everything tasks do: spawn, group and future waits, yields, mutexes, latches, nested loops, wakes from
-// other workers, exceptions; with 1 to 6 workers. Every task adds what it must to a sum that is known beforehand; a lost
-// wake-up is a test that does not end. SHOAL_STRESS_SECONDS: how long (1). SHOAL_STRESS_SEED: the seed of a failed run; it
-// fixes what each task does, though not how they interleave.
+// Random mixtures of everything tasks do: spawn, group and future waits, yields, mutexes, latches, nested loops, wakes
+// from other workers, exceptions; with 1 to 6 workers. Every task adds what it must to a sum that is known beforehand;
+// a lost wake-up is a test that does not end. How long, and with which seed: stress/rounds.hpp.
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <random>
@@ -20,11 +17,10 @@
 #include "shoal/random.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
+#include "stress/rounds.hpp"
 
 namespace shoal::sched {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 struct shared_state {
   std::atomic<std::uint64_t> sum{0};  // what all tasks have done
@@ -141,15 +137,8 @@ std::uint64_t act(shared_state& s, std::uint64_t seed, unsigned depth) {
 }
 
 TEST(sched_stress, mixtures_of_everything_add_up) {
-  const char* given = std::getenv("SHOAL_STRESS_SEED");
-  const char* seconds = std::getenv("SHOAL_STRESS_SECONDS");
-  std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
-  const auto length = std::chrono::duration<double>(seconds != nullptr ? std::strtod(seconds, nullptr) : 1.0);
-  const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(length);
-  std::uint64_t rounds = 0;
   std::uint64_t tasks = 0;
-  do {
-    std::cout << "SHOAL_STRESS_SEED=" << seed << std::endl;
+  stress::play_rounds([&](std::uint64_t seed) {
     xoshiro256ss random(seed);
     pool_options options;
     options.workers = 1 + static_cast<unsigned>(random.below(6));
@@ -161,13 +150,11 @@ TEST(sched_stress, mixtures_of_everything_add_up) {
     p.run([&] {
       for (std::uint64_t i = 0; i < 40; ++i) expected += act(s, splitmix64::at(seed, i), 4);
     });
-    ASSERT_EQ(s.sum.load(), expected) << "SHOAL_STRESS_SEED=" << seed;
+    ASSERT_EQ(s.sum.load(), expected);
     for (unsigned i = 0; i < p.size(); ++i) ASSERT_EQ(p.at(i).stacks_in_use(), 0U) << "worker " << i;
     tasks += expected;
-    ++rounds;
-    seed = splitmix64::at(seed, 1);
-  } while (clock::now() < end && !HasFailure());
-  std::cout << rounds << " rounds, " << tasks << " steps\n";
+  });
+  std::cout << tasks << " steps\n";
 }
 
 }  // namespace

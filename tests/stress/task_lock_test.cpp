@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks at locks of every kind, with and without the hand-over on their worker in front, while they yield, wait and spawn.
-// SHOAL_STRESS_SECONDS: how long (1). SHOAL_STRESS_SEED: the seed of a failed run; it fixes what the tasks do, though not
-// how they interleave.
+// Tasks at locks of every kind, with and without the hand-over on their worker in front, while they yield, wait and
+// spawn. How long, and with which seed: stress/rounds.hpp.
 #include "shoal/task_lock.hpp"
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <cstdlib>
-#include <iostream>
 #include <random>
 
 #include "sched/pool.hpp"
@@ -16,11 +12,10 @@
 #include "shoal/random.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
+#include "stress/rounds.hpp"
 
 namespace shoal::sched {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 // Returns whether all was right.
 template <class Lock>
@@ -93,14 +88,7 @@ bool play_any(std::uint64_t seed) {
 }
 
 TEST(task_lock_stress, one_at_a_time) {
-  const char* given = std::getenv("SHOAL_STRESS_SEED");
-  const char* seconds = std::getenv("SHOAL_STRESS_SECONDS");
-  std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
-  const auto length = std::chrono::duration<double>(seconds != nullptr ? std::strtod(seconds, nullptr) : 1.0);
-  const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(length);
-  std::uint64_t rounds = 0;
-  do {
-    std::cout << "SHOAL_STRESS_SEED=" << seed << std::endl;
+  stress::play_rounds([&](std::uint64_t seed) {
     xoshiro256ss random(seed);
     pool_options options;
     options.workers = 1 + static_cast<unsigned>(random.below(4));
@@ -110,11 +98,8 @@ TEST(task_lock_stress, one_at_a_time) {
     p.run([&] {
       for (std::uint64_t i = 0; i < 8; ++i) good = good && play_any(splitmix64::at(seed, 10 + i));
     });
-    ASSERT_TRUE(good) << "SHOAL_STRESS_SEED=" << seed;
-    ++rounds;
-    seed = splitmix64::at(seed, 1);
-  } while (clock::now() < end && !HasFailure());
-  std::cout << rounds << " rounds\n";
+    ASSERT_TRUE(good);
+  });
 }
 
 }  // namespace

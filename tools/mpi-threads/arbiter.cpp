@@ -2,14 +2,13 @@
 #include "tools/mpi-threads/arbiter.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 
 #include "base/clock.hpp"
+#include "machine/futex.hpp"
+#include "machine/thread_id.hpp"
 #include "shoal/error.hpp"
 #include "tools/mpi-threads/packages.hpp"
 
@@ -19,13 +18,6 @@ namespace {
 // Written by its thread alone: no locked instruction.
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t n) {
   counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
-}
-
-std::string thread_name(std::uint32_t thread) {
-  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/comm");
-  std::string name;
-  std::getline(file, name);
-  return name;
 }
 
 std::unique_ptr<any_lock> lock_of(const settings& s) {
@@ -102,7 +94,7 @@ arbiter::~arbiter() {
 thread_record& arbiter::register_thread() {
   if (t_seat.last_words != nullptr) thread_is_over(t_seat.last_words);  // of another arbiter
   auto fresh = std::make_unique<thread_record>(names_.size());
-  fresh->thread = static_cast<std::uint32_t>(gettid());
+  fresh->thread = machine::thread_id();
   if (t_seat.left == roll_.get()) fresh->earlier = t_seat.earlier;
   auto last_words = std::make_unique<farewell>(farewell{this, roll_, fresh.get()});
   {
@@ -141,12 +133,12 @@ void arbiter::count(thread_record& me, int call, unsigned cls) {
 
 void arbiter::give_way(unsigned polls) const {
   constexpr unsigned k_spins_alone = 256;  // some 25 us
-  if (polls >= (one_caller() ? std::max(settings_.spins, k_spins_alone) : settings_.spins)) sched_yield();
+  if (polls >= (one_caller() ? std::max(settings_.spins, k_spins_alone) : settings_.spins)) machine::yield_processor();
 }
 
 std::string arbiter::describe(const thread_record& record) const {
   const int call = record.inside.load(std::memory_order_relaxed);
-  const std::string name = thread_name(record.thread);
+  const std::string name = machine::thread_name(record.thread);
   return fmt::format("thread {}{} in {}", record.thread, name.empty() ? "" : " (" + name + ")",
                      call < 0 ? "the program" : std::string("MPI_") + names_[static_cast<std::size_t>(call)]);
 }

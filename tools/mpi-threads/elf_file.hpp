@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be told of a program from its file: whether a library can be preloaded into it, and which MPI it uses.
-// 64-bit ELF of this machine's byte order. Who may call: any thread, in tools. Guarantees: no file, however broken, does
-// more than give `elf` false or lists that are short. Shown by tests/unit/mpi_threads/elf_file_test.cpp.
+// 64-bit ELF of this machine's byte order. Who may call: any thread, in tools. Guarantees: no file, however broken,
+// does more than give `elf` false or lists that are short. Shown by tests/unit/mpi_threads/elf_file_test.cpp.
 #pragma once
 
 #include <optional>

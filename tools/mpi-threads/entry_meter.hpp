@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fairly threads get into an MPI library, measured from outside, so that it can be told of the library by itself and
-// of one behind a lock alike. Only calls count that return at once (requests): who is in one wants the library, who
+// How fairly threads get into an MPI library, measured from outside, so that it can be told of the library by itself
+// and of one behind a lock alike. Only calls count that return at once (requests): who is in one wants the library, who
 // returns from one had it. In that order they are given to a lock_meter, whose bias factors are the result.
-// Who may call: any thread; of calls within a call the outermost counts. Threads beyond the 64 first of a package are not
-// counted. Costs two clocks, a small lock and a look at each known thread for a call. Packages: where a thread made its
-// first call. Shown by tests/unit/mpi_threads/entry_meter_test.cpp.
+// Who may call: any thread; of calls within a call the outermost counts. Threads beyond the 64 first of a package are
+// not counted. Costs two clocks, a small lock and a look at each known thread for a call. Packages: where a thread made
+// its first call. Shown by tests/unit/mpi_threads/entry_meter_test.cpp.
 #pragma once
 
 #include <array>

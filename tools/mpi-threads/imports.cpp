@@ -2,15 +2,11 @@
 #include "tools/mpi-threads/imports.hpp"
 
 #include <elf.h>
-#include <fmt/format.h>
 #include <link.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <cstdint>
-#include <cstdio>
-#include <utility>
 
 namespace shoal::mpi_threads {
 namespace {
@@ -58,38 +54,16 @@ tables tables_of(const dl_phdr_info& file) {
   return t;
 }
 
-using each_file = std::function<bool(imported)>;
+using user = std::function<bool(std::string_view)>;
 
 int visit(dl_phdr_info* file, std::size_t, void* with) {
   if (file->dlpi_name != nullptr && of_mpi(file->dlpi_name)) return 0;
   const tables t = tables_of(*file);
-  imported symbols;
   for (std::size_t i = 0; i < t.count; ++i) {
-    if (t.symbols[i].st_shndx == SHN_UNDEF) symbols.emplace_back(t.strings + t.symbols[i].st_name);
+    if (t.symbols[i].st_shndx != SHN_UNDEF) continue;
+    if ((*static_cast<const user*>(with))(t.strings + t.symbols[i].st_name)) return 1;
   }
-  return (*static_cast<const each_file*>(with))(std::move(symbols)) ? 1 : 0;
-}
-
-// Which calls are inline functions of the bindings' classes, virtual ones, and so in every file that includes them.
-constexpr const char* k_on_windows[] = {"win_complete", "win_lock", "win_unlock"};
-constexpr const char* k_joining[] = {"comm_accept", "comm_connect", "comm_spawn", "comm_spawn_multiple"};
-constexpr const char* k_window_makers[] = {"win_create", "win_allocate", "win_allocate_shared", "win_create_dynamic"};
-
-bool one_of(std::span<const char* const> names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-// Constructors that are not inline: those of the classes themselves.
-bool with_bindings(const imported& file) {
-  return std::ranges::any_of(file, [](std::string_view symbol) { return symbol.starts_with("_ZN3MPI"); });
-}
-
-bool makes_windows(const imported& file) {
-  return std::ranges::any_of(file, [](std::string_view symbol) {
-    std::string function = mpi_function(symbol);
-    if (function.ends_with("_c")) function.resize(function.size() - 2);
-    return one_of(k_window_makers, function);
-  });
+  return 0;
 }
 
 }  // namespace
@@ -104,44 +78,21 @@ std::string mpi_function(std::string_view symbol) {
 }
 
 void each_import(const std::function<bool(std::string_view)>& use) {
-  each_file all = [&use](const imported& file) { return std::ranges::any_of(file, use); };
+  user all = use;
   dl_iterate_phdr(visit, &all);
-}
-
-std::string first_used_of(std::span<const imported> files, std::span<const char* const> names) {
-  const bool windows = std::ranges::any_of(files, makes_windows);
-  for (const imported& file : files) {
-    const bool bindings = with_bindings(file);
-    for (const std::string_view symbol : file) {
-      const std::string function = mpi_function(symbol);
-      if (function.empty()) continue;
-      if (bindings && (one_of(k_joining, function) || (!windows && one_of(k_on_windows, function)))) continue;
-      if (function.starts_with("mpix_") ||
-          std::ranges::any_of(names, [&](const char* name) { return lower(name) == function; }))
-        return std::string(symbol);
-    }
-  }
-  return "";
 }
 
 std::string first_used(std::span<const char* const> names) {
-  std::vector<imported> files;
-  each_file all = [&files](imported file) {
-    files.push_back(std::move(file));
-    return false;
-  };
-  dl_iterate_phdr(visit, &all);
-  return first_used_of(files, names);
-}
-
-void joins_under_lock(const char* name) {
-  static std::atomic_flag said;  // partner: itself, who comes first
-  if (said.test_and_set(std::memory_order_relaxed)) return;
-  fmt::print(
-      stderr,
-      "shoal mpi-threads: MPI_{} is called with the lock held, so other threads of this process wait for it, and "
-      "the processes that it joins may choose another level; if that is not what you want: --level multiple\n",
-      name);
+  std::string found;
+  each_import([&](std::string_view symbol) {
+    const std::string function = mpi_function(symbol);
+    if (function.empty()) return false;
+    const bool wanted = function.starts_with("mpix_") ||
+                        std::ranges::any_of(names, [&](const char* name) { return lower(name) == function; });
+    if (wanted) found = symbol;
+    return wanted;
+  });
+  return found;
 }
 
 }  // namespace shoal::mpi_threads

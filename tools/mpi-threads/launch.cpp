@@ -10,8 +10,8 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "machine/process.hpp"
 #include "shoal/error.hpp"
 #include "tools/mpi-threads/elf_file.hpp"
 
@@ -22,18 +22,10 @@ namespace fs = std::filesystem;
 
 // The file that a word of the command line would execute; empty if it is none.
 std::string executable(const std::string& word) {
-  auto usable = [](const fs::path& path) {
-    std::error_code problem;
-    return fs::is_regular_file(path, problem) && access(path.c_str(), X_OK) == 0;
-  };
   if (word.empty() || word.front() == '-') return "";
-  if (word.find('/') != std::string::npos) return usable(word) ? word : "";
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (usable(fs::path(folder) / word)) return (fs::path(folder) / word).string();
-  }
-  return usable(word) ? word : "";
+  const std::string path = machine::find_program(word);
+  std::error_code problem;
+  return fs::is_regular_file(path, problem) && access(path.c_str(), X_OK) == 0 ? path : "";
 }
 
 std::string mpi_of_launcher(const std::string& path) {
@@ -81,8 +73,8 @@ std::string settings_of_openmpi() {
   std::string chosen;
   // Its waiting gives way while it holds our lock; ours gives way without.
   if (std::getenv("OMPI_MCA_mpi_yield_when_idle") == nullptr) chosen = "OMPI_MCA_mpi_yield_when_idle=0";
-  // A message of 4 KiB in one piece: with its header it is just beyond the usual limit, and then takes a conversation in
-  // which each step waits for the lock.
+  // A message of 4 KiB in one piece: with its header it is just beyond the usual limit, and then takes a conversation
+  // in which each step waits for the lock.
   if (std::getenv("OMPI_MCA_btl_vader_eager_limit") == nullptr)
     chosen += std::string(chosen.empty() ? "" : ",") + "OMPI_MCA_btl_vader_eager_limit=8192";
   return chosen;
@@ -181,8 +173,9 @@ private:
 }  // namespace
 
 nlohmann::json collect(const std::string& folder) {
-  nlohmann::json sum = {{"processes", 0}, {"passed", 0},    {"finished", 0}, {"threads", 0},
-                        {"contended", 0}, {"won_again", 0}, {"fair", 0.0},   {"calls", nlohmann::json::object()}};
+  nlohmann::json sum = {{"processes", 0}, {"passed", 0},  {"finished", 0},
+                        {"aborted", 0},   {"threads", 0}, {"contended", 0},
+                        {"won_again", 0}, {"fair", 0.0},  {"calls", nlohmann::json::object()}};
   common of_passed, of_others;
   double dangling = 0, outstanding = 0, samples = 0, entries = 0, core = 0, package = 0;
   std::uint64_t most = 0;
@@ -195,8 +188,8 @@ nlohmann::json collect(const std::string& folder) {
     if (report.is_discarded() || !report.is_object()) continue;
     sum["processes"] = sum["processes"].get<int>() + 1;
     const std::string state = report.value("state", "");
-    if (state == "passed") sum["passed"] = sum["passed"].get<int>() + 1;
-    if (state == "finished") sum["finished"] = sum["finished"].get<int>() + 1;
+    for (const char* one : {"passed", "finished", "aborted"})
+      if (state == one) sum[one] = sum[one].get<int>() + 1;
     (state == "passed" ? of_passed : of_others).add(report);
     for (const char* key : {"contended", "won_again"})
       sum[key] = sum[key].get<std::uint64_t>() + report.value(key, std::uint64_t{0});
@@ -245,7 +238,7 @@ std::string entry_line(const nlohmann::json& sum, const char* when) {
 }  // namespace
 
 std::string describe(const nlohmann::json& sum) {
-  const int processes = sum["processes"], passed = sum["passed"], finished = sum["finished"];
+  const int processes = sum["processes"], passed = sum["passed"], finished = sum["finished"], aborted = sum["aborted"];
   if (processes == 0)
     return "shoal mpi-threads: no process reported. One of these is the reason: the launcher dropped LD_PRELOAD (a "
            "container, a setuid program; have it pass on LD_PRELOAD and SHOAL_MPI_THREADS_*, Open MPI: -x NAME, MPICH: "
@@ -274,19 +267,22 @@ std::string describe(const nlohmann::json& sum) {
                         call["waits"].get<std::uint64_t>(), call["waited_ns"].get<double>() / 1e6,
                         call["longest_ns"].get<double>() / 1e3);
   }
-  text += fmt::format(
-      "bias {:.2f} over {} contended acquisitions (1: a thread wins again as often as a fair arbiter "
-      "would let it)\n",
-      sum["bias"].get<double>(), sum["contended"].get<std::uint64_t>());
+  if (sum["contended"] == 0)
+    text += "no bias: no thread had to wait for another one\n";
+  else
+    text += fmt::format(
+        "bias {:.2f} over {} contended acquisitions (1: a thread wins again as often as a fair arbiter "
+        "would let it)\n",
+        sum["bias"].get<double>(), sum["contended"].get<std::uint64_t>());
   if (sum.contains("before")) text += entry_line(sum["before"], "before: ");
   text += entry_line(sum, sum.contains("before") ? "after:  " : "");
   if (sum.contains("dangling"))
     text += fmt::format("dangling requests: {:.1f} of {:.1f} on average, {} at most\n",
                         sum["dangling"]["average"].get<double>(), sum["dangling"]["outstanding_average"].get<double>(),
                         sum["dangling"]["most"].get<std::uint64_t>());
-  if (finished + passed < processes)
-    text += fmt::format("{} processes did not reach MPI_Finalize; their counts are missing\n",
-                        processes - finished - passed);
+  if (aborted > 0) text += fmt::format("{} processes called MPI_Abort; their counts are those until then\n", aborted);
+  if (const int lost = processes - finished - passed - aborted; lost > 0)
+    text += fmt::format("{} processes did not reach MPI_Finalize; their counts are missing\n", lost);
   return text;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal mpi-threads`: which preload library a command line needs, the command with it, and what its processes reported.
-// Who may call: the command's main thread. Throws shoal::error where nothing could come of it: a program linked
-// statically, an MPI without a preload library here, no MPI at all. Shown by tests/unit/mpi_threads and tests/mpi.
+// `shoal mpi-threads`: which preload library a command line needs, the command with it, and what its processes
+// reported. Who may call: the command's main thread. Throws shoal::error where nothing could come of it: a program
+// linked statically, an MPI without a preload library here, no MPI at all. Shown by tests/unit/mpi_threads and
+// tests/mpi.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,7 +19,8 @@ struct launch_plan {
   std::string mpi;                       // whose preload library it is
 };
 
-/// `mpi`: "" for what the program is linked with, else the library's name. `libraries`: where the preload libraries lie.
+/// `mpi`: "" for what the program is linked with, else the library's name. `libraries`: where the preload libraries
+/// lie.
 launch_plan plan(const std::vector<std::string>& command, const std::string& mpi, const settings& s,
                  const std::vector<std::string>& libraries);
 

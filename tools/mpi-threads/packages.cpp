@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mpi-threads/packages.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <map>
 #include <utility>
+
+#include "machine/thread_id.hpp"
 
 namespace shoal::mpi_threads {
 
@@ -29,7 +30,7 @@ package_map packages_of_machine() {
   map.count = *std::ranges::max_element(packages) + 1;
   if (map.count > 1)
     map.here = [packages = std::move(packages)] {
-      const auto place = static_cast<std::size_t>(std::max(sched_getcpu(), 0));
+      const auto place = machine::current_processor();
       return place < packages.size() ? packages[place] : 0;
     };
   return map;

@@ -25,7 +25,7 @@ std::string report_json(const process_report& r, std::span<const char* const> na
       "\n"
       R"( "dangling": {{"measured": {}, "samples": {}, "average": {:.6g}, "most": {}, "outstanding_average": {:.6g}}},)"
       "\n{} \"calls\": {{",
-      r.library, r.state, r.level, r.reason, r.chosen.lock, r.chosen.wait, r.chosen.bound, r.chosen.spins, getpid(),
+      r.mpi, r.state, r.level, r.reason, r.chosen.lock, r.chosen.wait, r.chosen.bound, r.chosen.spins, getpid(),
       r.sum.contended, r.sum.won_again, r.sum.fair, fmt::join(r.sum.by_thread, ", "), r.chosen.dangling,
       r.dangling_samples, r.dangling_average, r.dangling_most, r.outstanding_average, entries);
   const char* separator = "";
@@ -42,7 +42,7 @@ std::string report_json(const process_report& r, std::span<const char* const> na
 
 std::string report_table(const process_report& r, std::span<const char* const> names) {
   std::string text = fmt::format("MPI calls of process {} through the lock {} ({}); {} initialised {}\n", getpid(),
-                                 r.chosen.lock, r.chosen.wait, r.library, r.level);
+                                 r.chosen.lock, r.chosen.wait, r.mpi, r.level);
   text += fmt::format("{:<28}{:>12}{:>12}{:>12}{:>14}{:>14}\n", "function", "calls", "high", "low", "waited ms",
                       "longest us");
   for (std::size_t i = 0; i < r.sum.calls.size(); ++i) {

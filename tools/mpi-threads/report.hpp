@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a process says of its run: a JSON object in a file of the reports' folder, or a table. The command sums the
-// objects of all processes. Who may call: the thread that ends MPI. Shown by tests/unit/mpi_threads/report_test.cpp.
+// objects of all processes. Who may call: the thread that ends MPI. Shown by tests/unit/mpi_threads/arbiter_test.cpp.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 namespace shoal::mpi_threads {
 
 struct process_report {
-  std::string library;  // "openmpi", "mpich", "abi"
-  std::string state;    // "running", "finished", "aborted", "passed": did not ask for threads
-  std::string level;    // with which the library was initialised
-  std::string reason;   // a function that the program uses and that must go without the lock; or nothing
+  std::string mpi;     // "openmpi", "mpich", "custom"
+  std::string state;   // "running", "finished", "aborted", "passed": did not ask for threads
+  std::string level;   // with which the library was initialised
+  std::string reason;  // a function that the program uses and that must go without the lock; or nothing
   settings chosen;
   arbiter_sum sum;
   double dangling_average = 0;  // requests complete and not yet freed, over samples

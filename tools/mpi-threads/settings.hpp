@@ -21,7 +21,7 @@ struct settings {
       underneath;       // NAME=value,...: the MPI library's own settings, for programs that the lock is put in front of
   std::string reports;  // a folder for a report per process; empty: a table on standard error
 
-  /// "NAME=value" for each that differs from the default.
+  /// "NAME=value" for each, so that none of this process's own environment counts.
   std::vector<std::string> environment() const;
   /// Throws shoal::error unless all values make sense.
   void check() const;

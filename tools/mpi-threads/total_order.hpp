@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which this process executes collective calls that block inside the library, agreed with the others
 // (Skeen's total order multicast): each member proposes a number, the greatest is the call's, and every process
-// gives the calls that it takes part in their turn by their numbers. So two threads that make communicators at the same time
-// do so in the same order everywhere, and nobody waits inside the library for one who waits for the lock.
+// gives the calls that it takes part in their turn by their numbers. So two threads that make communicators at the same
+// time do so in the same order everywhere, and nobody waits inside the library for one who waits for the lock.
 // Who may call: any thread. propose() only once all members of the call are known to be in it: then every proposal is
 // followed by its fix() without waiting for anything but the members' messages.
 // Guarantees: numbers differ between calls (low half: which process). first() is true for at most one call at a time.

@@ -103,8 +103,6 @@ function wrapper(result, name, list,    n, how, args, number, pmpi, object, head
     object = first_of_kind(how == "onwindow" ? "MPI_Win" : "MPI_File", n)
     printf "  return section_on(%s, %s, [&] { return %s; });\n", number, object, pmpi
   } else if (how == "waits") {
-    # What the C++ bindings import is no sign that the program joins processes: imports.hpp.
-    if (name ~ /^Comm_(spawn|spawn_multiple|accept|connect)$/) printf "  if (!g_unserialized) joins_under_lock(\"%s\");\n", name
     printf "  return waits(%s, [&] { return %s; });\n", number, pmpi
   } else if (how == "request" && n > 0 && kind[n] == "MPI_Request *" && leaves_request(name)) {
     printf "  return shoal::mpi_threads::started(%s, %s, [&] { return %s; });\n", number, arg[n], pmpi
@@ -124,7 +122,7 @@ END {
   count = split(text, statements, ";")
   print "// Made by wrappers.awk."
   if (part == "header") print "#pragma once\n#include <atomic>\nnamespace shoal::mpi_threads {\nstruct number {\n  enum : int {"
-  else print "#include \"tools/mpi-threads/imports.hpp\"\n#include \"tools/mpi-threads/library/wrapping.hpp\"\nusing namespace shoal::mpi_threads;\nstatic void find_library();"
+  else print "#include \"tools/mpi-threads/library/wrapping.hpp\"\nusing namespace shoal::mpi_threads;\nstatic void find_library();"
   for (s = 1; s <= count; s++) {
     line = trimmed(statements[s])
     sub(/^extern[ \t]+/, "", line)

@@ -79,8 +79,8 @@ int run_demo(const bfs_options& o) {
   };
   const bool chosen = o.job.nodes != 0 || o.job.workers != 0;
   if (runtime::is_launched() || chosen) return job(o.job.nodes, o.job.workers);
-  // All processors in one node first; then two nodes, if each can have a processor. The first job has a thread of its own,
-  // because that is pinned as its worker, and what is started later would inherit that.
+  // All processors in one node first; then two nodes, if each can have a processor. The first job has a thread of its
+  // own, because that is pinned as its worker, and what is started later would inherit that.
   const int status = std::async(std::launch::async, [&] { return job(1, 0); }).get();
   return status == 0 && machine::topology::discover().usable_processors() >= 2 ? job(2, 0) : status;
 }

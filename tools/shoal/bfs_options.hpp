@@ -38,7 +38,8 @@ struct bfs_options {
 
 /// Refuses --json and --tree that cannot be written.
 void check_outputs(const bfs_options& options);
-/// Refuses what check_outputs does, what does not fit together, and generated graphs that are larger than the machine's memory.
+/// Refuses what check_outputs does, what does not fit together, and generated graphs that are larger than the machine's
+/// memory.
 void check(const bfs_options& options);
 
 /// A graph as it was asked for, with names where it has any.

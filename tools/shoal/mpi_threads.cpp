@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 struct mpi_threads_request {
   mpi_threads::settings chosen;
-  std::string library, json, before;
+  std::string mpi, json, before;
   std::vector<std::string> command;
 };
 
@@ -112,6 +112,9 @@ nlohmann::json read_json(const std::string& file) {
     throw error(
         errc::invalid_argument,
         file + " has no bias in it; make it with: shoal mpi-threads --lock none --json " + file + " -- COMMAND");
+  if (read.value("lock", "") != "none")
+    throw error(errc::invalid_argument,
+                file + " is of a run behind a lock; --before compares with one without: --lock none");
   return read;
 }
 
@@ -124,7 +127,7 @@ int run(mpi_threads_request request) {
   const report_folder reports;
   request.chosen.reports = reports.path();
   const mpi_threads::launch_plan plan =
-      mpi_threads::plan(request.command, request.library, request.chosen, library_folders());
+      mpi_threads::plan(request.command, request.mpi, request.chosen, library_folders());
   machine::spawn_request what;
   what.arguments = plan.arguments;
   what.environment = plan.environment;
@@ -134,6 +137,8 @@ int run(mpi_threads_request request) {
   signals.serve(job);
   const machine::exit_status status = job.reap();
   nlohmann::json sum = mpi_threads::collect(reports.path());
+  if (!before.is_null() && before.value("command", nlohmann::json()) != request.command)
+    fmt::print(stderr, "shoal mpi-threads: {} is of another command line\n", request.before);
   if (!before.is_null()) sum["before"] = {{"lock", before.value("lock", "")}, {"entries", before["entries"]}};
   fmt::print(stderr, "{}", mpi_threads::describe(sum));
   sum["shoal"] = SHOAL_VERSION;
@@ -171,7 +176,7 @@ subcommand_body declare_mpi_threads(CLI::App& app) {
   app.add_option("--before", request->before, "compare with the bias in FILE, the --json of a run with --lock none")
       ->type_name("FILE");
   app.add_flag("--dangling", request->chosen.dangling, "count requests that are complete and not yet freed (costs)");
-  app.add_option("--library", request->library, "the MPI library, where the program does not tell (scripts)")
+  app.add_option("--library", request->mpi, "the MPI library, where the program does not tell (scripts)")
       ->check(CLI::IsMember({"openmpi", "mpich", "custom"}));
   app.add_option("--json", request->json, "write what was counted there; -: standard output")->type_name("FILE");
   app.add_option("command", request->command, "the launcher's command line, behind --")->required();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heat on a square plate with cold edges: each sweep sets every inner cell to the mean of its four neighbours, from one
 // grid to another. A loop over rows per sweep, many sweeps: what matters is that a worker gets the rows it had before.
-// The plate starts with sin x sin y, the slowest mode, which each sweep multiplies by cos(pi / (n - 1)): so the state after
-// any number of sweeps is known, and a single cell that was left out in one sweep is found.
+// The plate starts with sin x sin y, the slowest mode, which each sweep multiplies by cos(pi / (n - 1)): so the state
+// after any number of sweeps is known, and a single cell that was left out in one sweep is found.
 // Work: cells computed. Source: SYSTEMS: Chasapis 2014 (heat 2048). Shown by tests/unit/problems/heat_test.cpp.
 #pragma once
 
@@ -60,8 +60,8 @@ public:
     const std::vector<double> s = shape();
     const double factor = std::cos(std::numbers::pi / static_cast<double>(n_ - 1));
     const double left = std::pow(factor, static_cast<double>(sweeps));
-    // A cell that missed a sweep errs by 1 - factor; this is below what is left of that when later sweeps have spread it,
-    // and far above what rounding can do.
+    // A cell that missed a sweep errs by 1 - factor; this is below what is left of that when later sweeps have spread
+    // it, and far above what rounding can do.
     const double tolerance = (1 - factor) * 1e-4;
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < n_; ++j) {

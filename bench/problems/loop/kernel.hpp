@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop of very many iterations that do next to nothing: iteration i adds 1 to the i-th number. Measures what a parallel
-// loop costs beside its body, which the compiler vectorizes if the construct lets it. The numbers are short, so that memory
-// is less of a limit, but no bytes, which for the compiler could be a part of the loop's own variables.
+// A loop of very many iterations that do next to nothing: iteration i adds 1 to the i-th number. Measures what a
+// parallel loop costs beside its body, which the compiler vectorizes if the construct lets it. The numbers are short,
+// so that memory is less of a limit, but no bytes, which for the compiler could be a part of the loop's own variables.
 // The check is that every iteration was done, once. Work: iterations. Shown by tests/unit/problems/loop_test.cpp.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix product C = A B of doubles, in tiles of C of 128 x 128: a tile is the leaf, one task each. Within a tile pieces of
-// A and B are packed so that the innermost loop reads both in order, from the caches, and keeps 6 x 2 vectors of C in
-// registers. The vectors' length is what the compiler's target has; every runtime is compiled for the same one.
+// Matrix product C = A B of doubles, in tiles of C of 128 x 128: a tile is the leaf, one task each. Within a tile
+// pieces of A and B are packed so that the innermost loop reads both in order, from the caches, and keeps 6 x 2 vectors
+// of C in registers. The vectors' length is what the compiler's target has; every runtime is compiled for the same one.
 // The matrices hold small whole numbers, so that the product is exact and the check by random vectors is too.
 // A leaf must not wait: its packed pieces are the thread's. Work: multiplications with addition.
 // Source: Goto and van de Geijn, TOMS 2008; Freivalds 1977. Shown by tests/unit/problems/matmul_test.cpp.

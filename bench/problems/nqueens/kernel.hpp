@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // All ways to place n queens on an n x n board so that none attacks another, by backtracking: a board is three sets of
-// bits (columns and both diagonals under attack in the next row), a task per placement that is possible, down to the last
-// row. All placements of a row but the last are spawned, the last is called. The size is n. Verified against the known
-// numbers of solutions (OEIS A000170). Work: placements, counted by the search.
+// bits (columns and both diagonals under attack in the next row), a task per placement that is possible, down to the
+// last row. All placements of a row but the last are spawned, the last is called. The size is n. Verified against the
+// known numbers of solutions (OEIS A000170). Work: placements, counted by the search.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quicksort: keys are partitioned around a pivot, then both sides are sorted, as tasks while they are long; short ones by
-// std::sort. The first partitions are the critical path, so two workers gain less than twice.
+// Quicksort: keys are partitioned around a pivot, then both sides are sorted, as tasks while they are long; short ones
+// by std::sort. The first partitions are the critical path, so two workers gain less than twice.
 // Variants: keys of 32 or 64 bits, random or nearly sorted (one in a hundred displaced). The pivot depends on the keys
 // alone, so every run takes the same cuts. Work: keys, all of them in order at the end, and the same ones as before.
 // Source: Hoare 1961; SYSTEMS: Chasapis 2014. Shown by tests/unit/problems/quicksort_test.cpp.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The unbalanced tree without hashing: a tree of the shape of UTS T1, whose nodes are 8 bytes and whose generator is a
 // cheap mix of them, so that a node costs a few nanoseconds and the tasks are nearly all that is measured. A task per
-// node: all children but the last are spawned, the last is called, then the node waits. Numbers of children are geometric
-// (4 on average) in 256 steps, by the first byte of a node's mixed state; nodes at the last level are leaves. The size is
-// how many levels. Verified against a walk with a stack of its own. Work: nodes, counted by the search.
+// node: all children but the last are spawned, the last is called, then the node waits. Numbers of children are
+// geometric (4 on average) in 256 steps, by the first byte of a node's mixed state; nodes at the last level are leaves.
+// The size is how many levels. Verified against a walk with a stack of its own. Work: nodes, counted by the search.
 #pragma once
 
 #include <array>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unbalanced tree search (Olivier, Huan, Liu, Prins, Dinan, Sadayappan, Tseng: UTS, LCPC 2006): count the nodes of a tree
-// whose shape nobody knows before. A node is 20 bytes; the SHA-1 of them and a child's number is the child, and the last
-// four bytes, as a number below 2^31, decide how many children there are. A task per node: all children but the last
-// are spawned, the last is called, then the node waits. Sizes: 1 is the tree T1 (geometric: wide, ten levels), 3 is T3
-// (binomial: 1572 levels deep, most subtrees tiny). The verifier is the published nodes, leaves and depth of each.
-// Work: nodes, counted by the search. The generator and the hash are the same code for all.
+// Unbalanced tree search (Olivier, Huan, Liu, Prins, Dinan, Sadayappan, Tseng: UTS, LCPC 2006): count the nodes of a
+// tree whose shape nobody knows before. A node is 20 bytes; the SHA-1 of them and a child's number is the child, and
+// the last four bytes, as a number below 2^31, decide how many children there are. A task per node: all children but
+// the last are spawned, the last is called, then the node waits. Sizes: 1 is the tree T1 (geometric: wide, ten levels),
+// 3 is T3 (binomial: 1572 levels deep, most subtrees tiny). The verifier is the published nodes, leaves and depth of
+// each. Work: nodes, counted by the search. The generator and the hash are the same code for all.
 #pragma once
 
 #include <algorithm>

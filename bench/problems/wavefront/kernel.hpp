@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A wavefront: in a square of tiles each waits for its upper and its left neighbour. A tile combines their values into
-// its own, mixed `grain` times (0: an empty tile, two loads and a store; 1000: about a microsecond). The size is how many
-// tiles a side has. A run sweeps k_sweeps times over the square, one after the other; the corner begins with what the
-// far corner got in the sweep before, so a tile that ran too early leaves a wrong value behind. Verified against a serial
-// run, all tiles. Work: tiles. Whoever keeps counters of what a tile still waits for sets them again as tiles run.
+// its own, mixed `grain` times (0: an empty tile, two loads and a store; 1000: about a microsecond). The size is how
+// many tiles a side has. A run sweeps k_sweeps times over the square, one after the other; the corner begins with what
+// the far corner got in the sweep before, so a tile that ran too early leaves a wrong value behind. Verified against a
+// serial run, all tiles. Work: tiles. Whoever keeps counters of what a tile still waits for sets them again as tiles
+// run.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Word count: how often each word occurs in a text of lines of equal length. Each task counts its lines into a table of its
-// own, tables are merged in pairs. The words are drawn by Zipf's law: the r-th most frequent one with a weight of 1/r.
-// The check is against what the generator wrote, word by word. Work: words. Tables hold views of the text.
+// Word count: how often each word occurs in a text of lines of equal length. Each task counts its lines into a table of
+// its own, tables are merged in pairs. The words are drawn by Zipf's law: the r-th most frequent one with a weight of
+// 1/r. The check is against what the generator wrote, word by word. Work: words. Tables hold views of the text.
 // Source: SYSTEMS: Chasapis 2014 (12000 x 12000 characters). Shown by tests/unit/problems/wordcount_test.cpp.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the elements of a global array are: a distribution, and the offset that the array has in the segment of every node
-// that holds a part of it. Owner and place of an index come from a multiplication.
+// Where the elements of a global array are: a distribution, and the offset that the array has in the segment of every
+// node that holds a part of it. Owner and place of an index come from a multiplication.
 // Who may call: anyone; pure functions. Shown by tests/unit/array/array_layout_test.cpp.
 #pragma once
 

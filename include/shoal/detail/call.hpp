@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls on other nodes with results and exceptions: what loops over nodes, on() and arrays are made of.
 // Who may call: tasks. begin_call may switch (when buffers are full), call_state::wait does.
-// Guarantees: the function runs as a task of its own on the node and may wait; its answer, or its exception as type name,
-// message and origin, comes back when it has ended and all that it began asynchronously is complete.
+// Guarantees: the function runs as a task of its own on the node and may wait; its answer, or its exception as type
+// name, message and origin, comes back when it has ended and all that it began asynchronously is complete.
 // Arguments and answer are words: trivially copyable values, at most k_most_call_words.
 // Shown by tests/cluster/call_test.cpp.
 #pragma once

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records that travel, byte for byte. A command is a header word and as many words as its operation says:
 //     bits 63..56 operation   55..44 small value or word count   43..0 offset in the owner's segment, or code
-// An element operation whose value fits into 12 signed bits is one word; otherwise the small value is k_value_follows and
-// the value is the next word. A compare-exchange carries two words. Replies are bare words, in the order of the
+// An element operation whose value fits into 12 signed bits is one word; otherwise the small value is k_value_follows
+// and the value is the next word. A compare-exchange carries two words. Replies are bare words, in the order of the
 // requests: who waits for which is kept at the sender. So a remote add of one is 8 bytes, a remote get 8 and 8.
 // Who may call: anyone; pure functions. Shown by tests/unit/command/command_test.cpp.
 #pragma once

@@ -2,9 +2,9 @@
 // One operation on one element of memory that this process maps: what a handler does for a remote task, and what a task
 // does itself where the memory is mapped. The same code for both, so that they agree.
 // Who may call: anyone; never switches tasks.
-// Guarantees: `Exclusive` false: atomic with respect to every other such operation, and a put is globally visible when it
-// returns (sequentially consistent, so that flags and data, and store buffering, behave as promised). `Exclusive` true:
-// plain; only where one worker executes and nothing is mapped elsewhere.
+// Guarantees: `Exclusive` false: atomic with respect to every other such operation, and a put is globally visible when
+// it returns (sequentially consistent, so that flags and data, and store buffering, behave as promised). `Exclusive`
+// true: plain; only where one worker executes and nothing is mapped elsewhere.
 // Shown by tests/unit/array/element_access_test.cpp, tests/cluster/litmus_test.cpp.
 #pragma once
 
@@ -101,8 +101,8 @@ inline T access(T& at, T value, [[maybe_unused]] T desired = T{}) noexcept {
   }
 }
 
-/// Copies `bytes` in elements of `unit` bytes (1, 2, 4, 8: none of them tears; 0: as it comes). One side is shared memory:
-/// what is read was complete before, and what comes after the copy comes after it, as flags and data want it.
+/// Copies `bytes` in elements of `unit` bytes (1, 2, 4, 8: none of them tears; 0: as it comes). One side is shared
+/// memory: what is read was complete before, and what comes after the copy comes after it, as flags and data want it.
 inline void copy_elements(void* to, const void* from, std::uint64_t bytes, unsigned unit) noexcept {
   const auto copy = [&]<class T>(T) noexcept {
     auto* t = static_cast<T*>(to);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a future and the task that fills it share: the result, and one word in which whoever comes first leaves word for
-// the other. The completer's last touch is an exchange of that word; then the state is the future's, or its successor's.
-// Who may call: shoal/future.hpp. await() may switch tasks; settle() in a task's end too; the others do not.
-// How cycles are noticed: a task about to wait writes into the word of every state that its stack fills that it is to
-// be found there, and into the notes of its stack for whose stack it waits; then it follows these edges. Edges are
+// the other. The completer's last touch is an exchange of that word; then the state is the future's, or its
+// successor's. Who may call: shoal/future.hpp. await() may switch tasks; settle() in a task's end too; the others do
+// not. How cycles are noticed: a task about to wait writes into the word of every state that its stack fills that it is
+// to be found there, and into the notes of its stack for whose stack it waits; then it follows these edges. Edges are
 // written before they are followed, so the last task of a cycle sees it whole; they hold numbers of waits, so that a
 // second look tells whether all existed at once. No order or store of this lies on a path that does not wait.
 // Shown by tests/unit/sched/future_test.cpp, tests/unit/sched/future_cycle_test.cpp.
@@ -267,7 +267,8 @@ struct vector_of_futures {
   std::vector<future<T>> futures;
 };
 
-/// Several results as one. Who waits for it waits for one part after the other; a continuation has the parts count down.
+/// Several results as one. Who waits for it waits for one part after the other; a continuation has the parts count
+/// down.
 template <class Parts>
 struct gather_state final : future_value<typename Parts::result> {
   explicit gather_state(Parts given)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cell and the bell for waiters that do not block their thread but leave it, as tasks do: wait_cell and wait_bell for
-// policies that have a `task`, self(), leave() (until woken once) and wake(task). wake() may come before leave().
+// The cell and the bell for waiters that do not block their thread but leave it, as tasks do: wait_cell and wait_bell
+// for policies that have a `task`, self(), leave() (until woken once) and wake(task). wake() may come before leave().
 // Who may call: as wait_cell.hpp and wait_bell.hpp; wait() switches tasks.
-// Guarantees: as there. An unlock has a fence in the bell, since tasks are too many and too quick for one on all threads.
-// Shown by tests/unit/sched/task_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
+// Guarantees: as there. An unlock has a fence in the bell, since tasks are too many and too quick for one on all
+// threads. Shown by tests/unit/sched/task_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
 #pragma once
 
 #include <atomic>

@@ -2,8 +2,8 @@
 // A parallel loop within one process: the body, how many pieces of its range are out, and who is told at the end.
 // Who may call: loop_frame belongs to the stack that runs it; loop_state is shared by the workers of the node.
 // How: a worker goes through its range in chunks from the front. When its deque is empty it puts the far half there
-// (lazy binary splitting: Tzannes et al., PPoPP 2010), so that ranges are split only as often as somebody may want half.
-// When an iteration waits, what is left of the range goes to the deque and the waiting stack keeps one iteration.
+// (lazy binary splitting: Tzannes et al., PPoPP 2010), so that ranges are split only as often as somebody may want
+// half. When an iteration waits, what is left of the range goes to the deque and the waiting stack keeps one iteration.
 // Positions count from 0; what iteration or tile lies at one is the business of the piece function (loop_space.hpp).
 // Shown by tests/unit/sched/loop_test.cpp.
 #pragma once
@@ -70,8 +70,8 @@ class affinity_map;
 struct local_loop final : loop_state {
   suspended* caller = nullptr;
   affinity_map* map = nullptr;  // of a loop with affinity
-  // Whether one of the two, the caller at its end and `finished`, has been here; partner of each: the other. The loop is
-  // gone once the second has.
+  // Whether one of the two, the caller at its end and `finished`, has been here; partner of each: the other. The loop
+  // is gone once the second has.
   std::atomic<bool> met{false};
 };
 
@@ -80,14 +80,14 @@ struct local_loop final : loop_state {
 bool is_outermost() noexcept;
 void set_outermost(bool outermost) noexcept;
 
-/// A chunk that makes some thirty per worker, so that the last ones even out; no more than `most`, since between two chunks
-/// the worker looks at its messages.
+/// A chunk that makes some thirty per worker, so that the last ones even out; no more than `most`, since between two
+/// chunks the worker looks at its messages.
 inline constexpr std::uint64_t k_longest_chunk = 1024;
 inline constexpr std::uint64_t k_longest_part = 16384;  // for bodies with loops of their own
 std::uint64_t default_grain(std::uint64_t iterations, unsigned workers, std::uint64_t most = k_longest_chunk) noexcept;
 
-/// Runs [begin, end) on this worker, offering halves to others, as one (already counted) piece of `loop`. Switches if the
-/// body does.
+/// Runs [begin, end) on this worker, offering halves to others, as one (already counted) piece of `loop`. Switches if
+/// the body does.
 void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept;
 /// Offers [begin, end) as one (already counted) piece of `loop` to this worker's loop and to thieves.
 void spawn_piece(worker_face& w, loop_state& loop, std::uint64_t begin, std::uint64_t end);
@@ -104,8 +104,8 @@ struct loop_parts {
   constexpr std::uint64_t end(std::uint64_t k) const noexcept { return begin(k + 1); }
 };
 
-// Each runs the loop and returns when all of it is done; rethrows the first exception. Switches only if something of it is
-// not done when the caller has no more.
+// Each runs the loop and returns when all of it is done; rethrows the first exception. Switches only if something of it
+// is not done when the caller has no more.
 /// Split on demand.
 void run_loop_here(local_loop& loop, std::uint64_t begin, std::uint64_t end);
 /// Part k on worker k and nowhere else.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a range, a body and a partitioner to a loop of the engine: what bodies are called with, how long chunks are, where
-// partial results meet.
+// From a range, a body and a partitioner to a loop of the engine: what bodies are called with, how long chunks are,
+// where partial results meet.
 // Who may call: tasks, through shoal/loop.hpp and shoal/parallel_for.hpp. It switches as loops do.
 // Guarantees: those of shoal/loop.hpp. Shown by tests/unit/sched/parallel_for_test.cpp, parallel_reduce_test.cpp.
 #pragma once
@@ -189,7 +189,8 @@ void run_over(const Box& box, const loop_plan& plan, Rest&... rest) {
   run_parts(loop, plan, pieces.space.size(), pieces.space.cut.tiles());
 }
 
-/// How a piece holds a body while it runs: a small plain one as its own copy, which the compiler sees that no store changes.
+/// How a piece holds a body while it runs: a small plain one as its own copy, which the compiler sees that no store
+/// changes.
 template <class Body>
 concept small_and_plain = std::is_trivially_copyable_v<Body> && std::is_copy_constructible_v<Body> &&
                           sizeof(Body) <= 64;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on other nodes, the lowest form: a function and its payload, executed in place by whichever worker decodes them.
-// Who may call: send() tasks (it may switch, when buffers are full); a receiver runs inside a poll and must neither wait
-// nor throw nor send: what may wait it makes a task.
+// Calls on other nodes, the lowest form: a function and its payload, executed in place by whichever worker decodes
+// them. Who may call: send() tasks (it may switch, when buffers are full); a receiver runs inside a poll and must
+// neither wait nor throw nor send: what may wait it makes a task.
 // Guarantees: payload arrives as it was; messages from a worker to a node are executed in order. Code travels as image
 // and offset; see src/remote/code.hpp.
 // Shown by tests/unit/remote/handlers_test.cpp, tests/cluster/completion_test.cpp.
@@ -29,7 +29,8 @@ inline constexpr std::size_t k_most_payload_words = 1536;
 /// What names the receiver on every node.
 std::uint64_t code_of(receiver function);
 
-/// Room for a message to another node, behind its header: the caller fills `words` words and advances the cursor by them.
+/// Room for a message to another node, behind its header: the caller fills `words` words and advances the cursor by
+/// them.
 inline stream& begin_message(worker_face& w, std::uint32_t node, std::uint64_t code, std::size_t words) {
   port& p = *static_cast<port*>(w.port);
   stream& s = room_for(p, node, 1 + words);

@@ -137,7 +137,8 @@ void flush_all(port& p) noexcept;
 /// Looks at the messages. Does not switch.
 void poll_port(port& p) noexcept;
 
-/// To be called on each access that needs no message: keeps this node serving others. Whether modifications may be plain.
+/// To be called on each access that needs no message: keeps this node serving others. Whether modifications may be
+/// plain.
 inline bool attend(port& p) noexcept {
   const std::uint8_t unusual = p.unusual.load(std::memory_order_relaxed);
   if (unusual == 0) [[likely]]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a worker writes its next command for a node: the open part of an aggregation buffer. Two pointers, so that the
-// common case of an access is a comparison, the stores of the command, and an addition. The rest is src/aggregate/outbox.hpp.
-// Who may call: the worker that owns it.
+// common case of an access is a comparison, the stores of the command, and an addition. The rest is
+// src/aggregate/outbox.hpp. Who may call: the worker that owns it.
 #pragma once
 
 #include <cstdint>

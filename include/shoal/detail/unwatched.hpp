@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For ThreadSanitizer builds of the project; empty elsewhere. A worker's own state (streams, window, deque) is touched by
-// all its stacks in turn; TSan thinks in stacks, among which the switch gives no order, and would call that races.
+// For ThreadSanitizer builds of the project; empty elsewhere. A worker's own state (streams, window, deque) is touched
+// by all its stacks in turn; TSan thinks in stacks, among which the switch gives no order, and would call that races.
 // Who may call: the library's own code, around accesses to a worker's state. Atomics are still seen.
 #pragma once
 
@@ -38,8 +38,8 @@ public:
   unwatched& operator=(const unwatched&) = delete;
 };
 
-/// Marks for a hand-over that TSan cannot see: release before a task is offered, woken or ends; acquire where it is taken,
-/// resumed or joined.
+/// Marks for a hand-over that TSan cannot see: release before a task is offered, woken or ends; acquire where it is
+/// taken, resumed or joined.
 inline void release_to([[maybe_unused]] void* address) noexcept {
 #if SHOAL_TSAN
   __tsan_release(address);

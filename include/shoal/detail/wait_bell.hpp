@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many waiters for something that a word of the lock shows: wait(ready) returns once ready() has said yes. Whoever makes
-// the change stores it and then rings: ring_one() where one waiter can use it (and rings again when it is done with it),
-// ring_all() where only a particular one can. Ringing costs a load while nobody sleeps.
+// Many waiters for something that a word of the lock shows: wait(ready) returns once ready() has said yes. Whoever
+// makes the change stores it and then rings: ring_one() where one waiter can use it (and rings again when it is done
+// with it), ring_all() where only a particular one can. Ringing costs a load while nobody sleeps.
 // Who may call: any thread; wait() blocks as its policy says, or switches tasks with task_wait.
-// Guarantees: no change is slept over: a sleeper announces itself, makes all threads fence, and looks once more (Dekker;
-// the unlocker's half is a store, a compiler fence and a load). The bell must outlive every ring().
+// Guarantees: no change is slept over: a sleeper announces itself, makes all threads fence, and looks once more
+// (Dekker; the unlocker's half is a store, a compiler fence and a load). The bell must outlive every ring().
 // Shown by tests/unit/locks/any_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
 #pragma once
 

@@ -17,7 +17,8 @@
 
 namespace shoal::detail {
 
-/// A piece of work that nobody has started. `run` is called once, by the worker that takes it, and disposes of the task.
+/// A piece of work that nobody has started. `run` is called once, by the worker that takes it, and disposes of the
+/// task.
 struct task {
   using function = void (*)(task&) noexcept;
   function run;
@@ -89,7 +90,8 @@ void* allocate_anew(std::size_t bytes);
 void wake_a_sleeper(worker_face& w) noexcept;
 void spawn_timed(worker_face& w, task& t);
 
-/// At least `bytes`, aligned for any object that does not ask for more than new gives. Recycled blocks up to k_block_bytes, else from the system.
+/// At least `bytes`, aligned for any object that does not ask for more than new gives. Recycled blocks up to
+/// k_block_bytes, else from the system.
 inline void* allocate(worker_face& w, std::size_t bytes) {
   const unwatched quiet;
   worker_face::block* const b = w.blocks;

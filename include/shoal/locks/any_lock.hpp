@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock whose kind and way of waiting are chosen by name when the program runs. Besides what the kind does, it remembers
-// which thread holds it, so that a thread that ended while holding can be named.
+// A lock whose kind and way of waiting are chosen by name when the program runs. Besides what the kind does, it
+// remembers which thread holds it, so that a thread that ended while holding can be named.
 // Who may call: any thread; not tasks (task_lock.hpp is for them). lock() and lock_for() block as the wait_kind says.
 // Guarantees: what was written before unlock() is visible after the next lock(). Works with std::lock_guard and
 // std::unique_lock. Costs a virtual call and two stores more than the kind itself. Must outlive every unlock() that has

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fair within a bound: whoever is running may take a free lock before those who wait, but each waiter at the head of the
-// queue is passed at most `bound` times; then it is handed the lock. So with more threads than processors most hand-overs
-// need no switch, and every wait is bounded: n waiters before it, so (n + 1) * (bound + 1) acquisitions, its own included.
-// Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
-// Guarantees: first come first served among those who wait. try_lock() may pass as lock() may. Uncontended it is an
-// exchange and a store. Must outlive every unlock() that has begun.
+// Fair within a bound: whoever is running may take a free lock before those who wait, but each waiter at the head of
+// the queue is passed at most `bound` times; then it is handed the lock. So with more threads than processors most
+// hand-overs need no switch, and every wait is bounded: n waiters before it, so (n + 1) * (bound + 1) acquisitions, its
+// own included. Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is
+// ignored. Guarantees: first come first served among those who wait. try_lock() may pass as lock() may. Uncontended it
+// is an exchange and a store. Must outlive every unlock() that has begun.
 // Shown by tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
 #pragma once
 
@@ -38,8 +38,8 @@ public:
 private:
   using word = typename Atomics::template atomic<std::uint32_t>;
 
-  // Those who wait queue for being the head, which alone competes with those who come. The holders count for it, so that
-  // it need not even run to be passed no more often than it should.
+  // Those who wait queue for being the head, which alone competes with those who come. The holders count for it, so
+  // that it need not even run to be passed no more often than it should.
   [[gnu::noinline]] void wait() {
     waiters_.fetch_add(1, std::memory_order_relaxed);
     queue_.lock();

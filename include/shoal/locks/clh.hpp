@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CLH queue lock: first come, first served; each waiter waits at the node of the one before it. The nodes lie in the
-// lock, as many as `most_threads`; whoever comes picks a free one, nearly always that of its last time. More threads than
-// that may use the lock, but those beyond wait for a node, in no order.
+// The CLH queue lock: first come, first served; each waiter waits at the node of the one before it. The nodes lie in
+// the lock, as many as `most_threads`; whoever comes picks a free one, nearly always that of its last time. More
+// threads than that may use the lock, but those beyond wait for a node, in no order.
 // Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
 // Must outlive every unlock() that has begun. try_lock() says no also while no node is free.
 // Craig (1993); Magnusson, Landin & Hagersten, "Queue locks on cache coherent multiprocessors" (1994).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cohort lock over packages (or NUMA nodes): a ticket lock for each package, and one among the packages, which the
-// holder's package keeps while threads of its own wait, for at most `bound` hand-overs in a row. So what the lock guards
-// stays in the caches of a package. First come first served within a package and among packages.
+// holder's package keeps while threads of its own wait, for at most `bound` hand-overs in a row. So what the lock
+// guards stays in the caches of a package. First come first served within a package and among packages.
 // Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
 // Must outlive every unlock() that has begun. The package is asked for at each lock() (package_map.hpp).
 // Dice, Marathe & Shavit, "Lock cohorting" (2012). Shown by tests/unit/locks/kinds_test.cpp, model:

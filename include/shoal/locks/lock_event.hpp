@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a waiter of a message-driven lock waits for besides the lock: a message, a completion. Whoever sees it come says so
-// with raise(), with or without the lock; the waiter is then served next (see message.hpp). Other locks ignore it.
+// What a waiter of a message-driven lock waits for besides the lock: a message, a completion. Whoever sees it come says
+// so with raise(), with or without the lock; the waiter is then served next (see message.hpp). Other locks ignore it.
 // Who may call: any thread or task. Never waits. The event outlives the lock() or lock_for() that it was given to.
 // Shown by tests/unit/locks/kinds_test.cpp.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The MCS queue lock: first come, first served, and each waiter spins on a word of its own, so that a hand-over touches
-// the caches of two threads only. The form that needs no node after lock() has returned: the node of a waiter lies on its
-// stack, and who gets the lock takes its successor over into the lock itself.
+// the caches of two threads only. The form that needs no node after lock() has returned: the node of a waiter lies on
+// its stack, and who gets the lock takes its successor over into the lock itself.
 // Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
 // Must outlive every unlock() that has begun.
 // Mellor-Crummey & Scott (1991); stack-only nodes after Auslander et al., "Enhancement to the MCS lock" (K42).

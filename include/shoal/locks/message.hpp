@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Message-driven: a waiter may say what it waits for besides the lock (lock_event.hpp). The first waiter whose event has
-// been raised is served next; else, and among those without events, first come first served. So the thread whose message
-// has come need not wait for those that could only look for theirs. The first in the queue is passed at most `bound` times.
-// Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
-// Must outlive every unlock() that has begun. An unlock costs a step for each waiter.
+// Message-driven: a waiter may say what it waits for besides the lock (lock_event.hpp). The first waiter whose event
+// has been raised is served next; else, and among those without events, first come first served. So the thread whose
+// message has come need not wait for those that could only look for theirs. The first in the queue is passed at most
+// `bound` times. Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is
+// ignored. Must outlive every unlock() that has begun. An unlock costs a step for each waiter.
 // Future work of Amer et al., "MPI+Threads: runtime contention and remedies" (2015).
 // Shown by tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system's mutex (pthread_mutex_t) behind the interface of the other locks, to compare with: who is awake takes it by
-// compare-and-swap, so it favours the core that has just released it. It waits as the C library does, whatever is asked.
-// Who may call: any thread; not for tasks (shoal::mutex is). The class is ignored.
+// The system's mutex (pthread_mutex_t) behind the interface of the other locks, to compare with: who is awake takes it
+// by compare-and-swap, so it favours the core that has just released it. It waits as the C library does, whatever is
+// asked. Who may call: any thread; not for tasks (shoal::mutex is). The class is ignored.
 // Shown by tests/unit/locks/any_lock_test.cpp.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which package (or NUMA node: whatever is dear to cross) the calling thread is in: what a hierarchical lock is made for.
-// of_machine() asks the machine; a program or a benchmark may describe another arrangement by its own function.
-// Who may call: `here` is called by every lock() of a hierarchical lock, on any thread; it must be quick and answer less
-// than `count`. Never switches tasks. of_machine() reads the topology, which takes a while.
+// Which package (or NUMA node: whatever is dear to cross) the calling thread is in: what a hierarchical lock is made
+// for. of_machine() asks the machine; a program or a benchmark may describe another arrangement by its own function.
+// Who may call: `here` is called by every lock() of a hierarchical lock, on any thread; it must be quick and answer
+// less than `count`. Never switches tasks. of_machine() reads the topology, which takes a while.
 // Shown by tests/unit/locks/kinds_test.cpp.
 #pragma once
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes: a thread of class 0 goes before those of class 1, and so on; first come first served within a class. The H/L/B
-// construction, repeated: at each level the first of the higher class takes a barrier B too, which keeps the lower
-// classes out, and the last of them to leave gives it back. Lower classes starve while higher ones keep coming: they are
-// for polling. With three classes or more, one thread of each lower class may have passed the barriers of classes between
-// before these came, and then waits beside them.
+// Classes: a thread of class 0 goes before those of class 1, and so on; first come first served within a class. The
+// H/L/B construction, repeated: at each level the first of the higher class takes a barrier B too, which keeps the
+// lower classes out, and the last of them to leave gives it back. Lower classes starve while higher ones keep coming:
+// they are for polling. With three classes or more, one thread of each lower class may have passed the barriers of
+// classes between before these came, and then waits beside them.
 // Who may call: any thread, or tasks with task_wait. A class too high counts as the lowest. try_lock() is of class 0.
 // Must outlive every unlock() that has begun. Amer et al., "MPI+Threads: runtime contention and remedies" (2015).
 // Shown by tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.

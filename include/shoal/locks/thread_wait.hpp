@@ -2,8 +2,8 @@
 // How a thread passes the time until a lock is its own. A policy of every lock: spin_wait, yield_wait, park_wait,
 // adaptive_wait (a little of each in turn; the default). Spinning is for threads that have a processor each: as soon as
 // there are more threads than processors, who spins keeps the holder from running.
-// A policy for other waiters has the same members, or a `task`, self(), leave() and wake() for waiters that do not block
-// their thread (detail/leaving_wait.hpp), as task_wait has.
+// A policy for other waiters has the same members, or a `task`, self(), leave() and wake() for waiters that do not
+// block their thread (detail/leaving_wait.hpp), as task_wait has.
 // Who may call: any thread. Blocks the thread, so tasks use task_wait. Never switches tasks.
 // Shown by tests/unit/locks/any_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
 #pragma once

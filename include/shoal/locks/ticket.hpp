@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ticket lock: first come, first served, by one fetch-and-add. Anybody may unlock it for the holder, which other locks
-// are built on. With more threads than processors each hand-over costs a switch: that is the price of strict order.
-// Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
+// The ticket lock: first come, first served, by one fetch-and-add. Anybody may unlock it for the holder, which other
+// locks are built on. With more threads than processors each hand-over costs a switch: that is the price of strict
+// order. Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
 // Must outlive every unlock() that has begun. At most 2^32 waiters. Mellor-Crummey & Scott (1991).
 // Shown by tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nearest first, and near ones more often: those of the same core or L2 NEAR times over, then those of the same L3, then the
-// rest. With `masters` only the first worker of each package looks into other packages.
+// Nearest first, and near ones more often: those of the same core or L2 NEAR times over, then those of the same L3,
+// then the rest. With `masters` only the first worker of each package looks into other packages.
 #include <algorithm>
 #include <array>
 

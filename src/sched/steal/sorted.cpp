@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Down a list of the others by load, which is made anew every REFRESH attempts. After a steal policy1 stays with that
-// victim, policy2 goes back to the head. With `package` a worker looks at its own package only, its first worker at all.
+// victim, policy2 goes back to the head. With `package` a worker looks at its own package only, its first worker at
+// all.
 #include <algorithm>
 
 #include "sched/steal_order.hpp"

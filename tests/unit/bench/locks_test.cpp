@@ -27,6 +27,15 @@ TEST(locks_bench, every_kind_counts_right_and_is_metered) {
     }
 }
 
+TEST(locks_bench, a_class_that_starves_does_not_hold_up_the_run) {
+  lock_load load;
+  load.threads = 6;
+  load.low = 3;
+  load.wait = wait_kind::spin;
+  load.seconds = 0.01;
+  EXPECT_TRUE(measure_lock("priority", load).correct);
+}
+
 TEST(locks_bench, one_thread_beside_the_bare_exchange_and_store) {
   lock_load load;
   load.threads = 1;

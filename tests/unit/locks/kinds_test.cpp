@@ -5,41 +5,71 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <deque>
+#include <fstream>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "machine/thread_id.hpp"
 #include "shoal/locks.hpp"
 
 namespace shoal {
 namespace {
 
-// Whether a thread waits shows in nothing but that it does not come: so each one has some time to begin.
-void let_it_wait() { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
+// In the end they all sleep: the default way of waiting and park_wait do. Whoever was woken counts as awake at once.
+bool asleep(std::uint32_t thread) {
+  std::ifstream stat("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string text;
+  std::getline(stat, text);
+  const auto name_ends = text.rfind(')');
+  return name_ends != std::string::npos && text.size() > name_ends + 2 && text[name_ends + 2] == 'S';
+}
+void await_sleep(const std::atomic<std::uint32_t>& thread) {
+  thread.wait(0);
+  while (!asleep(thread)) std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
 
 template <class Lock>
 class line {
 public:
   explicit line(Lock& lock) : lock_(lock) { lock_.lock(); }
   void add(int name, std::function<void(Lock&)> get) {
-    threads_.emplace_back([this, name, get = std::move(get)] {
+    waiter& one = waiters_.emplace_back();
+    one.thread = std::thread([this, &one, name, get = std::move(get)] {
+      one.number = machine::thread_id();
+      one.number.notify_one();
       get(lock_);
+      one.served = true;
       served_.push_back(name);
-      let_it_wait();  // whoever has moved on in a queue of several steps comes to rest
+      // The holder before has left for good, and whoever has moved on in a queue of several steps comes to rest.
+      while (left_ != served_.size()) std::this_thread::yield();
+      for (const waiter& w : waiters_)
+        if (!w.served) await_sleep(w.number);
       lock_.unlock();
+      ++left_;
     });
-    let_it_wait();
+    await_sleep(one.number);
   }
   std::vector<int> served() {
     lock_.unlock();
-    for (std::thread& t : threads_) t.join();
+    ++left_;
+    for (waiter& w : waiters_) w.thread.join();
     return served_;
   }
 
 private:
+  struct waiter {
+    std::thread thread;
+    std::atomic<std::uint32_t> number{0};
+    bool served = false;
+  };
   Lock& lock_;
-  std::vector<std::thread> threads_;
+  std::deque<waiter> waiters_;  // all there before the first one is served
   std::vector<int> served_;
+  std::atomic<std::size_t> left_{0};  // unlock() has returned: ours at first, then the waiters'
 };
 
 template <class Lock>
@@ -161,13 +191,15 @@ TEST(bounded_lock, a_waiter_is_passed_no_more_often_than_the_bound) {
   bounded_lock<> lock(k_bound);
   std::atomic<bool> served{false};
   lock.lock();
+  std::atomic<std::uint32_t> number{0};
   std::thread waiter([&] {
+    number = machine::thread_id();
+    number.notify_one();
     lock.lock();
     served = true;
     lock.unlock();
   });
-  let_it_wait();
-  let_it_wait();
+  await_sleep(number);
   lock.unlock();
   unsigned passes = 0;
   while (!served) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The meter against arbiters whose bias is known: simulated threads that wait, an arbiter that chooses among them with a
-// given preference, and the factors worked out beside it.
+// The meter against arbiters whose bias is known: simulated threads that wait, an arbiter that chooses among them with
+// a given preference, and the factors worked out beside it.
 #include "shoal/lock_meter.hpp"
 
 #include <gtest/gtest.h>
@@ -77,8 +77,9 @@ TEST(lock_meter, strict_order_never_goes_back_at_once) {
   EXPECT_NEAR(grouped.bias_package, 1, k_close);
 }
 
-// The number of waiters varies: between two acquisitions each thread that does not wait asks with probability 0.3. A fair
-// arbiter chooses among those who wait. The factors are worked out here from the same snapshots, by the definition.
+// The number of waiters varies: between two acquisitions each thread that does not wait asks with probability 0.3. A
+// fair arbiter chooses among those who wait. The factors are worked out here from the same snapshots, by the
+// definition.
 TEST(lock_meter, varying_waiters_by_the_definition) {
   const std::vector<unsigned> packages{0, 0, 0, 1, 1, 2};
   const auto n = static_cast<unsigned>(packages.size());

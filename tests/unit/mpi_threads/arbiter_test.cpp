@@ -142,7 +142,7 @@ TEST(arbiter, may_be_gone_before_its_threads) {
 
 TEST(report, is_json_with_what_was_counted) {
   process_report report;
-  report.library = "openmpi";
+  report.mpi = "openmpi";
   report.state = "finished";
   report.sum.calls.resize(2);
   report.sum.calls[1].calls = 3;

@@ -33,20 +33,5 @@ TEST(imports, a_program_without_mpi_uses_nothing_of_it) {
   EXPECT_EQ(first_used(names), "");
 }
 
-TEST(imports, of_the_cxx_bindings_are_no_sign_of_use) {
-  const char* const waiting[] = {"Win_lock", "Win_complete", "Win_flush", "Comm_spawn", "Comm_get_parent"};
-  const imported bindings{"MPI_Isend", "MPI_Win_lock", "MPI_Win_complete", "MPI_Comm_spawn", "_ZN3MPI4CommC2Ev"};
-  const imported plain{"MPI_Isend", "MPI_Win_lock"}, maker{"MPI_Win_create_c"}, spawns{"MPI_Comm_spawn"};
-  const imported parent{"_ZN3MPI4CommC2Ev", "MPI_Comm_get_parent"}, flush{"_ZN3MPI4CommC2Ev", "MPI_Win_flush"};
-  EXPECT_EQ(first_used_of(std::vector<imported>{bindings}, waiting), "");
-  EXPECT_EQ(first_used_of(std::vector<imported>{plain}, waiting), "MPI_Win_lock");
-  EXPECT_EQ(first_used_of(std::vector<imported>{bindings, plain}, waiting), "MPI_Win_lock");
-  EXPECT_EQ(first_used_of(std::vector<imported>{bindings, maker}, waiting),
-            "MPI_Win_lock");  // a window may come from elsewhere
-  EXPECT_EQ(first_used_of(std::vector<imported>{bindings, spawns}, waiting), "MPI_Comm_spawn");
-  EXPECT_EQ(first_used_of(std::vector<imported>{parent}, waiting), "MPI_Comm_get_parent");
-  EXPECT_EQ(first_used_of(std::vector<imported>{flush}, waiting), "MPI_Win_flush");
-}
-
 }  // namespace
 }  // namespace shoal::mpi_threads

@@ -81,8 +81,8 @@ TEST(partition, static_cuts_boxes_along_the_longest_side) {
   });
 }
 
-// With one block for each worker, and each block waiting until all have begun, nobody can take two: every sweep is forced
-// to have one block per worker, and affinity to have the same one each time.
+// With one block for each worker, and each block waiting until all have begun, nobody can take two: every sweep is
+// forced to have one block per worker, and affinity to have the same one each time.
 TEST(partition, affinity_replays_the_last_sweep) {
   for (const unsigned workers : {1U, 2U, 4U})
     run_pool(workers, [workers] {

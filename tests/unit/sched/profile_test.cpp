@@ -91,8 +91,9 @@ TEST(profile, work_is_the_time_of_the_bodies) {
     const profile_worker total = p.total();
     const double computed = static_cast<double>(computed_ns.load()) * 1e-9;
     EXPECT_GE(computed, 0.95 * k_task_ns * k_tasks * 1e-9);
-    // Besides the bodies there are only joins and the making of tasks. A thread that is interrupted in a short operation
-    // moves time to either side: it counts as work, or, if that operation is one of the few timed, for all of its kind.
+    // Besides the bodies there are only joins and the making of tasks. A thread that is interrupted in a short
+    // operation moves time to either side: it counts as work, or, if that operation is one of the few timed, for all of
+    // its kind.
     EXPECT_GE(total.work_seconds, 0.93 * computed - 0.01) << profile_table(p);
     EXPECT_LE(total.work_seconds, 1.15 * computed + 0.05) << profile_table(p);
     EXPECT_LE(computed, p.wall_seconds * workers);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which each policy tries its victims, on three machines of the studies they come from: 4 packages of 6 cores
-// with L2 caches shared by pairs, 2 of 6 cores with 2 threads, 4 of 8 cores with 2 threads. Worker i is on core i; where
-// threads share cores, the second threads follow after all first ones.
+// The order in which each policy tries its victims, on three machines of the studies they come from: 4 packages of 6
+// cores with L2 caches shared by pairs, 2 of 6 cores with 2 threads, 4 of 8 cores with 2 threads. Worker i is on core
+// i; where threads share cores, the second threads follow after all first ones.
 #include "shoal/steal_policy.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools that steal by policies: every task runs once, whatever the policy and the machine; who is not reached is neither
-// robbed nor woken for nothing.
+// Pools that steal by policies: every task runs once, whatever the policy and the machine; who is not reached is
+// neither robbed nor woken for nothing.
 #include <gtest/gtest.h>
 
 #include <atomic>

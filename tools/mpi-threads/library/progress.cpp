@@ -159,8 +159,8 @@ int Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
 
 namespace {
 
-// A receive and a send, posted in this order under one acquisition, and both completed. From MPI_PROC_NULL: `receive` is
-// the blocking one, for MPICH's non-blocking one tells another source and tag.
+// A receive and a send, posted in this order under one acquisition, and both completed. From MPI_PROC_NULL: `receive`
+// is the blocking one, for MPICH's non-blocking one tells another source and tag.
 template <typename Receive, typename Send>
 int exchange(int call, int from, MPI_Status* status, Receive&& receive, Send&& send) {
   const inside in(call);

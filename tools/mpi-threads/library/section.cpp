@@ -89,8 +89,8 @@ int numbered(int code, const MPI_Comm* made, std::int64_t number) {
   return code;
 }
 
-// What all members of a communicator know of it, and others differ in. Those with the same processes do if they were made by
-// the functions below.
+// What all members of a communicator know of it, and others differ in. Those with the same processes do if they were
+// made by the functions below.
 std::uint64_t identity_of(MPI_Comm comm) {
   void* number = nullptr;
   int found = 0, size = 0;
@@ -147,8 +147,12 @@ int meet(const inside& in, int call, MPI_Comm comm, std::int64_t* number) {
 
 void leave_section(std::int64_t number) { g_order->remove(number); }
 
-void await_turn(std::int64_t number) {
-  while (!g_order->first(number)) g_arbiter->give_way(~0U);
+int await_turn(std::int64_t number) {
+  while (!g_order->first(number)) {
+    if (g_over.load(std::memory_order_acquire)) return MPI_ERR_OTHER;
+    g_arbiter->give_way(~0U);
+  }
+  return MPI_SUCCESS;
 }
 
 namespace {

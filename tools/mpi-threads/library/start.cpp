@@ -50,7 +50,7 @@ void say(const std::string& sentence) { fmt::print(stderr, "shoal mpi-threads: {
 
 void tell(const std::string& state, const arbiter* a) {
   process_report report;
-  report.library = SHOAL_MPI_LIBRARY;
+  report.mpi = SHOAL_MPI_LIBRARY;
   report.state = state;
   report.level = g_level;
   report.reason = g_reason;
@@ -66,8 +66,8 @@ void tell(const std::string& state, const arbiter* a) {
   publish(report, k_names);
 }
 
-// What makes a library keep its own locks. MPICH holds them while it completes one-sided operations: there it would free
-// nobody, and cost half the rate.
+// What makes a library keep its own locks. MPICH holds them while it completes one-sided operations: there it would
+// free nobody, and cost half the rate.
 std::vector<const char*> waiting() {
   std::vector<const char*> names(std::begin(k_waiting), std::end(k_waiting));
 #ifdef MPICH
@@ -111,8 +111,8 @@ void missing() {
   std::_Exit(2);
 }
 
-// Where MPI is initialised: what each process of the job does depends on all of them. A process that asked for less than
-// MPI_THREAD_MULTIPLE is passed through, unless another one is not: the collective calls of both must be the same
+// Where MPI is initialised: what each process of the job does depends on all of them. A process that asked for less
+// than MPI_THREAD_MULTIPLE is passed through, unless another one is not: the collective calls of both must be the same
 // ones.
 void begin(bool asked) {
   int rank = 0, size = 1;

@@ -4,8 +4,8 @@
 // Who may call: any thread, in a wrapper. Nothing here holds the lock while it waits for another process, but for the
 // collective calls of section.hpp, which all members are in by then, and for what waits() says if --level serialized
 // was demanded. What callbacks call that waits, waits with the lock held.
-// Guarantees: return values and error handlers are the library's. A call made from within the library (a user operation,
-// an attribute function, an error handler) goes straight to it: the thread holds the lock already.
+// Guarantees: return values and error handlers are the library's. A call made from within the library (a user
+// operation, an attribute function, an error handler) goes straight to it: the thread holds the lock already.
 #pragma once
 
 #include <mpi.h>
@@ -50,7 +50,8 @@ extern arbiter* g_arbiter;
 extern bool g_unserialized;  // what has no twin needs no lock: the library underneath has MPI_THREAD_MULTIPLE, or the
                              // program calls by one thread at a time
 extern bool g_meets;         // some process of the job is serialized: who enters a section meets the others
-extern std::atomic<bool> g_over;  // MPI_Finalize went on without those who were still inside. Partner: until()
+extern std::atomic<bool>
+    g_over;  // MPI_Finalize went on without those who were still inside. Partners: until(), await_turn()
 extern dangling_requests* g_dangling;
 extern entry_meter* g_entries;  // if they are measured; without an arbiter, of the library by itself
 
