@@ -41,20 +41,37 @@ constexpr kind_entry entry(std::string_view name) {
            make<Of<thread_wait<wait_kind::park>>, Options...>, make<Of<thread_wait<wait_kind::adaptive>>, Options...>}};
 }
 
+// Of the way of waiting alone, as a template of one parameter wants it.
+template <class Wait>
+using tas_of = tas_lock<Wait>;
+template <class Wait>
+using ticket_of = ticket_lock<Wait>;
+template <class Wait>
+using priority_of = priority_lock<Wait>;
+template <class Wait>
+using mcs_of = mcs_lock<Wait>;
+template <class Wait>
+using clh_of = clh_lock<Wait>;
+template <class Wait>
+using hierarchical_of = hierarchical_lock<Wait>;
+template <class Wait>
+using bounded_of = bounded_lock<Wait>;
+template <class Wait>
+using message_of = message_lock<Wait>;
 // It waits in its own way.
 template <class>
 using mutex_of = mutex_lock;
 
 constexpr std::array k_kinds{
     entry<mutex_of>("mutex"),
-    entry<tas_lock>("tas"),
-    entry<ticket_lock>("ticket"),
-    entry<priority_lock, &lock_options::classes>("priority"),
-    entry<mcs_lock>("mcs"),
-    entry<clh_lock>("clh"),
-    entry<hierarchical_lock, &lock_options::packages, &lock_options::bound>("hierarchical"),
-    entry<bounded_lock, &lock_options::bound>("bounded"),
-    entry<message_lock, &lock_options::bound>("message"),
+    entry<tas_of>("tas"),
+    entry<ticket_of>("ticket"),
+    entry<priority_of, &lock_options::classes>("priority"),
+    entry<mcs_of>("mcs"),
+    entry<clh_of>("clh"),
+    entry<hierarchical_of, &lock_options::packages, &lock_options::bound>("hierarchical"),
+    entry<bounded_of, &lock_options::bound>("bounded"),
+    entry<message_of, &lock_options::bound>("message"),
 };
 
 constexpr auto k_kind_names = [] {
