@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "lockfree/doorbell.hpp"
 
@@ -41,10 +42,13 @@ public:
   virtual void release() noexcept = 0;
 };
 
-/// What one worker communicates through. Domains of a node share nothing.
+/// What one worker communicates through. Domains of a node share nothing, if the transport has one for each worker.
 class domain {
 public:
   virtual ~domain() = default;
+  /// Moves messages of transports that do not move by themselves; true if anything has arrived. Also for an idle
+  /// sibling.
+  virtual bool progress() noexcept { return false; }
   virtual out_channel& out(unsigned node, traffic t) noexcept = 0;
   virtual in_channel& in(unsigned node, traffic t) noexcept = 0;
   /// Whether something has arrived; asked before sleeping, by the domain's worker, also while another serves the
@@ -53,7 +57,12 @@ public:
   /// The doorbell that other nodes ring for this domain's worker; nullptr if the transport has none.
   virtual lockfree::doorbell<>* bell() noexcept = 0;
   virtual bool bell_is_shared() const noexcept = 0;
+  /// How long its worker may sleep at this moment without a look at pending(); negative: until the bell rings.
+  virtual std::int64_t longest_sleep_ns() noexcept { return -1; }
 };
+
+/// "3 buffers of requests to it not executed".
+std::string describe_outstanding(std::uint64_t buffers);
 
 /// One node's door to the others.
 class transport {
@@ -61,6 +70,10 @@ public:
   virtual ~transport() = default;
   virtual const char* name() const noexcept = 0;
   virtual domain& at(unsigned worker) noexcept = 0;
+  /// After the last operation of this node's workers: what is still owed to others leaves.
+  virtual void finish() noexcept {}
+  /// In words, what a node has not answered yet; a moment's picture, for whoever explains its loss.
+  virtual std::string outstanding(std::uint32_t) const { return {}; }
 };
 
 }  // namespace shoal::net

@@ -151,7 +151,7 @@ std::byte* ring_layout::slots(unsigned from, unsigned to, unsigned worker, traff
 }
 
 ring_transport::ring_transport(const char* name, ring_layout layout, unsigned node, bool between_processes)
-    : name_(name) {
+    : name_(name), layout_(layout), node_(node) {
   SHOAL_ASSERT((layout.shape().slots & (layout.shape().slots - 1)) == 0, "a ring has a power of two of slots");
   for (unsigned w = 0; w < layout.shape().workers; ++w)
     domains_.push_back(std::make_unique<ring_domain>(layout, node, w, between_processes));
@@ -160,5 +160,14 @@ ring_transport::ring_transport(const char* name, ring_layout layout, unsigned no
 ring_transport::~ring_transport() = default;
 
 domain& ring_transport::at(unsigned worker) noexcept { return *domains_[worker]; }
+
+std::string ring_transport::outstanding(std::uint32_t node) const {
+  std::uint64_t buffers = 0;
+  for (unsigned w = 0; w < layout_.shape().workers; ++w) {
+    const auto& ring = layout_.control(node_, node, w, traffic::request);
+    buffers += ring.published.load(std::memory_order_relaxed) - ring.consumed.load(std::memory_order_relaxed);
+  }
+  return describe_outstanding(buffers);
+}
 
 }  // namespace shoal::net

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "lockfree/slot_ring.hpp"
@@ -51,9 +52,12 @@ public:
 
   const char* name() const noexcept override { return name_; }
   domain& at(unsigned worker) noexcept override;
+  std::string outstanding(std::uint32_t node) const override;
 
 private:
   const char* name_;
+  ring_layout layout_;
+  unsigned node_;
   std::vector<std::unique_ptr<domain>> domains_;
 };
 

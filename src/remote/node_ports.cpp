@@ -56,15 +56,22 @@ bool node_ports::flush(sched::worker& w) noexcept {
   port_of(w).flush(aggregate::reason::idle);
   bool served = false;
   // Nothing to do here: see whether a sibling is too busy to look at its messages.
-  for (auto& s : servers_)
-    if (s.get() != servers_[w.index].get() && s->try_hold()) {
-      served |= s->serve(w);
-      s->let_go();
-    }
+  for (unsigned i = 0; i < servers_.size(); ++i) {
+    if (i == w.index) continue;
+    transport_.at(i).progress();
+    server& s = *servers_[i];
+    if (!s.try_hold()) continue;
+    served |= s.serve(w);
+    s.let_go();
+  }
   return served;
 }
 
 bool node_ports::pending(sched::worker& w) noexcept { return port_of(w).pending(); }
+
+std::int64_t node_ports::longest_sleep_ns(sched::worker& w) noexcept {
+  return transport_.at(w.index).longest_sleep_ns();
+}
 
 bool node_ports::fence(sched::worker& w, sched::fence_request& request) noexcept {
   worker_port& port = port_of(w);

@@ -33,7 +33,7 @@ bool worker_port::poll(sched::worker& w) noexcept {
     unusual.fetch_and(static_cast<std::uint8_t>(~detail::k_attention), std::memory_order_relaxed);
     flush(aggregate::reason::old);
   }
-  bool any = false;
+  bool any = domain_.progress();
   for (std::uint32_t n = 0; n < nodes; ++n)
     if (n != node) {
       any |= take_replies(w, n);

@@ -84,6 +84,7 @@ public:
   bool poll(sched::worker& w) noexcept override;
   bool flush(sched::worker& w) noexcept override;
   bool pending(sched::worker& w) noexcept override;
+  std::int64_t longest_sleep_ns(sched::worker& w) noexcept override;
   bool fence(sched::worker& w, sched::fence_request& request) noexcept override;
 
   worker_port& at(unsigned worker) noexcept { return *ports_[worker]; }

@@ -38,6 +38,8 @@ struct hooks {
   virtual bool flush(worker&) noexcept { return false; }
   /// Whether something arrived that poll() would serve: asked between announcing sleep and sleeping.
   virtual bool pending(worker&) noexcept { return false; }
+  /// How long it may sleep now before pending() must be asked again; negative: whoever brings something rings.
+  virtual std::int64_t longest_sleep_ns(worker&) noexcept { return -1; }
   /// Calls `request.done` once all that the worker has issued is complete; true if it is already (no call then).
   virtual bool fence(worker&, fence_request&) noexcept { return true; }
 };

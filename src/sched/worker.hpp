@@ -163,6 +163,7 @@ private:
   detail::task* steal() noexcept;
   bool idle(started& begun) noexcept;
   void park(bool able) noexcept;
+  void sleep() noexcept;
   bool anything_to_do(bool able) noexcept;
   bool full() const noexcept;
   void run_errands() noexcept;

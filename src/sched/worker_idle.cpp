@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker with nothing of its own to do: it steals, looks around, and parks until somebody rings.
+#include <algorithm>
+
 #include "fiber/sanitizer.hpp"
 #include "machine/futex.hpp"
 #include "machine/membarrier.hpp"
@@ -93,21 +95,33 @@ void worker::park(bool able) noexcept {
   } else {
     ++counts_.parks;
     if (profile_recorder* const p = profile(); p != nullptr) p->enter(profile_state::park);
-    while (bell_->may_sleep()) {
-      const bool surplus = stacks_.idle() > k_kept_stacks || stacks_.may_shrink();
-      const auto result = machine::futex_wait(bell_->word(), lockfree::doorbell<>::k_announced,
-                                              surplus ? k_until_trim_ns : machine::k_no_timeout, bell_shared_);
-      // Nothing to do for so long: the memory of the stacks is worth more to others.
-      if (result == machine::futex_result::timeout) {
-        stacks_.trim(k_kept_stacks, stacks_.idle());
-        stacks_.shrink();
-      }
-    }
+    sleep();
     if (profile_recorder* const p = profile(); p != nullptr) p->wakes_from_park();
   }
   if (!able) return;
   parked_.store(false, std::memory_order_relaxed);
   owner_.sleepers().fetch_sub(1, std::memory_order_relaxed);
+}
+
+void worker::sleep() noexcept {
+  std::int64_t slept_ns = 0;
+  while (bell_->may_sleep()) {
+    const bool surplus = stacks_.idle() > k_kept_stacks || stacks_.may_shrink();
+    const std::int64_t look_ns = owner_.above().longest_sleep_ns(*this);
+    std::int64_t limit_ns = surplus ? std::max(k_until_trim_ns - slept_ns, std::int64_t{0}) : machine::k_no_timeout;
+    if (look_ns >= 0) limit_ns = limit_ns < 0 ? look_ns : std::min(limit_ns, look_ns);
+    if (machine::futex_wait(bell_->word(), lockfree::doorbell<>::k_announced, limit_ns, bell_shared_) !=
+        machine::futex_result::timeout)
+      continue;
+    slept_ns += limit_ns;
+    // Nothing to do for so long: the memory of the stacks is worth more to others.
+    if (surplus && slept_ns >= k_until_trim_ns) {
+      stacks_.trim(k_kept_stacks, stacks_.idle());
+      stacks_.shrink();
+      slept_ns = 0;
+    }
+    if (look_ns >= 0 && owner_.above().pending(*this)) bell_->cancel();
+  }
 }
 
 bool worker::ring() noexcept {

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker's channels over a wire, and the lock that guards the wire. Innards of message_transport.hpp.
+// Threads: an out side its poster; an in side whoever serves; everything marked so under the domain's lock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lockfree/slot_ring.hpp"
+#include "machine/reserved_range.hpp"
+#include "net/message_transport.hpp"
+
+namespace shoal::net {
+
+class message_out final : public out_channel {
+public:
+  void attach(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* slots, const message_shape& shape);
+
+  std::uint64_t* acquire() noexcept override;
+  void post(std::size_t words) noexcept override;
+  std::size_t capacity_words() const noexcept override { return slot_words_ - k_label_words; }
+  std::uint64_t posted() const noexcept override { return ring_.published(); }
+  std::uint64_t done() noexcept override { return ring_.consumed(); }
+
+  /// Under the lock: the receiver has executed so many, the low 32 bits. True if more than was known.
+  bool acknowledged(std::uint32_t executed) noexcept;
+  /// For whoever asks from outside; a moment's picture.
+  std::uint64_t outstanding() const noexcept;
+
+private:
+  std::uint64_t* slot(std::size_t i) const noexcept { return slots_ + i * slot_words_ + k_label_words; }
+
+  message_lane* lane_ = nullptr;
+  std::uint32_t to_ = 0;
+  traffic traffic_ = traffic::request;
+  std::uint64_t* slots_ = nullptr;
+  std::size_t slot_words_ = 0;
+  std::unique_ptr<std::atomic<bool>[]> sent_;  // by slot. Partner: the wire, which sets it
+  lockfree::slot_ring_control<> control_;
+  lockfree::slot_ring_producer<> ring_;
+};
+
+class message_in final : public in_channel {
+public:
+  void attach(message_lane& lane, const message_shape& shape);
+
+  std::span<const std::uint64_t> front() noexcept override;
+  void release() noexcept override;
+
+  bool pending() const noexcept { return ring_.seems_available(); }
+  std::uint64_t executed() const noexcept { return control_.consumed.load(std::memory_order_acquire); }
+  /// Under the lock.
+  void arrived(const arrival& a) noexcept;
+  void give_back_executed(wire& to) noexcept;
+
+private:
+  struct entry {
+    const std::uint64_t* words = nullptr;
+    std::size_t count = 0;
+    void* token = nullptr;
+  };
+  message_lane* lane_ = nullptr;
+  std::vector<entry> entries_;  // by slot
+  lockfree::slot_ring_control<> control_;
+  lockfree::slot_ring_producer<> filling_;  // under the lock
+  lockfree::slot_ring_consumer<> ring_;
+  std::uint64_t given_back_ = 0;  // under the lock
+};
+
+class message_lane final : public domain {
+public:
+  message_lane(message_domain& through, unsigned worker, const message_shape& shape);
+
+  out_channel& out(unsigned node, traffic t) noexcept override { return out_[index(node, t)]; }
+  in_channel& in(unsigned node, traffic t) noexcept override { return in_[index(node, t)]; }
+  bool progress() noexcept override;
+  bool pending() noexcept override;
+  lockfree::doorbell<>* bell() noexcept override { return &bell_; }
+  bool bell_is_shared() const noexcept override { return false; }
+  std::int64_t longest_sleep_ns() noexcept override;
+
+  message_domain& through() noexcept { return through_; }
+  void something_executed() noexcept { executed_.store(true, std::memory_order_release); }
+  /// Under the lock.
+  message_label label(std::uint32_t to, message_kind kind) noexcept;
+  void arrived(const arrival& a) noexcept;
+  void look_back(wire& wire) noexcept;
+  std::uint64_t outstanding(std::uint32_t node) const noexcept;
+
+private:
+  struct told {
+    std::uint32_t executed[k_traffic_classes] = {0, 0};
+  };
+  static std::size_t index(std::size_t node, traffic t) noexcept {
+    return node * k_traffic_classes + static_cast<unsigned>(t);
+  }
+  void wake() noexcept;
+
+  message_domain& through_;
+  const std::uint32_t node_, nodes_;
+  const std::uint16_t worker_;
+  const std::uint32_t half_room_;
+  const std::uint32_t poll_mask_;
+  machine::reserved_range memory_;
+  std::vector<message_out> out_;
+  std::vector<message_in> in_;
+  std::vector<told> told_;             // by node; under the lock
+  std::atomic<bool> executed_{false};  // partners: release() and look_back()
+  lockfree::doorbell<> bell_;
+  std::uint32_t polls_ = 0;        // the worker's; a sibling may disturb it
+  std::atomic<bool> moved_{true};  // something has arrived since the last sleep. Partner: longest_sleep_ns()
+  std::int64_t sleep_ns_ = 0;      // the worker's
+};
+
+class message_domain final : public wire_user {
+public:
+  message_domain(wire& over, const message_shape& shape, const message_transport::loss_handler& lost);
+  void add(message_lane& lane, unsigned worker);
+
+  void send(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
+            std::atomic<bool>& sent) noexcept;
+  /// Unless another thread is at it.
+  bool progress() noexcept;
+  void finish() noexcept;
+
+  bool arrived(const arrival& a) noexcept override;
+  void unreachable(std::uint32_t node, const char* why) noexcept override;
+
+private:
+  wire& wire_;
+  const message_transport::loss_handler& lost_;
+  std::unique_ptr<any_lock> lock_;
+  std::vector<message_lane*> lanes_;  // by worker; null: not ours
+  std::vector<bool> unreachable_;     // by node; under the lock
+};
+
+}  // namespace shoal::net

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/message_transport.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/clock.hpp"
+#include "machine/futex.hpp"
+#include "machine/memory_info.hpp"
+#include "net/message_lane.hpp"
+#include "shoal/detail/assert.hpp"
+
+namespace shoal::net {
+namespace {
+
+// Nobody rings for what comes over a wire: who sleeps looks again, at first soon.
+constexpr std::int64_t k_shortest_sleep_ns = 20'000;
+constexpr std::int64_t k_longest_sleep_ns = 500'000;
+// For what leaves at the end; a node that is gone does not take it.
+constexpr std::uint64_t k_patience_ns = 1'000'000'000;
+
+std::size_t lane_bytes(const message_shape& s) {
+  return machine::round_up(std::size_t{s.nodes} * k_traffic_classes * s.slots * s.slot_bytes, machine::page_size());
+}
+
+}  // namespace
+
+// ---- out
+
+void message_out::attach(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* slots,
+                         const message_shape& shape) {
+  lane_ = &lane;
+  to_ = to;
+  traffic_ = t;
+  slots_ = slots;
+  slot_words_ = shape.slot_bytes / sizeof(std::uint64_t);
+  sent_ = std::make_unique<std::atomic<bool>[]>(shape.slots);
+  for (std::size_t i = 0; i < shape.slots; ++i) sent_[i].store(true, std::memory_order_relaxed);
+  ring_ = lockfree::slot_ring_producer<>(control_, shape.slots);
+}
+
+std::uint64_t* message_out::acquire() noexcept {
+  const std::size_t i = ring_.fill_index();
+  // Executed there does not mean that the library here knows it was sent.
+  return ring_.has_room() && sent_[i].load(std::memory_order_acquire) ? slot(i) : nullptr;
+}
+
+void message_out::post(std::size_t words) noexcept {
+  const std::size_t i = ring_.fill_index();
+  ring_.publish();
+  sent_[i].store(false, std::memory_order_relaxed);
+  lane_->through().send(*lane_, to_, traffic_, slot(i), words, sent_[i]);
+}
+
+bool message_out::acknowledged(std::uint32_t executed) noexcept {
+  const std::uint64_t known = control_.consumed.load(std::memory_order_relaxed);
+  const auto more = static_cast<std::int32_t>(executed - static_cast<std::uint32_t>(known));
+  if (more <= 0) return false;
+  control_.consumed.store(known + static_cast<std::uint32_t>(more), std::memory_order_release);
+  return true;
+}
+
+std::uint64_t message_out::outstanding() const noexcept {
+  return control_.published.load(std::memory_order_relaxed) - control_.consumed.load(std::memory_order_relaxed);
+}
+
+// ---- in
+
+void message_in::attach(message_lane& lane, const message_shape& shape) {
+  lane_ = &lane;
+  entries_.resize(shape.slots);
+  filling_ = lockfree::slot_ring_producer<>(control_, shape.slots);
+  ring_ = lockfree::slot_ring_consumer<>(control_, shape.slots);
+}
+
+std::span<const std::uint64_t> message_in::front() noexcept {
+  if (ring_.available() == 0) return {};
+  const entry& e = entries_[ring_.front_index()];
+  return {e.words, e.count};
+}
+
+void message_in::release() noexcept {
+  ring_.release();
+  lane_->something_executed();
+}
+
+void message_in::arrived(const arrival& a) noexcept {
+  SHOAL_ASSERT(filling_.has_room(), "a node sends more than there is room for");
+  entries_[filling_.fill_index()] = {a.words, a.count, a.token};
+  filling_.publish();
+}
+
+void message_in::give_back_executed(wire& to) noexcept {
+  for (const std::uint64_t until = executed(); given_back_ < until; ++given_back_)
+    to.give_back(entries_[given_back_ & (entries_.size() - 1)].token);
+}
+
+// ---- lane
+
+message_lane::message_lane(message_domain& through, unsigned worker, const message_shape& shape)
+    : through_(through),
+      node_(shape.node),
+      nodes_(shape.nodes),
+      worker_(static_cast<std::uint16_t>(worker)),
+      half_room_(static_cast<std::uint32_t>(std::max<std::size_t>(shape.slots / 2, 1))),
+      poll_mask_(shape.route == message_route::domain_0 ? shape.poll_mask : 0),
+      memory_(lane_bytes(shape)),
+      out_(std::size_t{shape.nodes} * k_traffic_classes),
+      in_(std::size_t{shape.nodes} * k_traffic_classes),
+      told_(shape.nodes) {
+  memory_.commit(0, memory_.size());
+  auto* slots = reinterpret_cast<std::uint64_t*>(memory_.data());
+  const std::size_t channel_words = shape.slots * shape.slot_bytes / sizeof(std::uint64_t);
+  for (std::uint32_t n = 0; n < nodes_; ++n)
+    for (const auto t : {traffic::request, traffic::reply}) {
+      out_[index(n, t)].attach(*this, n, t, slots + index(n, t) * channel_words, shape);
+      in_[index(n, t)].attach(*this, shape);
+    }
+}
+
+bool message_lane::progress() noexcept {
+  if (poll_mask_ != 0 && (polls_++ & poll_mask_) != 0) return false;
+  return through_.progress();
+}
+
+bool message_lane::pending() noexcept {
+  through_.progress();
+  return std::any_of(in_.begin(), in_.end(), [](const message_in& c) { return c.pending(); });
+}
+
+std::int64_t message_lane::longest_sleep_ns() noexcept {
+  if (moved_.exchange(false, std::memory_order_relaxed)) sleep_ns_ = k_shortest_sleep_ns / 2;
+  sleep_ns_ = std::min(sleep_ns_ * 2, k_longest_sleep_ns);
+  return sleep_ns_;
+}
+
+void message_lane::wake() noexcept {
+  if (!moved_.load(std::memory_order_relaxed)) moved_.store(true, std::memory_order_relaxed);
+  if (bell_.ring()) machine::futex_wake(bell_.word(), 1, false);
+}
+
+message_label message_lane::label(std::uint32_t to, message_kind kind) noexcept {
+  message_label l;
+  l.lane = worker_;
+  l.kind = static_cast<std::uint8_t>(kind);
+  l.from = node_;
+  for (unsigned c = 0; c < k_traffic_classes; ++c)
+    l.executed[c] = told_[to].executed[c] =
+        static_cast<std::uint32_t>(in_[index(to, static_cast<traffic>(c))].executed());
+  return l;
+}
+
+void message_lane::arrived(const arrival& a) noexcept {
+  const std::uint32_t from = a.label.from;
+  bool news = false;
+  for (unsigned c = 0; c < k_traffic_classes; ++c)
+    news |= out_[index(from, static_cast<traffic>(c))].acknowledged(a.label.executed[c]);
+  if (a.label.kind != static_cast<std::uint8_t>(message_kind::acknowledgement)) {
+    in_[index(from, static_cast<traffic>(a.label.kind))].arrived(a);
+    news = true;
+  }
+  if (news) wake();
+}
+
+// Gives back what has been executed since, and tells those who must know.
+void message_lane::look_back(wire& wire) noexcept {
+  if (!executed_.load(std::memory_order_relaxed) || !executed_.exchange(false, std::memory_order_acquire)) return;
+  for (std::uint32_t n = 0; n < nodes_; ++n) {
+    if (n == node_) continue;
+    for (const auto t : {traffic::request, traffic::reply}) in_[index(n, t)].give_back_executed(wire);
+    const auto owed = [&](traffic t) {
+      return static_cast<std::uint32_t>(in_[index(n, t)].executed()) - told_[n].executed[static_cast<unsigned>(t)];
+    };
+    if (owed(traffic::request) == 0 && owed(traffic::reply) < half_room_) continue;
+    wire.send(n, label(n, message_kind::acknowledgement), nullptr, 0, nullptr);
+  }
+}
+
+std::uint64_t message_lane::outstanding(std::uint32_t node) const noexcept {
+  return out_[index(node, traffic::request)].outstanding();
+}
+
+// ---- domain
+
+message_domain::message_domain(wire& over, const message_shape& shape, const message_transport::loss_handler& lost)
+    : wire_(over),
+      lost_(lost),
+      lock_(make_lock(shape.lock, shape.wait)),
+      lanes_(shape.workers, nullptr),
+      unreachable_(shape.nodes) {}
+
+void message_domain::add(message_lane& lane, unsigned worker) { lanes_[worker] = &lane; }
+
+void message_domain::send(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
+                          std::atomic<bool>& sent) noexcept {
+  const std::lock_guard guard(*lock_);
+  wire_.send(to, lane.label(to, static_cast<message_kind>(t)), words, count, &sent);
+}
+
+bool message_domain::progress() noexcept {
+  if (!lock_->try_lock()) return false;
+  const bool any = wire_.progress(*this);
+  for (message_lane* lane : lanes_)
+    if (lane != nullptr) lane->look_back(wire_);
+  lock_->unlock();
+  return any;
+}
+
+void message_domain::finish() noexcept {
+  const std::lock_guard guard(*lock_);
+  for (message_lane* lane : lanes_)
+    if (lane != nullptr) lane->look_back(wire_);
+  const std::uint64_t until_ns = base::now_ns() + k_patience_ns;
+  while (!wire_.all_sent() && base::now_ns() < until_ns) {
+    wire_.progress(*this);
+    machine::yield_processor();
+  }
+}
+
+bool message_domain::arrived(const arrival& a) noexcept {
+  SHOAL_ASSERT(a.label.from < unreachable_.size() && a.label.lane < lanes_.size() && lanes_[a.label.lane] != nullptr,
+               "a message of this job names a worker of this node");
+  lanes_[a.label.lane]->arrived(a);
+  return a.label.kind != static_cast<std::uint8_t>(message_kind::acknowledgement);
+}
+
+void message_domain::unreachable(std::uint32_t node, const char* why) noexcept {
+  if (unreachable_[node]) return;
+  unreachable_[node] = true;
+  lost_(node, why);
+}
+
+// ---- transport
+
+message_transport::message_transport(const char* name, std::unique_ptr<network> net, const message_shape& shape,
+                                     loss_handler lost)
+    : name_(name), net_(std::move(net)), lost_(std::move(lost)) {
+  SHOAL_ASSERT((shape.slots & (shape.slots - 1)) == 0, "a channel has a power of two of buffers");
+  SHOAL_ASSERT(shape.domains >= 1 && shape.domains <= shape.workers, "a domain belongs to at least one worker");
+  for (unsigned d = 0; d < shape.domains; ++d)
+    domains_.push_back(std::make_unique<message_domain>(net_->at(d), shape, lost_));
+  for (unsigned w = 0; w < shape.workers; ++w) {
+    message_domain& through = *domains_[shape.route == message_route::domain_0 ? 0 : w % shape.domains];
+    lanes_.push_back(std::make_unique<message_lane>(through, w, shape));
+    through.add(*lanes_.back(), w);
+  }
+}
+
+message_transport::~message_transport() = default;
+
+domain& message_transport::at(unsigned worker) noexcept { return *lanes_[worker]; }
+
+void message_transport::finish() noexcept {
+  for (auto& d : domains_) d->finish();
+}
+
+std::string message_transport::outstanding(std::uint32_t node) const {
+  std::uint64_t buffers = 0;
+  for (const auto& lane : lanes_) buffers += lane->outstanding(node);
+  return describe_outstanding(buffers);
+}
+
+}  // namespace shoal::net

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Channels over a network library: the transports ucx and mpi. Each worker has a lane; a lane belongs to a domain, that
+// is, to a wire behind a lock, alone or with other lanes. A lane of one node talks to the same lane of another.
+//   Room: a channel has `slots` buffers, and opens one when the receiver has executed what was in it.
+//   Acknowledgements: how many buffers of each class were executed travels with every message; by itself only when
+//   nothing else goes that way: for requests at once, for replies when half of the room is used up.
+// Who may call: message_transport the node's thread; its domains as channel.hpp says; progress() any worker.
+// Guarantees: those of channel.hpp. Buffers that no traffic has used take no memory. A node that cannot be reached is
+// reported once to `lost`, on the thread that found it.
+// Shown by tests/unit/net/message_transport_test.cpp, stress: tests/stress/message_transport_test.cpp.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/channel.hpp"
+#include "net/wire.hpp"
+#include "shoal/locks/any_lock.hpp"
+
+namespace shoal::net {
+
+/// Which domain messages of a worker go through.
+enum class message_route : std::uint8_t {
+  own,       // the worker's: threads can be addressed
+  domain_0,  // one for the whole process, looked at by everybody now and then (GASNet's scheme)
+};
+
+struct message_shape {
+  std::uint32_t node = 0;
+  std::uint32_t nodes = 1;
+  unsigned workers = 1;  // per node
+  unsigned domains = 1;  // per node; workers share them in turn
+  std::size_t slot_bytes = std::size_t{16} << 10;
+  std::size_t slots = 8;  // per channel; a power of two
+  message_route route = message_route::own;
+  std::uint32_t poll_mask = 0;  // with domain_0: a worker looks at it every poll_mask + 1 polls
+  std::string lock = "bounded";
+  wait_kind wait = wait_kind::adaptive;
+
+  /// What a wire must be able to carry.
+  std::size_t most_words() const noexcept { return slot_bytes / sizeof(std::uint64_t) - k_label_words; }
+};
+
+class message_domain;
+class message_lane;
+
+class message_transport final : public transport {
+public:
+  using loss_handler = std::function<void(std::uint32_t node, const char* why)>;
+  /// The network is connected already. `lost` may be called by any thread; it must not throw.
+  message_transport(const char* name, std::unique_ptr<network> net, const message_shape& shape, loss_handler lost);
+  ~message_transport() override;
+
+  const char* name() const noexcept override { return name_; }
+  domain& at(unsigned worker) noexcept override;
+  void finish() noexcept override;
+  std::string outstanding(std::uint32_t node) const override;
+  network& underneath() noexcept { return *net_; }
+
+private:
+  const char* name_;
+  std::unique_ptr<network> net_;
+  loss_handler lost_;
+  std::vector<std::unique_ptr<message_domain>> domains_;
+  std::vector<std::unique_ptr<message_lane>> lanes_;
+};
+
+}  // namespace shoal::net

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a network library gives to Shoal: endpoints that send whole messages, and what a plugin must offer. The library
+// knows nothing of classes, credits or workers: message_transport.hpp makes channels of it.
+// Who may call: a network its node's thread, at start; a wire whoever holds its domain's lock, one thread at a time.
+// Nothing here switches tasks or blocks, but open() and connect().
+// Guarantees asked of a wire: messages between two wires arrive whole and in the order of send(); what cannot be sent
+// yet is kept until progress() sends it; arrivals are handed over by progress() only. It may be a plugin's: no exception
+// leaves a noexcept function, and nothing of the core but this header is needed.
+// Shown by tests/unit/net/message_transport_test.cpp, tests/unit/net/plugin_test.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace shoal::net {
+
+/// Travels with each message. Two words, in front of those that the message consists of.
+struct message_label {
+  std::uint16_t lane = 0;  // the worker's number, the same at both ends
+  std::uint8_t kind = 0;   // of message_kind
+  std::uint8_t unused = 0;
+  std::uint32_t from = 0;              // the sender's node
+  std::uint32_t executed[2] = {0, 0};  // of the receiver's requests and replies, so far; the low 32 bits
+};
+static_assert(sizeof(message_label) == 16);
+inline constexpr std::size_t k_label_words = 2;
+
+enum class message_kind : std::uint8_t { request, reply, acknowledgement };
+
+/// Something that has arrived. `words` stay where they are until give_back(token), if arrived() said so.
+struct arrival {
+  message_label label;
+  const std::uint64_t* words = nullptr;
+  std::size_t count = 0;
+  void* token = nullptr;
+};
+
+/// Whom a wire tells. Called within progress() only.
+class wire_user {
+public:
+  /// True: the words are kept until give_back(). False: the wire may have them back at once.
+  virtual bool arrived(const arrival& a) noexcept = 0;
+  /// Nothing reaches this node any more: what the library says of it. Told at least once.
+  virtual void unreachable(std::uint32_t node, const char* why) noexcept = 0;
+
+protected:
+  ~wire_user() = default;
+};
+
+/// Memory of another node, for transfers without its help.
+struct remote_piece {
+  std::uint32_t node = 0;
+  std::uint64_t offset = 0;  // in the node's registered memory
+};
+
+class wire {
+public:
+  virtual ~wire() = default;
+  /// Sends a label and `count` words. In front of `words` are k_label_words that the wire may write. They are the
+  /// wire's until *sent is set (release), which may be within the call. Without words (count 0) `words` and `sent` are
+  /// null, and the label is copied.
+  virtual void send(std::uint32_t node, const message_label& label, std::uint64_t* words, std::size_t count,
+                    std::atomic<bool>* sent) noexcept = 0;
+  /// Moves messages on; true if anything has arrived.
+  virtual bool progress(wire_user& user) noexcept = 0;
+  virtual void give_back(void* token) noexcept = 0;
+  /// Whether all that was sent is on its way, or arrived, without further progress().
+  virtual bool all_sent() const noexcept = 0;
+
+  /// Whether put() and get() exist.
+  virtual bool one_sided() const noexcept { return false; }
+  /// Copy between memory of this process and registered memory of another node, without a copy in between where the
+  /// network can. *done is set (release) when the data is there. False: the library refuses, and nothing was begun.
+  virtual bool put(remote_piece, const void*, std::size_t, std::atomic<bool>*) noexcept { return false; }
+  virtual bool get(remote_piece, void*, std::size_t, std::atomic<bool>*) noexcept { return false; }
+
+  /// A descriptor that becomes readable when progress() has something to do, after arm() said yes; -1: there is none.
+  virtual int event() const noexcept { return -1; }
+  /// False: something is there already, call progress() first.
+  virtual bool arm() noexcept { return true; }
+};
+
+/// One node's part of a network: as many wires as it has domains.
+class network {
+public:
+  virtual ~network() = default;
+  /// What the other nodes must know to reach this node's wires; to be exchanged among all.
+  virtual std::vector<std::byte> address() = 0;
+  /// With the addresses of all nodes, by node. Once, before any wire is used. Throws shoal::error.
+  virtual void connect(std::span<const std::vector<std::byte>> addresses) = 0;
+  virtual wire& at(unsigned domain) noexcept = 0;
+  /// In words, for people: "UCX 1.13.1 (posix, tcp)".
+  virtual std::string describe() const = 0;
+  /// How much memory was registered: a segment counts as often as there are domains that want it for themselves.
+  virtual std::uint64_t registrations() const noexcept { return 0; }
+  virtual std::uint64_t registered_bytes() const noexcept { return 0; }
+};
+
+struct network_request {
+  std::uint32_t node = 0;
+  std::uint32_t nodes = 1;
+  unsigned domains = 1;          // per node
+  std::size_t most_words = 0;    // of a message
+  std::size_t messages = 0;      // that may be under way to a domain from one node, of one kind and lane
+  unsigned lanes = 1;            // per domain
+  std::byte* segment = nullptr;  // to be registered for put() and get(); null: not wanted
+  std::uint64_t segment_bytes = 0;
+  bool shared_context = false;  // the wires of a node share what they can; else nothing
+};
+
+/// What a plugin's file exports as `shoal_net_plugin`.
+struct net_plugin {
+  std::uint32_t interface = 0;  // k_net_interface
+  const char* version = "";     // of Shoal
+  const char* name = "";        // of the transport: "ucx", "mpi"
+  const char* library = "";     // it was made for
+  /// Throws shoal::error.
+  std::unique_ptr<network> (*open)(const network_request&) = nullptr;
+  /// Where the library's own launcher may have started the processes (MPI), else null: says which node of how many this
+  /// process is, and brings node 0's word to all. Collective. Throws shoal::error.
+  std::string (*share)(const std::string& word_of_node_0, std::uint32_t& node, std::uint32_t& nodes) = nullptr;
+};
+inline constexpr std::uint32_t k_net_interface = 1;
+inline constexpr const char* k_net_plugin_symbol = "shoal_net_plugin";
+
+}  // namespace shoal::net
