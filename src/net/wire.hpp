@@ -110,7 +110,8 @@ struct network_request {
   unsigned lanes = 1;            // per domain
   std::byte* segment = nullptr;  // to be registered for put() and get(); null: not wanted
   std::uint64_t segment_bytes = 0;
-  bool shared_context = false;  // the wires of a node share what they can; else nothing
+  bool shared_context = false;     // the wires of a node share what they can; else nothing
+  bool own_communicators = false;  // MPI: each domain has a communicator of its own
 };
 
 /// What a plugin's file exports as `shoal_net_plugin`.

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared libraries that are loaded while the process runs. They stay until it ends.
+// Who may call: any thread, at set-up. Never switches tasks; runs the constructors of what it loads.
+// Guarantees: load_library() binds all functions at once, so that one that is missing shows now; it throws
+// errc::unsupported with the loader's own reason. Shown by tests/unit/machine/library_test.cpp.
+#pragma once
+
+#include <string>
+
+namespace shoal::machine {
+
+/// `for_all`: libraries loaded later may use its symbols, and those of what it needs, without naming it.
+void* load_library(const std::string& path, bool for_all);
+/// nullptr: it has none of that name.
+void* find_symbol(void* library, const char* name) noexcept;
+
+}  // namespace shoal::machine

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MPI library of this process: there is only one, whatever number of networks stands on it, so this is the one
+// piece of process-wide state here. Its level is MPI_THREAD_SERIALIZED: whoever calls MPI holds lock().
+// Who may call: any thread; started() and communicator() are collective over the processes of the job and may block.
+// Guarantees: initialises MPI unless the program has; what was initialised here is finalised when the process exits.
+// Tags are unique within the process. Throws shoal::error.
+// Shown by tests/unit/net/plugin_test.cpp.
+#pragma once
+
+#include <mpi.h>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace shoal::net {
+
+class mpi_library {
+public:
+  static mpi_library& started();
+
+  std::mutex& lock() noexcept { return lock_; }
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  /// One of Shoal's own, so that the program's messages are not met: the n-th.
+  MPI_Comm communicator(unsigned number);
+  /// The first of `count` that nobody else in this process has.
+  int take_tags(int count);
+  /// "Open MPI v4.1.4".
+  std::string describe();
+
+private:
+  mpi_library();
+  std::mutex lock_;
+  int rank_ = 0, size_ = 1;
+  int next_tag_ = 0, last_tag_ = 32767;
+  std::vector<MPI_Comm> communicators_;
+};
+
+/// What MPI says of an error code.
+std::string mpi_reason(int code);
+/// Throws if it is not MPI_SUCCESS: "MPI could not <what>: <its reason>".
+void check_mpi(int code, const char* what);
+
+}  // namespace shoal::net

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/transports/ucx/ucx_context.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <shoal/error.hpp>
+
+namespace shoal::net {
+namespace {
+
+// Longer messages travel in pieces.
+constexpr std::size_t k_longest_piece = 64 << 10;
+constexpr std::size_t k_piece_headroom = 256;  // UCX's headers and ours
+
+class configuration {
+public:
+  configuration() {
+    check(ucp_config_read(nullptr, nullptr, &config_), "read its settings (UCX_... in the environment)");
+  }
+  ~configuration() { ucp_config_release(config_); }
+  configuration(const configuration&) = delete;
+  configuration& operator=(const configuration&) = delete;
+  ucp_config_t* get() const noexcept { return config_; }
+
+  // Unless the user has chosen; a UCX that does not know the setting does without.
+  void prefer(const char* name, const std::string& value) {
+    if (std::getenv((std::string("UCX_") + name).c_str()) == nullptr)
+      static_cast<void>(ucp_config_modify(config_, name, value.c_str()));
+  }
+
+private:
+  ucp_config_t* config_ = nullptr;
+};
+
+void prefer_settings(configuration& config, const network_request& request) {
+  // A message in one piece is copied once, into the receiver's memory, and read there.
+  const std::size_t message = request.most_words * sizeof(std::uint64_t) + k_piece_headroom;
+  const std::string piece = std::to_string(std::min((message + 4095) / 4096 * 4096, k_longest_piece));
+  config.prefer("POSIX_SEG_SIZE", piece);
+  config.prefer("SYSV_SEG_SIZE", piece);
+  config.prefer("TCP_TX_SEG_SIZE", piece);
+  config.prefer("TCP_RX_SEG_SIZE", std::to_string(k_longest_piece + 4096));
+  // Else a wire that wants to hear of losses would not use shared memory.
+  config.prefer("POSIX_ERROR_HANDLING", "y");
+  config.prefer("SYSV_ERROR_HANDLING", "y");
+}
+
+}  // namespace
+
+void check(ucs_status_t status, const char* what) {
+  if (status != UCS_OK)
+    throw error(errc::system, fmt::format("UCX could not {}: {}. UCX_LOG_LEVEL=info tells more, UCX_TLS and "
+                                          "UCX_NET_DEVICES choose what it uses; another --transport does without it",
+                                          what, ucs_status_string(status)));
+}
+
+ucx_context::ucx_context(const network_request& request, unsigned wires)
+    : segment_(request.segment), segment_bytes_(request.segment == nullptr ? 0 : request.segment_bytes) {
+  configuration config;
+  prefer_settings(config, request);
+  ucp_params_t parameters{};
+  parameters.field_mask =
+      UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+  parameters.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  if (segment_ != nullptr) parameters.features |= UCP_FEATURE_RMA;
+  parameters.mt_workers_shared = wires > 1 ? 1 : 0;
+  parameters.estimated_num_eps = request.nodes;
+  check(ucp_init(&parameters, config.get(), &context_), "start");
+  try {
+    if (segment_ != nullptr) register_segment();
+  } catch (...) {
+    ucp_cleanup(context_);
+    throw;
+  }
+}
+
+ucx_context::~ucx_context() {
+  if (registration_ != nullptr) static_cast<void>(ucp_mem_unmap(context_, registration_));
+  ucp_cleanup(context_);
+}
+
+void ucx_context::register_segment() {
+  ucp_mem_map_params_t parameters{};
+  parameters.field_mask =
+      UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+  parameters.address = segment_;
+  parameters.length = segment_bytes_;
+  parameters.flags = UCP_MEM_MAP_NONBLOCK;  // pages that nobody has touched stay away where the network allows it
+  check(ucp_mem_map(context_, &parameters, &registration_), "register the segment");
+  void* packed = nullptr;
+  std::size_t bytes = 0;
+  const ucs_status_t status = ucp_rkey_pack(context_, registration_, &packed, &bytes);
+  if (status != UCS_OK) static_cast<void>(ucp_mem_unmap(context_, registration_));
+  check(status, "describe the registered segment");
+  key_.resize(bytes);
+  std::memcpy(key_.data(), packed, bytes);
+  ucp_rkey_buffer_release(packed);
+}
+
+}  // namespace shoal::net

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What UCX calls a context: its configuration, its devices, and the node's segment registered with them. One for each
+// wire by default, so that wires share nothing; one for all of a node where that is asked for.
+// Who may call: the node's thread, at start and end; the readers any thread. Throws shoal::error.
+// Guarantees: what the environment says of UCX (UCX_...) goes before what Shoal prefers.
+// Shown by tests/unit/net/plugin_test.cpp.
+#pragma once
+
+#include <ucp/api/ucp.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "net/wire.hpp"
+
+namespace shoal::net {
+
+class ucx_context {
+public:
+  /// `wires`: how many will use it, each perhaps on a thread of its own.
+  ucx_context(const network_request& request, unsigned wires);
+  ~ucx_context();
+  ucx_context(const ucx_context&) = delete;
+  ucx_context& operator=(const ucx_context&) = delete;
+
+  ucp_context_h get() const noexcept { return context_; }
+  /// What others need to reach the segment; empty if there is none.
+  const std::vector<std::byte>& key() const noexcept { return key_; }
+  /// The registration, if these bytes are in the segment; else null.
+  ucp_mem_h registration(const void* first, std::size_t bytes) const noexcept {
+    const std::size_t from = static_cast<std::size_t>(static_cast<const std::byte*>(first) - segment_);
+    return from < segment_bytes_ && bytes <= segment_bytes_ - from ? registration_ : nullptr;
+  }
+  bool registered() const noexcept { return registration_ != nullptr; }
+
+private:
+  void register_segment();
+
+  ucp_context_h context_ = nullptr;
+  ucp_mem_h registration_ = nullptr;
+  std::byte* segment_;
+  std::uint64_t segment_bytes_;
+  std::vector<std::byte> key_;
+};
+
+/// Throws if it is not UCS_OK: "UCX could not <what>: <its reason>".
+void check(ucs_status_t status, const char* what);
+
+}  // namespace shoal::net

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/plugin.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <shoal/error.hpp>
+#include <string>
+
+#include "base/clock.hpp"
+#include "machine/process.hpp"
+#include "tests/unit/net/wires.hpp"
+
+namespace shoal::net {
+namespace {
+
+namespace fs = std::filesystem;
+
+// ---- the loader
+
+error refusal(std::string_view name, const std::vector<std::string>& folders) {
+  try {
+    load_plugin(name, folders);
+  } catch (const error& refused) {
+    return refused;
+  }
+  return {errc::internal, "it was loaded"};
+}
+
+bool says(const error& refused, std::string_view part) {
+  const bool found = std::string_view(refused.what()).find(part) != std::string_view::npos;
+  EXPECT_TRUE(found) << refused.what();
+  return found;
+}
+
+class plugin_files : public testing::Test {
+protected:
+  plugin_files() { fs::create_directories(folder_); }
+  ~plugin_files() override { fs::remove_all(folder_); }
+  fs::path folder_ = fs::path(testing::TempDir()) / ("shoal_plugins_" + std::to_string(machine::own_pid()));
+};
+
+TEST_F(plugin_files, an_absent_one_is_named_with_what_to_install) {
+  const error ucx = refusal("ucx", {folder_.string()});
+  EXPECT_EQ(ucx.code(), errc::not_found);
+  EXPECT_TRUE(says(ucx, "libshoal_net_ucx.so") && says(ucx, folder_.string()) && says(ucx, "libucx-dev"));
+  EXPECT_TRUE(says(refusal("mpi_openmpi", {folder_.string()}), "libopenmpi-dev"));
+  EXPECT_TRUE(says(refusal("mpi_mpich", {folder_.string()}), "libmpich-dev"));
+  EXPECT_TRUE(says(refusal("mpi", {folder_.string()}), "libmpich-dev"));
+  EXPECT_TRUE(says(refusal("carrier_pigeon", {folder_.string()}), "libshoal_net_carrier_pigeon.so"));
+  EXPECT_FALSE(has_plugin("ucx", std::vector{folder_.string()}));
+  EXPECT_FALSE(has_plugin("mpi", std::vector{folder_.string()}));
+}
+
+TEST_F(plugin_files, one_that_cannot_be_loaded_gives_the_loaders_reason) {
+  std::ofstream(folder_ / "libshoal_net_ucx.so") << std::string(4096, 'x');
+  const error refused = refusal("ucx", {"", folder_.string()});
+  EXPECT_EQ(refused.code(), errc::unsupported);
+  EXPECT_TRUE(says(refused, "libshoal_net_ucx.so") && says(refused, "ELF") && says(refused, "libucx0"));
+}
+
+TEST_F(plugin_files, a_library_that_is_no_plugin_is_refused) {
+  fs::copy_file(fs::path(SHOAL_BAD_PLUGINS) / "libshoal_no_plugin.so", folder_ / "libshoal_net_ucx.so");
+  const error refused = refusal("ucx", {folder_.string()});
+  EXPECT_EQ(refused.code(), errc::mismatch);
+  EXPECT_TRUE(says(refused, "shoal_net_plugin"));
+}
+
+TEST(plugin_loader, one_of_another_interface_or_version_is_refused) {
+  const error interface = refusal("bad_interface", {SHOAL_BAD_PLUGINS});
+  EXPECT_EQ(interface.code(), errc::mismatch);
+  EXPECT_TRUE(says(interface, "interface 99"));
+  const error version = refusal("bad_version", {SHOAL_BAD_PLUGINS});
+  EXPECT_EQ(version.code(), errc::mismatch);
+  EXPECT_TRUE(says(version, "Shoal 0.0.1"));
+}
+
+TEST(plugin_loader, the_given_folder_comes_first_and_the_build_is_known) {
+  const auto folders = plugin_folders("somewhere");
+  ASSERT_GE(folders.size(), 3U);
+  EXPECT_EQ(folders.front(), "somewhere");
+  EXPECT_NE(plugin_folders("").front(), "");
+}
+
+// ---- what the plugins do
+
+// MPI libraries have the same functions, so each is loaded by a process of its own: this program once more.
+constexpr const char* k_inside = "SHOAL_TEST_INSIDE";
+
+class plugins : public testing::TestWithParam<const char*> {
+protected:
+  void SetUp() override {
+    folders_ = plugin_folders("");
+    if (!has_plugin(GetParam(), folders_)) GTEST_SKIP() << GetParam() << " was not built: its library is not installed";
+    const bool inside = std::getenv(k_inside) != nullptr;
+    if (std::string_view(GetParam()).starts_with("mpi") && !inside)
+      run_inside();
+    else
+      plugin_ = &load_plugin(GetParam(), folders_);
+  }
+
+  void run_inside() {
+    const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
+    machine::spawn_request request{
+        .arguments = {machine::own_executable(),
+                      std::string("--gtest_filter=") + test->test_suite_name() + "." + test->name()},
+        .environment = {std::string(k_inside) + "=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                        "GTEST_TOTAL_SHARDS=", "GTEST_OUTPUT="},
+        .inherited = {}};
+    machine::child_process child = machine::spawn(request);
+    const machine::exit_status status = child.reap();
+    EXPECT_TRUE(status.clean()) << machine::describe(status);
+  }
+
+  std::vector<std::string> folders_;
+  const net_plugin* plugin_ = nullptr;  // null: the test ran in another process
+};
+
+#define INSIDE_ONLY() \
+  if (plugin_ == nullptr) return
+
+TEST_P(plugins, says_what_it_is) {
+  INSIDE_ONLY();
+  EXPECT_TRUE(std::string_view(GetParam()).starts_with(plugin_->name));
+  cluster c(*plugin_, 2, 1);
+  const std::string text = c.nodes[0]->describe();
+  EXPECT_TRUE(text.starts_with(plugin_->library)) << text;
+  std::printf("%s\n", text.c_str());
+}
+
+TEST_P(plugins, messages_arrive_whole_and_in_order_between_two_nodes) {
+  INSIDE_ONLY();
+  cluster c(*plugin_, 2, 1);
+  run_traffic(c, 1, 3000);
+}
+
+TEST_P(plugins, messages_of_three_nodes_through_two_domains_each) {
+  INSIDE_ONLY();
+  cluster c(*plugin_, 3, 2);
+  run_traffic(c, 2, 500);
+}
+
+TEST_P(plugins, domains_that_share_a_context_or_have_communicators_of_their_own) {
+  INSIDE_ONLY();
+  cluster c(*plugin_, 2, 3, 1 << 16, [](network_request& request) {
+    request.shared_context = true;
+    request.own_communicators = true;
+  });
+  run_traffic(c, 3, 500);
+  if (c.nodes[0]->at(0).one_sided()) {
+    EXPECT_EQ(c.nodes[0]->registrations(), 1U);
+    EXPECT_EQ(c.nodes[0]->registered_bytes(), 1U << 16);
+  }
+}
+
+class deaf : public wire_user {
+public:
+  virtual ~deaf() = default;
+  bool arrived(const arrival&) noexcept override { return false; }
+  void unreachable(std::uint32_t, const char*) noexcept override {}
+};
+
+TEST_P(plugins, memory_is_written_and_read_without_the_others_help) {
+  INSIDE_ONLY();
+  constexpr std::size_t k_bytes = 1 << 20;
+  cluster c(*plugin_, 2, 2, k_bytes);
+  if (!c.nodes[0]->at(0).one_sided()) {
+    std::atomic<bool> done = false;
+    EXPECT_FALSE(c.nodes[0]->at(0).put({1, 0}, c.segments[0].data(), 8, &done));
+    EXPECT_EQ(c.nodes[0]->registrations(), 0U);
+    return;
+  }
+  EXPECT_EQ(c.nodes[0]->registrations(), 2U);
+  EXPECT_EQ(c.nodes[0]->registered_bytes(), 2 * k_bytes);
+  std::atomic<bool> over = false;
+  // Some libraries send messages instead, which the other side must take.
+  std::thread other([&] {
+    deaf user;
+    while (!over.load(std::memory_order_acquire))
+      for (unsigned domain = 0; domain < 2; ++domain)
+        if (!c.nodes[1]->at(domain).progress(user)) std::this_thread::yield();
+  });
+  deaf user;
+  const auto wait_for = [&](wire& w, const std::atomic<bool>& done) {
+    const auto end = base::now_ns() + 20'000'000'000U;
+    while (!done.load(std::memory_order_acquire) && base::now_ns() < end)
+      if (!w.progress(user)) std::this_thread::yield();
+    return done.load(std::memory_order_acquire);
+  };
+  std::size_t offset = 24;
+  for (const std::size_t bytes : {8U, 8U, 100U, 4096U, 300'000U}) {
+    for (unsigned domain = 0; domain < 2; ++domain) {
+      wire& w = c.nodes[0]->at(domain);
+      std::vector<std::byte> from(bytes), back(bytes);
+      for (std::size_t i = 0; i < bytes; ++i) from[i] = static_cast<std::byte>(i * 7 + offset);
+      std::atomic<bool> written = false, read = false;
+      ASSERT_TRUE(w.put({1, offset}, from.data(), bytes, &written));
+      ASSERT_TRUE(wait_for(w, written));
+      EXPECT_TRUE(std::equal(from.begin(), from.end(), c.segments[1].begin() + static_cast<std::ptrdiff_t>(offset)));
+      ASSERT_TRUE(w.get({1, offset}, back.data(), bytes, &read));
+      ASSERT_TRUE(wait_for(w, read));
+      EXPECT_EQ(back, from);
+      offset += bytes;
+    }
+  }
+  // Many at once, from memory that is registered.
+  std::vector<std::atomic<bool>> done(1000);
+  wire& w = c.nodes[0]->at(0);
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    std::memcpy(&c.segments[0][i * 8], &i, 8);
+    ASSERT_TRUE(w.put({1, i * 8}, &c.segments[0][i * 8], 8, &done[i]));
+  }
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    ASSERT_TRUE(wait_for(w, done[i]));
+    EXPECT_EQ(std::memcmp(&c.segments[1][i * 8], &i, 8), 0);
+  }
+  over.store(true, std::memory_order_release);
+  other.join();
+}
+
+TEST_P(plugins, an_end_with_messages_under_way_takes_a_bounded_time) {
+  INSIDE_ONLY();
+  std::vector<std::uint64_t> words(k_most_words + k_label_words, 5);
+  std::deque<std::atomic<bool>> sent;
+  std::deque<std::vector<std::uint64_t>> buffers;
+  for (const bool first_ends_first : {true, false}) {
+    const auto began = base::now_ns();
+    cluster c(*plugin_, 2, 1);
+    deaf user;
+    for (unsigned i = 0; i < 200; ++i)
+      c.nodes[0]->at(0).send(1, {.from = 0}, buffers.emplace_back(words).data() + k_label_words, k_most_words,
+                             &sent.emplace_back(false));
+    for (unsigned i = 0; i < 50; ++i) {
+      c.nodes[0]->at(0).progress(user);
+      c.nodes[1]->at(0).progress(user);
+    }
+    c.nodes[first_ends_first ? 0 : 1].reset();
+    c.nodes[first_ends_first ? 1 : 0].reset();
+    EXPECT_LT(base::now_ns() - began, 20'000'000'000U);
+  }
+}
+
+TEST_P(plugins, a_sleeper_is_woken_by_a_message) {
+  INSIDE_ONLY();
+  cluster c(*plugin_, 2, 1);
+  wire& mine = c.nodes[0]->at(0);
+  wire& other = c.nodes[1]->at(0);
+  if (mine.event() < 0) {
+    EXPECT_TRUE(mine.arm());
+    return;
+  }
+  struct counter : deaf {
+    std::atomic<unsigned> messages = 0;
+    bool arrived(const arrival&) noexcept override {
+      messages.fetch_add(1, std::memory_order_relaxed);
+      return false;
+    }
+  } user;
+  const auto answer_after_a_while = [&other, silent = deaf()]() mutable {
+    for (unsigned i = 0; i < 20; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (i == 10) other.send(0, {.from = 1}, nullptr, 0, nullptr);
+      other.progress(silent);
+    }
+  };
+  for (unsigned round = 1; round <= 20; ++round) {
+    std::thread thread(answer_after_a_while);
+    const auto end = base::now_ns() + 20'000'000'000U;
+    while (user.messages < round && base::now_ns() < end) {
+      if (!mine.arm()) {
+        mine.progress(user);
+        continue;
+      }
+      const std::array<int, 1> descriptors = {mine.event()};
+      EXPECT_EQ(machine::wait_any(descriptors, 10'000'000'000), 0) << "slept on";
+      mine.progress(user);
+    }
+    thread.join();
+    ASSERT_EQ(user.messages, round);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, plugins, testing::Values("ucx", "mpi_openmpi", "mpi_mpich"),
+                         [](const auto& plugin) { return std::string(plugin.param); });
+
+}  // namespace
+}  // namespace shoal::net
