@@ -108,8 +108,7 @@ protected:
     machine::spawn_request request{
         .arguments = {machine::own_executable(),
                       std::string("--gtest_filter=") + test->test_suite_name() + "." + test->name()},
-        .environment = {std::string(k_inside) + "=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                        "GTEST_TOTAL_SHARDS=", "GTEST_OUTPUT="},
+        .environment = {std::string(k_inside) + "=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"},
         .inherited = {}};
     machine::child_process child = machine::spawn(request);
     const machine::exit_status status = child.reap();

@@ -99,8 +99,8 @@ std::string mpi_library::describe() {
   MPI_Get_library_version(text, &length);
   std::string line(text, static_cast<std::size_t>(length));
   line.resize(std::min(line.size(), line.find_first_of(",\n")));
-  for (char& c : line)  // MPICH sets its number off with a tab
-    if (c == '\t') c = ' ';
+  if (const auto colon = line.find(" Version:"); colon != line.npos)  // "MPICH Version:<tab>4.0.2"
+    line.replace(colon, line.find_first_not_of(" \t", colon + 9) - colon, " ");
   return line;
 }
 

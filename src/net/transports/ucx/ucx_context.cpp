@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <shoal/error.hpp>
 
 namespace shoal::net {
@@ -25,9 +26,10 @@ public:
   configuration& operator=(const configuration&) = delete;
   ucp_config_t* get() const noexcept { return config_; }
 
-  // Unless the user has chosen; a UCX that does not know the setting does without.
-  void prefer(const char* name, const std::string& value) {
-    if (std::getenv((std::string("UCX_") + name).c_str()) == nullptr)
+  // Unless the user has chosen by one of these variables.
+  void prefer(const char* name, const std::string& value, std::initializer_list<const char*> variables) {
+    const auto chosen = [](const char* variable) { return std::getenv(variable) != nullptr; };
+    if (std::none_of(variables.begin(), variables.end(), chosen))
       static_cast<void>(ucp_config_modify(config_, name, value.c_str()));
   }
 
@@ -39,13 +41,11 @@ void prefer_settings(configuration& config, const network_request& request) {
   // A message in one piece is copied once, into the receiver's memory, and read there.
   const std::size_t message = request.most_words * sizeof(std::uint64_t) + k_piece_headroom;
   const std::string piece = std::to_string(std::min((message + 4095) / 4096 * 4096, k_longest_piece));
-  config.prefer("POSIX_SEG_SIZE", piece);
-  config.prefer("SYSV_SEG_SIZE", piece);
-  config.prefer("TCP_TX_SEG_SIZE", piece);
-  config.prefer("TCP_RX_SEG_SIZE", std::to_string(k_longest_piece + 4096));
+  config.prefer("MM_SEG_SIZE", piece, {"UCX_MM_SEG_SIZE", "UCX_POSIX_SEG_SIZE", "UCX_SYSV_SEG_SIZE"});
+  config.prefer("TX_SEG_SIZE", piece, {"UCX_TCP_TX_SEG_SIZE"});
+  config.prefer("RX_SEG_SIZE", std::to_string(k_longest_piece + 4096), {"UCX_TCP_RX_SEG_SIZE"});
   // Else a wire that wants to hear of losses would not use shared memory.
-  config.prefer("POSIX_ERROR_HANDLING", "y");
-  config.prefer("SYSV_ERROR_HANDLING", "y");
+  config.prefer("MM_ERROR_HANDLING", "y", {"UCX_MM_ERROR_HANDLING", "UCX_POSIX_ERROR_HANDLING"});
 }
 
 }  // namespace
