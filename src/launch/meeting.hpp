@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launcher of others (srun, mpirun, mpiexec) or `shoal run --hosts` tells this process: which node of how many
+// it is; and how node 0's word (where the hub is) reaches the others.
+// Who may call: the thread that makes the job. Blocks its thread.
+// Shown by tests/unit/launch/meeting_test.cpp, tests/cluster/launchers_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace shoal::launch {
+
+/// Set by `shoal run --hosts` and, for jobs without shared memory, by `shoal run`:
+/// "node=1 nodes=2 hub=secret@host:port".
+inline constexpr const char* k_hub_variable = "SHOAL_HUB";
+
+class meeting {
+public:
+  virtual ~meeting() = default;
+  /// "shoal run", "PMIx", "PMI-2", "MPI".
+  virtual const char* by() const noexcept = 0;
+  virtual std::uint32_t node() const noexcept = 0;
+  virtual std::uint32_t nodes() const noexcept = 0;
+  /// Where the hub is, if the launcher runs it; else empty: node 0 runs one.
+  virtual std::string hub() const { return {}; }
+  /// Collective: node 0's word, on all nodes. Throws shoal::error.
+  virtual std::string share(const std::string& word_of_node_0) = 0;
+};
+
+/// What this process's environment shows: `shoal run`'s variable, PMIx, PMI-2, in this order; null: none of them. An MPI
+/// without PMIx is asked by runtime, through the transport's plugin.
+std::unique_ptr<meeting> find_meeting();
+
+}  // namespace shoal::launch
