@@ -5,7 +5,7 @@
 // Who may call: the thread that makes the job until the service thread takes over; then watch() and leave() that
 // thread. Blocks its thread; never called by tasks.
 // Guarantees: exchange() returns on all nodes or throws on all; a node that ends, is stopped, or is cut off for longer
-// than the limit is announced to all others once; a connection without the job's secret is refused and logged.
+// than the limit is announced to all once; a connection without the job's secret is refused and logged.
 // Shown by tests/unit/launch/control_test.cpp, tests/cluster/hosts_test.cpp.
 #pragma once
 
@@ -33,26 +33,15 @@ struct hub_place {
 
 struct hub_options {
   std::uint32_t nodes = 1;
-  std::string address;                         // to listen on; empty: 127.0.0.1. Nothing listens elsewhere
-  std::int64_t silence_ns = 30'000'000'000;    // a node that says nothing for so long is lost; 0: never
-  std::int64_t start_ns = 30'000'000'000;      // for all to have come
+  std::string address;                        // to listen on; empty: 127.0.0.1. Nothing listens elsewhere
+  std::int64_t silence_ns = 30'000'000'000;   // a node that says nothing for so long is lost; 0: never
+  std::int64_t start_ns = 30'000'000'000;     // for all to have come
+  std::int64_t handshake_ns = 2'000'000'000;  // for a connection to prove the secret
+  std::int64_t linger_ns = 3'000'000'000;     // at the end, for nodes that have not left yet
 };
 
-/// Listens until destroyed, by a thread of its own.
-class hub {
-public:
-  explicit hub(const hub_options& options);
-  ~hub();
-  hub(const hub&) = delete;
-  hub& operator=(const hub&) = delete;
-  const hub_place& place() const noexcept;
-  /// Tells all nodes to end because of this signal.
-  void interrupt(int signal) noexcept;
-
-private:
-  class service;
-  std::unique_ptr<service> service_;
-};
+/// In loss::node: no single node is to blame, or the one that is runs the hub and is none.
+inline constexpr std::uint32_t k_no_node = ~std::uint32_t{0};
 
 /// Why a node should leave.
 struct loss {
@@ -60,6 +49,39 @@ struct loss {
   std::string why;  // "node 1 (host b, process 123) has ended before its time"
   int signal = 0;   // not a loss: the job was told to stop by this signal
 };
+
+enum class presence : std::uint8_t { absent, present, left, gone };
+
+/// Listens until destroyed, by a thread of its own; so that the end is no loss to nodes that are about to leave, the
+/// destructor waits for them at most `linger_ns`. Any thread may call.
+class hub {
+public:
+  /// Throws a sentence if it cannot listen.
+  explicit hub(const hub_options& options);
+  ~hub();
+  hub(const hub&) = delete;
+  hub& operator=(const hub&) = delete;
+  const hub_place& place() const noexcept;
+  /// Tells all nodes to end because of this signal.
+  void interrupt(int signal) noexcept;
+  /// Whoever started the nodes says that one has ended. True if this is the first loss: it is told to all.
+  bool announce_lost(std::uint32_t node, std::string_view why) noexcept;
+  /// The first loss, or why the job did not begin.
+  std::optional<loss> lost() const;
+  /// Readable once lost() has something to say.
+  int descriptor() const noexcept;
+  presence at(std::uint32_t node) const;
+  /// "node 1 (host b, process 123)"; before it has come: "node 1".
+  std::string describe(std::uint32_t node) const;
+
+private:
+  class service;
+  std::unique_ptr<service> service_;
+};
+
+/// The address that hub_options::address should have: 127.0.0.1 for nodes of one machine, else the one by which this
+/// machine's name resolves, or, where that is a loopback address, that of its first network. Throws a sentence.
+std::string default_hub_address(bool one_machine);
 
 class control {
 public:
@@ -83,8 +105,11 @@ public:
   /// Waits for news at most `timeout_ns`, or until `wake_descriptor` is readable; sends signs of life meanwhile, so it
   /// must be called again and again.
   std::optional<loss> watch(std::int64_t timeout_ns, int wake_descriptor) noexcept;
-  /// Tells the others, through the hub, that this node cannot reach `node`.
+  /// Tells all, through the hub, that this node cannot reach `node`; its own watch() tells which loss the hub heard of
+  /// first, and only then should it leave. Any thread may call.
   void announce_lost(std::uint32_t node, std::string_view why) noexcept;
+  /// Tells all, through the hub, that this process was told to stop. Any thread may call.
+  void announce_stop(int signal) noexcept;
   /// "node 1 (host b, process 123)".
   std::string describe(std::uint32_t node) const;
 

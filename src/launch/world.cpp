@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "launch/sentences.hpp"
 #include "machine/futex.hpp"
 #include "machine/process.hpp"
 #include "shoal/detail/assert.hpp"
@@ -46,10 +47,7 @@ void world::join(const identity& me, std::int64_t timeout_ns) {
   node_record& mine = at(me.node);
   auto before = node_state::absent;
   if (!mine.state.compare_exchange_strong(before, node_state::joining, std::memory_order_acq_rel))
-    throw error(errc::mismatch,
-                fmt::format("node {} has been started already: what the launcher starts runs one program of the job, "
-                            "once; start a job for each",
-                            me.node));
+    throw error(errc::mismatch, started_already(me.node));
   mine.pid = machine::own_pid();
   mine.code_fingerprint = hash(me.code);
   mine.settings_fingerprint = hash(me.settings);
@@ -67,19 +65,12 @@ void world::join(const identity& me, std::int64_t timeout_ns) {
       if (lost().load(std::memory_order_acquire) != 0)
         throw error(errc::peer_lost, fmt::format("node {} ended before the job began", lost().load() - 1));
       const std::uint64_t now = base::now_ns();
-      if (now >= deadline_ns)
-        throw error(errc::timeout, fmt::format("node {} has not started within {} s; see its messages above, or start "
-                                               "the job with fewer nodes",
-                                               n, timeout_ns / 1'000'000'000));
+      if (now >= deadline_ns) throw error(errc::timeout, not_started({n}, timeout_ns));
       machine::futex_wait(head().changes, seen, static_cast<std::int64_t>(deadline_ns - now), true);
     }
-    if (at(n).code_fingerprint != mine.code_fingerprint)
-      throw error(errc::mismatch, fmt::format("node {} runs another program, or other versions of its libraries, than "
-                                              "node {}; start all nodes from the same build",
-                                              n, me.node));
+    if (at(n).code_fingerprint != mine.code_fingerprint) throw error(errc::mismatch, other_code(n, me.node));
     if (at(n).settings_fingerprint != mine.settings_fingerprint)
-      throw error(errc::mismatch, fmt::format("node {} was started with other settings ({}) than node {} ({})", n,
-                                              at(n).settings, me.node, mine.settings));
+      throw error(errc::mismatch, other_settings(n, at(n).settings, me.node, mine.settings));
   }
 }
 

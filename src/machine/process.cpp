@@ -258,6 +258,12 @@ void wake_descriptor::wake() const noexcept {
   [[maybe_unused]] const auto written = ::write(descriptor_, &one, sizeof one);
 }
 
+void wake_descriptor::clear() const noexcept {
+  std::uint64_t count = 0;
+  // Fails only when it was not ready.
+  [[maybe_unused]] const auto got = ::read(descriptor_, &count, sizeof count);
+}
+
 void exit_now(int status) noexcept { ::_exit(status); }
 
 }  // namespace shoal::machine

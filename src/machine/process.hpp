@@ -77,6 +77,8 @@ public:
   wake_descriptor& operator=(const wake_descriptor&) = delete;
   int descriptor() const noexcept { return descriptor_; }
   void wake() const noexcept;
+  /// Not ready any more, until the next wake().
+  void clear() const noexcept;
 
 private:
   int descriptor_;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hub's side of what nodes say: their coming, their exchanges, their leaving, and what the others are told of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "launch/byte_stream.hpp"
+#include "launch/hub_service.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal::launch {
+namespace {
+
+using stage = hub_link::stage;
+
+}  // namespace
+
+void hub::service::take(hub_link& link, frame f) {
+  if (link.at() == stage::hello) return greet(link, f);
+  const std::uint32_t node = link.node();
+  switch (f.type) {
+    case frame_type::given:
+      if (f.payload.size() > k_most_part_bytes || !roster_.give(node, std::move(f.payload))) break;
+      return pass_on_parts();
+    case frame_type::life:
+      if (f.payload.size() != 1) break;
+      link.lives_regularly = f.payload[0] != std::byte{0};
+      return;
+    case frame_type::leave:
+      roster_.leave(node);
+      link.close();
+      return pass_on_parts();
+    case frame_type::lost:
+      if (const auto m = loss_message::parse(f.payload); m && m->node < roster_.size()) {
+        lose(m->node,
+             fmt::format("{} cannot be reached by {}: {}", roster_.describe(m->node), roster_.describe(node), m->why));
+        return;
+      }
+      break;
+    case frame_type::stop:
+      if (const auto m = loss_message::parse(f.payload); m && m->signal > 0 && m->signal < 128)
+        return stop_all(static_cast<int>(m->signal));
+      break;
+    default: break;
+  }
+  lose(node, roster_.describe(node) + " has sent what no node sends");
+  has_ended(link);
+}
+
+void hub::service::greet(hub_link& link, const frame& f) {
+  const auto hello = hello_message::parse(f.payload);
+  if (f.type != frame_type::hello || !hello || hello->node != link.node()) {
+    log_stranger(link, "what it sent is not how a node begins");
+    return link.close();
+  }
+  link.since_ns = base::now_ns();
+  link.go_to(stage::farewell);
+  if (refusal_) return send(link, frame_type::refusal, refusal_->bytes());
+  auto wrong = roster_.come(*hello);
+  if (wrong) {
+    send(link, frame_type::refusal, wrong->bytes());
+    if (!begun_) refuse_all(hello->node, std::move(*wrong));
+    return;
+  }
+  link.go_to(stage::member);
+  if (roster_.complete()) begin();
+}
+
+void hub::service::begin() {
+  begun_ = true;
+  beat_ns_ = base::now_ns();
+  for (hub_link& link : links_) link.heard_ns = beat_ns_;  // they had nothing to say while they waited
+  broadcast(frame_type::welcome, welcome_message{options_.silence_ns, self_, roster_.peers()}.bytes());
+}
+
+void hub::service::pass_on_parts() {
+  if (!begun_ || failure_ || !roster_.any_given()) return;
+  for (std::uint32_t n = 0; n < roster_.size(); ++n) {
+    if (roster_.at(n) != presence::left) continue;
+    lose(n, roster_.describe(n) + " has left while others wait for it");
+    return;
+  }
+  if (!roster_.all_given()) return;
+  const auto parts = roster_.take_parts();
+  for (std::uint32_t n = 0; n < roster_.size(); ++n) {
+    std::vector<std::byte> payload;
+    byte_writer out(payload);
+    out.number(n);
+    out.bytes(parts[n]);
+    broadcast(frame_type::part, payload);
+  }
+}
+
+void hub::service::has_ended(hub_link& link) {
+  const std::uint32_t node = link.node();
+  const stage was = link.at();
+  if (was == stage::closed) return;
+  if (!link.proven() || was == stage::hello) log_stranger(link, "it ended the connection before it said who it is");
+  link.close();
+  if (was != stage::member) return;
+  roster_.end(node);
+  lose(node, roster_.describe(node) + " has ended before its time");
+}
+
+bool hub::service::lose(std::uint32_t node, std::string why) {
+  if (failure_ || refusal_) return false;
+  if (!begun_) {
+    refuse_all(node, {errc::peer_lost, why + "; the job has not begun"});
+    return true;
+  }
+  failure_ = loss{node, std::move(why), 0};
+  news_.wake();
+  broadcast(frame_type::lost, loss_message{node, 0, failure_->why}.bytes());
+  return true;
+}
+
+void hub::service::refuse_all(std::uint32_t node, refusal_message why) {
+  if (refusal_) return;
+  refusal_ = std::move(why);
+  failure_ = loss{node, refusal_->why, 0};
+  news_.wake();
+  broadcast(frame_type::refusal, refusal_->bytes());
+}
+
+void hub::service::stop_all(int signal) {
+  if (failure_ || refusal_) return;
+  const std::string why = fmt::format("the job was told to stop by signal {}", signal);
+  if (!begun_) {
+    refusal_ = refusal_message{errc::stopped, why};
+    failure_ = loss{k_no_node, why, signal};
+    broadcast(frame_type::refusal, refusal_->bytes());
+  } else {
+    failure_ = loss{k_no_node, why, signal};
+    broadcast(frame_type::stop, loss_message{k_no_node, static_cast<std::uint32_t>(signal), why}.bytes());
+  }
+  news_.wake();
+}
+
+void hub::service::broadcast(frame_type type, std::span<const std::byte> payload) {
+  const auto bytes = std::make_shared<const std::vector<std::byte>>(frame_bytes(type, payload));
+  const auto everybody = roster_.peers();
+  // The node of this process last: what it is told may end it, and this thread with it.
+  for (const bool own : {false, true}) {
+    for (hub_link& link : links_) {
+      if (link.at() != stage::member) continue;
+      if ((everybody[link.node()] == self_) != own) continue;
+      link.send(bytes);
+      link.flush();
+    }
+  }
+}
+
+}  // namespace shoal::launch

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the hub knows of a job's nodes: who has come, whether they fit together, what they have given in the exchange
+// under way, who has left. No input or output. Who may call: the hub, one thread at a time. Never switches tasks.
+// Guarantees: a part is passed on when all have given theirs, so an exchange is over for all or for none.
+// Shown by tests/unit/launch/roster_test.cpp, control_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launch/control.hpp"
+#include "launch/control_message.hpp"
+
+namespace shoal::launch {
+
+class roster {
+public:
+  explicit roster(std::uint32_t nodes) : members_(nodes) {}
+
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(members_.size()); }
+  /// Nothing: the node is in. Else why the job cannot begin with it.
+  std::optional<refusal_message> come(const hello_message& hello);
+  bool complete() const noexcept { return present_ == size(); }
+  std::vector<std::uint32_t> missing() const;
+  std::vector<peer> peers() const;
+
+  presence at(std::uint32_t node) const noexcept { return node < size() ? members_[node].now : presence::absent; }
+  void leave(std::uint32_t node) noexcept { members_[node].now = presence::left; }
+  void end(std::uint32_t node) noexcept { members_[node].now = presence::gone; }
+  std::string describe(std::uint32_t node) const;
+
+  /// False if the node has given already.
+  bool give(std::uint32_t node, std::vector<std::byte> part);
+  bool all_given() const noexcept { return size() != 0 && given_ == size(); }
+  bool any_given() const noexcept { return given_ != 0; }
+  /// By node; the next exchange may begin.
+  std::vector<std::vector<std::byte>> take_parts();
+
+private:
+  struct member {
+    presence now = presence::absent;
+    hello_message hello;
+    std::optional<std::vector<std::byte>> part;
+  };
+
+  std::vector<member> members_;
+  std::uint32_t present_ = 0;
+  std::uint32_t given_ = 0;
+};
+
+/// "node 1 (host b, process 123)".
+std::string describe(std::uint32_t node, const peer& p);
+
+}  // namespace shoal::launch

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file descriptor that is closed when its owner goes. Who may call: any thread, one at a time. Never switches tasks.
+// Guarantees: moved, never copied; -1 is none. Shown by tests/unit/machine/socket_test.cpp.
+#pragma once
+
+#include <utility>
+
+#include "machine/process.hpp"
+
+namespace shoal::machine {
+
+class descriptor {
+public:
+  descriptor() = default;
+  explicit descriptor(int number) noexcept : number_(number) {}
+  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~descriptor() { close(); }
+
+  int number() const noexcept { return number_; }
+  bool open() const noexcept { return number_ >= 0; }
+  void close() noexcept { close_descriptor(std::exchange(number_, -1)); }
+
+private:
+  int number_ = -1;
+};
+
+}  // namespace shoal::machine
