@@ -8,6 +8,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <shoal/error.hpp>
+#include <string_view>
 
 namespace shoal::net {
 namespace {
@@ -37,15 +38,32 @@ private:
   ucp_config_t* config_ = nullptr;
 };
 
+// Whether the user lets UCX use one of these: UCX warns of settings for what it does not use.
+bool may_use(std::initializer_list<std::string_view> transports) {
+  const char* const allowed = std::getenv("UCX_TLS");
+  if (allowed == nullptr) return true;
+  const std::string list = std::string(",") + allowed + ",";
+  const auto listed = [&list](std::string_view name) { return list.find(fmt::format(",{},", name)) != list.npos; };
+  if (*allowed != '^') return listed("all") || std::any_of(transports.begin(), transports.end(), listed);
+  const std::string refused = std::string(",") + (allowed + 1) + ",";
+  return !std::all_of(transports.begin(), transports.end(), [&refused](std::string_view name) {
+    return refused.find(fmt::format(",{},", name)) != refused.npos;
+  });
+}
+
 void prefer_settings(configuration& config, const network_request& request) {
   // A message in one piece is copied once, into the receiver's memory, and read there.
   const std::size_t message = request.most_words * sizeof(std::uint64_t) + k_piece_headroom;
   const std::string piece = std::to_string(std::min((message + 4095) / 4096 * 4096, k_longest_piece));
-  config.prefer("MM_SEG_SIZE", piece, {"UCX_MM_SEG_SIZE", "UCX_POSIX_SEG_SIZE", "UCX_SYSV_SEG_SIZE"});
-  config.prefer("TX_SEG_SIZE", piece, {"UCX_TCP_TX_SEG_SIZE"});
-  config.prefer("RX_SEG_SIZE", std::to_string(k_longest_piece + 4096), {"UCX_TCP_RX_SEG_SIZE"});
-  // Else a wire that wants to hear of losses would not use shared memory.
-  config.prefer("MM_ERROR_HANDLING", "y", {"UCX_MM_ERROR_HANDLING", "UCX_POSIX_ERROR_HANDLING"});
+  if (may_use({"posix", "sysv", "shm", "sm", "mm"})) {
+    config.prefer("MM_SEG_SIZE", piece, {"UCX_MM_SEG_SIZE", "UCX_POSIX_SEG_SIZE", "UCX_SYSV_SEG_SIZE"});
+    // Else a wire that wants to hear of losses would not use shared memory.
+    config.prefer("MM_ERROR_HANDLING", "y", {"UCX_MM_ERROR_HANDLING", "UCX_POSIX_ERROR_HANDLING"});
+  }
+  if (may_use({"tcp"})) {
+    config.prefer("TX_SEG_SIZE", piece, {"UCX_TCP_TX_SEG_SIZE"});
+    config.prefer("RX_SEG_SIZE", std::to_string(k_longest_piece + 4096), {"UCX_TCP_RX_SEG_SIZE"});
+  }
 }
 
 }  // namespace
