@@ -6,10 +6,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 
-#include "base/clock.hpp"
-#include "base/log.hpp"
+#include "launch/child_watch.hpp"
+#include "launch/place_text.hpp"
 #include "launch/world.hpp"
 #include "machine/environment.hpp"
 #include "machine/memory_info.hpp"
@@ -21,110 +20,31 @@
 namespace shoal::launch {
 namespace {
 
-// Reads "name=value" out of the launch variable.
-std::optional<std::string> field(const std::string& text, const std::string& name) {
-  const auto begin = (" " + text).find(" " + name + "=");
-  if (begin == std::string::npos) return std::nullopt;
-  const auto value = begin + name.size() + 1;
-  return text.substr(value, text.find(' ', value) - value);
-}
-
-std::uint32_t number(const std::string& text, const std::string& name) {
-  const auto value = field(text, name);
-  char* end = nullptr;
-  const unsigned long n = value ? std::strtoul(value->c_str(), &end, 10) : 0;
-  if (!value || value->empty() || *end != '\0')
-    throw error(errc::bad_input, fmt::format("{}='{}' lacks a number for {}; it is set by `shoal run` and not by hand",
-                                             k_launch_variable, text, name));
-  return static_cast<std::uint32_t>(n);
-}
-
-// The processes of a running job, and what is to be done with them.
-class children {
+// The page that the nodes share tells the launcher what it does not see of their processes.
+class world_view final : public job_view {
 public:
-  void add(machine::child_process p) { processes_.push_back(std::move(p)); }
-  bool any() const {
-    return std::any_of(processes_.begin(), processes_.end(), [](const auto& p) { return p.running(); });
+  explicit world_view(world& shared) noexcept : shared_(shared) {}
+
+  presence at(std::uint32_t node) override {
+    switch (shared_.at(node).state.load(std::memory_order_acquire)) {
+      case node_state::absent: return presence::absent;
+      case node_state::left: return presence::left;
+      default: return presence::present;
+    }
   }
-  void signal_all(int number) {
-    for (auto& p : processes_)
-      if (p.running()) p.kill(number);
+  void announce_lost(std::uint32_t node, const std::string&) override { shared_.announce_lost(node); }
+  std::optional<std::uint32_t> lost() override {
+    const std::uint32_t first = shared_.lost().load(std::memory_order_acquire);
+    return first != 0 ? std::optional(first - 1) : std::nullopt;
   }
-  std::vector<machine::child_process>& all() { return processes_; }
+  void interrupt(int signal) override {
+    shared_.interrupted().store(static_cast<std::uint32_t>(signal), std::memory_order_release);
+  }
+  std::string describe(std::uint32_t node, int pid) override { return fmt::format("node {} (process {})", node, pid); }
 
 private:
-  std::vector<machine::child_process> processes_;
+  world& shared_;
 };
-
-int watch(children& job, world& shared, machine::interruption& stop) {
-  int status = 0;
-  bool failing = false;
-  int follower_status = 0;      // of a node that left because another was lost
-  bool awaiting_cause = false;  // and the process of that one has not ended yet
-  std::uint64_t kill_at_ns = 0;
-  while (job.any()) {
-    std::vector<int> descriptors;
-    for (auto& p : job.all()) descriptors.push_back(p.running() ? p.descriptor() : -1);
-    descriptors.push_back(failing ? -1 : stop.descriptor());
-    std::int64_t wait_ns = -1;
-    if (failing) {
-      const std::uint64_t now = base::now_ns();
-      wait_ns = now < kill_at_ns ? static_cast<std::int64_t>(kill_at_ns - now) : 0;
-    }
-    const int ready = machine::wait_any(descriptors, wait_ns);
-    if (ready < 0) {
-      job.signal_all(SIGKILL);
-      awaiting_cause = false;  // what ends now ends by our hand
-      kill_at_ns = base::now_ns() + static_cast<std::uint64_t>(k_grace_ns);
-      continue;
-    }
-    const auto index = static_cast<std::size_t>(ready);
-    const auto begin_to_fail = [&] {
-      if (std::exchange(failing, true)) return;
-      kill_at_ns = base::now_ns() + static_cast<std::uint64_t>(k_grace_ns);
-    };
-    if (index == job.all().size()) {
-      shared.interrupted().store(static_cast<std::uint32_t>(stop.signal()), std::memory_order_release);
-      status = 128 + stop.signal();
-      job.signal_all(stop.signal());
-      begin_to_fail();
-      continue;
-    }
-    const int pid = job.all()[index].pid();
-    const machine::exit_status ended = job.all()[index].reap();
-    const auto n = static_cast<std::uint32_t>(index);
-    const bool left = shared.at(n).state.load(std::memory_order_acquire) == node_state::left;
-    if ((failing && !awaiting_cause) || (ended.clean() && left)) continue;
-    if (stop.signal() != 0 && ended.signal == stop.signal()) {  // Ctrl-C reaches the whole group of processes
-      status = 128 + ended.signal;
-      begin_to_fail();
-      continue;
-    }
-    if (left || ended.clean()) {  // it says itself what is wrong
-      if (status == 0) status = ended.shell_code();
-      if (left) continue;
-      if (status == 0) status = 1;
-      // A program that never starts the runtime simply runs as many times as there are nodes.
-      if (ended.clean() && shared.at(n).state.load() == node_state::absent) {
-        status = 0;
-        continue;
-      }
-    }
-    // Others may have seen it die before it was reaped here, announced it, and left already: theirs is not the cause.
-    shared.announce_lost(n);
-    if (shared.lost().load(std::memory_order_acquire) != n + 1) {
-      if (follower_status == 0) follower_status = ended.shell_code();
-      awaiting_cause = true;
-      begin_to_fail();  // the process may be a script that has outlived the node
-      continue;
-    }
-    base::say("node {} (process {}) {}; the others are told to leave", n, pid, machine::describe(ended));
-    if (status == 0) status = std::max(ended.shell_code(), 1);
-    awaiting_cause = false;
-    begin_to_fail();
-  }
-  return status != 0 ? status : follower_status;
-}
 
 }  // namespace
 
@@ -133,14 +53,14 @@ std::optional<launched_node> launched() {
   if (variable == nullptr) return std::nullopt;
   const std::string text = variable;
   launched_node l;
-  if (field(text, "taken")) {
-    if (static_cast<int>(number(text, "taken")) != machine::own_pid()) return std::nullopt;
+  if (field_in(text, "taken")) {
+    if (static_cast<int>(number_in(text, "taken", k_launch_variable)) != machine::own_pid()) return std::nullopt;
     l.taken = true;
   }
-  l.node = number(text, "node");
-  l.nodes = number(text, "nodes");
-  l.world_descriptor = static_cast<int>(number(text, "world"));
-  const std::string list = field(text, "segments").value_or("");
+  l.node = number_in(text, "node", k_launch_variable);
+  l.nodes = number_in(text, "nodes", k_launch_variable);
+  l.world_descriptor = static_cast<int>(number_in(text, "world", k_launch_variable));
+  const std::string list = field_in(text, "segments").value_or("");
   for (std::size_t at = 0; at < list.size();) {
     const auto end = std::min(list.find(',', at), list.size());
     l.segment_descriptors.push_back(std::atoi(list.substr(at, end - at).c_str()));
@@ -183,7 +103,7 @@ int launch_local(const local_job& job) {
   }
   world shared(world_memory.map(k_world_header_bytes));
   machine::interruption stop;
-  children processes;
+  std::vector<machine::child_process> processes;
   for (unsigned n = 0; n < job.nodes; ++n) {
     machine::spawn_request request;
     request.arguments = job.arguments;
@@ -191,9 +111,10 @@ int launch_local(const local_job& job) {
     request.environment.push_back(fmt::format("{}=node={} nodes={} world={} segments={}", k_launch_variable, n,
                                               job.nodes, world_memory.descriptor(), fmt::join(descriptors, ",")));
     request.inherited = inherited;
-    processes.add(machine::spawn(request));
+    processes.push_back(machine::spawn(request));
   }
-  return watch(processes, shared, stop);
+  world_view view(shared);
+  return watch_children(processes, view, stop, true);
 }
 
 }  // namespace shoal::launch

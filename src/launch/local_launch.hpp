@@ -16,7 +16,6 @@ namespace shoal::launch {
 
 /// Tells a process which node it is: "node=1 nodes=2 world=3 segments=4,5", and later " taken=4711": by that process.
 inline constexpr const char* k_launch_variable = "SHOAL_LAUNCH";
-inline constexpr std::int64_t k_grace_ns = 3'000'000'000;
 
 struct launched_node {
   std::uint32_t node = 0;

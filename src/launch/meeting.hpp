@@ -12,7 +12,8 @@
 namespace shoal::launch {
 
 /// Set by `shoal run --hosts` and, for jobs without shared memory, by `shoal run`:
-/// "node=1 nodes=2 hub=secret@host:port".
+/// "node=1 nodes=2 hub=secret@host:port", and later " taken=4711 by=-": by that process, under that launcher. Other
+/// launchers' nodes set the latter alone.
 inline constexpr const char* k_hub_variable = "SHOAL_HUB";
 
 class meeting {
@@ -24,12 +25,17 @@ public:
   virtual std::uint32_t nodes() const noexcept = 0;
   /// Where the hub is, if the launcher runs it; else empty: node 0 runs one.
   virtual std::string hub() const { return {}; }
-  /// Collective: node 0's word, on all nodes. Throws shoal::error.
+  /// Whether the launcher says that all nodes are on one machine.
+  virtual bool one_machine() const noexcept { return false; }
+  /// Collective: node 0's word (at most 1000 printable characters but ';' and '='), on all nodes. Only where hub() is
+  /// empty. Throws shoal::error.
   virtual std::string share(const std::string& word_of_node_0) = 0;
 };
 
-/// What this process's environment shows: `shoal run`'s variable, PMIx, PMI-2, in this order; null: none of them. An MPI
-/// without PMIx is asked by runtime, through the transport's plugin.
+/// What this process's environment shows: `shoal run`'s variable, PMIx, PMI-2, in this order; null: none of them, or
+/// the place is that of the process that started this one. An MPI without PMIx (mpiexec of MPICH, which speaks PMI-1) is
+/// asked by runtime, through the transport's plugin. Changes the environment. Throws shoal::error.
+/// The meeting should live as long as the job: its end tells the launcher that this process has ended in order.
 std::unique_ptr<meeting> find_meeting();
 
 }  // namespace shoal::launch

@@ -5,9 +5,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace shoal::machine {
 
 void set_variable(const char* name, const std::string& value);
+/// "NAME=value" of all whose names begin so.
+std::vector<std::string> variables(std::string_view prefix);
 
 }  // namespace shoal::machine

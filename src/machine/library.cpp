@@ -3,7 +3,11 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <shoal/error.hpp>
+
+#include "machine/process.hpp"
 
 namespace shoal::machine {
 
@@ -17,5 +21,16 @@ void* load_library(const std::string& path, bool for_all) {
 }
 
 void* find_symbol(void* library, const char* name) noexcept { return ::dlsym(library, name); }
+
+std::vector<std::string> plugin_folders(const std::string& first) {
+  const std::filesystem::path program = std::filesystem::path(own_executable()).parent_path();
+  std::vector<std::string> folders;
+  for (const std::string& folder : {first, (program / "lib").string(),
+                                    (program / ".." / SHOAL_LIBRARY_FOLDER / "shoal").lexically_normal().string(),
+                                    std::string(SHOAL_BUILT_PLUGINS), std::string(SHOAL_INSTALLED_PLUGINS)})
+    if (!folder.empty() && std::find(folders.begin(), folders.end(), folder) == folders.end())
+      folders.push_back(folder);
+  return folders;
+}
 
 }  // namespace shoal::machine

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace shoal::machine {
 
@@ -13,5 +14,9 @@ namespace shoal::machine {
 void* load_library(const std::string& path, bool for_all);
 /// nullptr: it has none of that name.
 void* find_symbol(void* library, const char* name) noexcept;
+
+/// Where Shoal's own plugins lie: the given folder (a setting; may be empty), beside the program, where Shoal was built,
+/// where it was to be installed.
+std::vector<std::string> plugin_folders(const std::string& first);
 
 }  // namespace shoal::machine

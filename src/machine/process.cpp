@@ -73,6 +73,7 @@ void become(const char* program, char** arguments, char** environment, const spa
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (request.standard_input >= 0 && ::dup2(request.standard_input, STDIN_FILENO) < 0) return;
   if (request.standard_output >= 0 && ::dup2(request.standard_output, STDOUT_FILENO) < 0) return;
   if (request.standard_error >= 0 && ::dup2(request.standard_error, STDERR_FILENO) < 0) return;
   for (const int descriptor : request.inherited) {

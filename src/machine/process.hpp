@@ -33,6 +33,7 @@ struct spawn_request {
   std::vector<int> inherited;            // descriptors that stay open in the child
   int standard_output = -1;              // a descriptor to use instead of ours
   int standard_error = -1;
+  int standard_input = -1;
 };
 
 /// A child. Its descriptor becomes readable when it has ended. Destroying a child that has not been reaped kills it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/socket.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -138,9 +139,10 @@ socket socket::connect(const std::string& host, std::uint16_t port, std::int64_t
 
 std::pair<socket, socket> socket::pair() {
   std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw error(errc::system,
                 fmt::format("cannot make a channel to a child: {}; check ulimit -n", std::strerror(errno)));
+  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   return {socket(ends[0]), socket(ends[1])};
 }
 

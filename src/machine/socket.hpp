@@ -37,7 +37,7 @@ public:
   static socket listen(const std::string& host, std::uint16_t port);
   /// Throws a sentence; errc::timeout if nothing answers in time.
   static socket connect(const std::string& host, std::uint16_t port, std::int64_t timeout_ns);
-  /// Two ends on this machine.
+  /// Two ends on this machine; the second is for a child, which expects that reading waits.
   static std::pair<socket, socket> pair();
 
   bool open() const noexcept { return descriptor_.open(); }

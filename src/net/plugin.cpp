@@ -123,17 +123,6 @@ std::string_view mpi_of_launcher() noexcept {
   return "";
 }
 
-std::vector<std::string> plugin_folders(const std::string& first) {
-  const fs::path program = fs::path(machine::own_executable()).parent_path();
-  std::vector<std::string> folders;
-  for (const std::string& folder : {first, (program / "lib").string(),
-                                    (program / ".." / SHOAL_LIBRARY_FOLDER / "shoal").lexically_normal().string(),
-                                    std::string(SHOAL_BUILT_PLUGINS), std::string(SHOAL_INSTALLED_PLUGINS)})
-    if (!folder.empty() && std::find(folders.begin(), folders.end(), folder) == folders.end())
-      folders.push_back(folder);
-  return folders;
-}
-
 bool has_plugin(std::string_view name, std::span<const std::string> folders) {
   if (name != "mpi") return !find_file(name, folders).empty();
   if (!mpi_of_launcher().empty()) return has_plugin(choose(name, folders), folders);

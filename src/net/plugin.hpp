@@ -11,13 +11,12 @@
 #include <string_view>
 #include <vector>
 
+#include "machine/library.hpp"
 #include "net/wire.hpp"
 
 namespace shoal::net {
 
-/// Where plugins lie: the given folder (a setting; may be empty), beside the program, where Shoal was built, where it
-/// was to be installed.
-std::vector<std::string> plugin_folders(const std::string& first);
+using machine::plugin_folders;
 
 /// `name`: "ucx"; "mpi", which is mpi_of_launcher() or else the first that is there; "mpi_openmpi", "mpi_mpich".
 /// Throws shoal::error.

@@ -19,6 +19,7 @@ constexpr door k_doors[] = {
     {"hwloc/", {"src/machine"}},
     {"boost/context/", {"src/fiber"}},
     {"mpi.h", {"src/net/transports/mpi"}},
+    {"pmix.h", {"src/launch/pmix"}},
     {"ucp/", {"src/net/transports/ucx"}},
     {"uct/", {"src/net/transports/ucx"}},
     {"unistd.h", {"src/machine", "src/base", "src/net/transports"}},

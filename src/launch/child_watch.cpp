@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/child_watch.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+
+namespace shoal::launch {
+namespace {
+
+class child_watch {
+public:
+  child_watch(std::vector<machine::child_process>& processes, job_view& job, machine::interruption& stop,
+              bool pass_signals)
+      : processes_(processes), job_(job), stop_(stop), pass_signals_(pass_signals) {}
+
+  int run() {
+    while (std::ranges::any_of(processes_, [](const auto& p) { return p.running(); })) step();
+    return status_ != 0 ? status_ : follower_status_;
+  }
+
+private:
+  void step() {
+    std::vector<int> descriptors;
+    for (auto& p : processes_) descriptors.push_back(p.running() ? p.descriptor() : -1);
+    descriptors.push_back(failing_ ? -1 : stop_.descriptor());
+    descriptors.push_back(failing_ ? -1 : job_.descriptor());
+    std::int64_t wait_ns = -1;
+    if (failing_) {
+      const std::uint64_t now = base::now_ns();
+      wait_ns = now < kill_at_ns_ ? static_cast<std::int64_t>(kill_at_ns_ - now) : 0;
+    }
+    const int ready = machine::wait_any(descriptors, wait_ns);
+    if (ready < 0) return kill_all();
+    const auto index = static_cast<std::size_t>(ready);
+    if (index == processes_.size()) return interrupted();
+    if (index > processes_.size()) {  // the process that is the cause may still run, or have no process here
+      awaiting_cause_ = true;
+      return begin_to_fail();
+    }
+    ended(static_cast<std::uint32_t>(index));
+  }
+
+  void begin_to_fail() {
+    if (failing_) return;
+    failing_ = true;
+    kill_at_ns_ = base::now_ns() + static_cast<std::uint64_t>(k_grace_ns);
+  }
+
+  void signal_all(int number) {
+    for (auto& p : processes_)
+      if (p.running()) p.kill(number);
+  }
+
+  void kill_all() {
+    if (awaiting_cause_ && !job_.why().empty()) base::say("{}; what is left of the job is ended", job_.why());
+    signal_all(SIGKILL);
+    awaiting_cause_ = false;  // what ends now ends by our hand
+    kill_at_ns_ = base::now_ns() + static_cast<std::uint64_t>(k_grace_ns);
+  }
+
+  void interrupted() {
+    job_.interrupt(stop_.signal());
+    status_ = 128 + stop_.signal();
+    if (pass_signals_) signal_all(stop_.signal());
+    begin_to_fail();
+  }
+
+  void ended(std::uint32_t n) {
+    const int pid = processes_[n].pid();
+    const machine::exit_status how = processes_[n].reap();
+    const bool left = job_.at(n) == presence::left;
+    if ((failing_ && !awaiting_cause_) || (how.clean() && left)) return;
+    if (stop_.signal() != 0 && how.signal == stop_.signal()) {  // Ctrl-C reaches the whole group of processes
+      status_ = 128 + how.signal;
+      return begin_to_fail();
+    }
+    if (left || how.clean()) {  // it says itself what is wrong
+      if (status_ == 0) status_ = how.shell_code();
+      if (left) return;
+      if (status_ == 0) status_ = 1;
+      // A program that never starts the runtime simply runs as many times as there are nodes.
+      if (how.clean() && job_.at(n) == presence::absent) {
+        status_ = 0;
+        return;
+      }
+    }
+    const std::string what = job_.describe(n, pid) + " " + machine::describe(how);
+    // Others may have seen it die before it was reaped here, announced it, and left already: theirs is not the cause.
+    job_.announce_lost(n, what);
+    if (job_.lost() != n) {
+      if (follower_status_ == 0) follower_status_ = how.shell_code();
+      awaiting_cause_ = true;
+      return begin_to_fail();  // the process may be a script that has outlived the node
+    }
+    base::say("{}; the others are told to leave", what);
+    if (status_ == 0) status_ = std::max(how.shell_code(), 1);
+    awaiting_cause_ = false;
+    begin_to_fail();
+  }
+
+  std::vector<machine::child_process>& processes_;
+  job_view& job_;
+  machine::interruption& stop_;
+  const bool pass_signals_;
+  int status_ = 0;
+  bool failing_ = false;
+  int follower_status_ = 0;      // of a node that left because another was lost
+  bool awaiting_cause_ = false;  // and the process of that one has not ended yet
+  std::uint64_t kill_at_ns_ = 0;
+};
+
+}  // namespace
+
+int watch_children(std::vector<machine::child_process>& processes, job_view& job, machine::interruption& stop,
+                   bool pass_signals) {
+  return child_watch(processes, job, stop, pass_signals).run();
+}
+
+}  // namespace shoal::launch

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launcher does while its processes run: tells the others when one ends before its time, gives them a while to
+// leave, kills what is left, and finds the job's exit status.
+// Who may call: a launcher, from the thread that started the processes. Blocks it; never switches tasks.
+// Guarantees: it returns when all processes have ended; the status is that of the node that failed first, 128 plus the
+// signal if the job was interrupted, else 0. Shown by tests/cluster/faults_test.cpp, tests/unit/launch/hosts_launch_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launch/control.hpp"
+#include "machine/process.hpp"
+#include "machine/signals.hpp"
+
+namespace shoal::launch {
+
+inline constexpr std::int64_t k_grace_ns = 3'000'000'000;
+
+/// What a launcher knows of its nodes besides their processes.
+class job_view {
+public:
+  virtual presence at(std::uint32_t node) = 0;
+  /// Its process has ended, as `how` says: tells the others, if nothing else was the first loss.
+  virtual void announce_lost(std::uint32_t node, const std::string& how) = 0;
+  virtual std::optional<std::uint32_t> lost() = 0;
+  virtual void interrupt(int signal) = 0;
+  virtual std::string describe(std::uint32_t node, int pid) = 0;
+  /// Readable once a loss was found that no process's end shows; why() says it then.
+  virtual int descriptor() { return -1; }
+  virtual std::string why() { return {}; }
+
+protected:
+  ~job_view() = default;
+};
+
+/// `processes`: by node. `pass_signals`: they are the nodes themselves.
+int watch_children(std::vector<machine::child_process>& processes, job_view& job, machine::interruption& stop,
+                   bool pass_signals);
+
+}  // namespace shoal::launch

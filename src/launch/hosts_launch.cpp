@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/hosts_launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "launch/child_watch.hpp"
+#include "launch/control.hpp"
+#include "launch/meeting.hpp"
+#include "launch/remote_script.hpp"
+#include "launch/world.hpp"
+#include "machine/environment.hpp"
+#include "machine/socket.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal::launch {
+namespace {
+
+class hub_view final : public job_view {
+public:
+  hub_view(hub& h, const std::vector<std::string>& hosts) noexcept : hub_(h), hosts_(hosts) {}
+
+  presence at(std::uint32_t node) override { return hub_.at(node); }
+  void announce_lost(std::uint32_t node, const std::string& how) override { hub_.announce_lost(node, how); }
+  std::optional<std::uint32_t> lost() override {
+    const auto first = hub_.lost();
+    return first ? std::optional(first->node) : std::nullopt;
+  }
+  void interrupt(int signal) override { hub_.interrupt(signal); }
+  std::string describe(std::uint32_t node, int pid) override {
+    if (hub_.at(node) != presence::absent) return hub_.describe(node);
+    return hosts_.empty() ? fmt::format("node {} (process {})", node, pid)
+                          : fmt::format("node {} (host {})", node, hosts_[node]);
+  }
+  int descriptor() override { return hub_.descriptor(); }
+  std::string why() override {
+    const auto first = hub_.lost();
+    return first ? first->why : std::string();
+  }
+
+private:
+  hub& hub_;
+  const std::vector<std::string>& hosts_;  // by node
+};
+
+// By node; empty if all are on this machine.
+std::vector<std::string> spread(const hosts_job& job, unsigned nodes) {
+  std::vector<std::string> result;
+  for (unsigned n = 0; n < nodes && !job.hosts.empty(); ++n)
+    result.push_back(job.hosts[job.hosts.size() <= nodes ? n * job.hosts.size() / nodes : n]);
+  return result;
+}
+
+// What other machines are to be told: what concerns Shoal here, but not this process's place in another job.
+std::vector<std::string> remote_environment(const std::vector<std::string>& added) {
+  std::vector<std::string> result;
+  for (const std::string& variable : machine::variables("SHOAL_"))
+    if (!variable.starts_with("SHOAL_LAUNCH=") && !variable.starts_with("SHOAL_HUB=")) result.push_back(variable);
+  result.insert(result.end(), added.begin(), added.end());
+  return result;
+}
+
+void send_whole(machine::socket& to, const std::string& text) {
+  auto left = std::as_bytes(std::span(text));
+  while (!left.empty()) {
+    const machine::transfer moved = to.send(left);
+    if (moved.state == machine::stream_state::closed) return;  // it has ended already, and says so
+    if (moved.state == machine::stream_state::blocked)
+      throw error(errc::exhausted,
+                  fmt::format("{} bytes of arguments and SHOAL_ variables are more than a remote shell "
+                              "takes at once; put them into a file",
+                              text.size()));
+    left = left.subspan(moved.bytes);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> parse_hosts(const std::string& list) {
+  std::vector<std::string> hosts;
+  for (std::size_t at = 0; at <= list.size();) {
+    const auto end = std::min(list.find(',', at), list.size());
+    hosts.push_back(list.substr(at, end - at));
+    at = end + 1;
+    // What begins with a dash would be an option of the remote shell.
+    const std::string& host = hosts.back();
+    const bool odd = std::ranges::any_of(host, [](char c) { return static_cast<unsigned char>(c) <= ' '; });
+    if (host.empty() || host.front() == '-' || odd)
+      throw error(errc::invalid_argument, fmt::format("--hosts '{}' names a host '{}', which cannot be one; separate "
+                                                      "names by commas alone",
+                                                      list, host));
+  }
+  return hosts;
+}
+
+int launch_hosts(const hosts_job& job) {
+  const unsigned nodes = job.nodes != 0 ? job.nodes : static_cast<unsigned>(std::max<std::size_t>(job.hosts.size(), 1));
+  if (nodes > k_most_nodes)
+    throw error(errc::invalid_argument, fmt::format("a job has 1 to {} nodes, not {}", k_most_nodes, nodes));
+  const bool remote = !job.hosts.empty();
+  hub_options options;
+  options.nodes = nodes;
+  options.silence_ns = job.silence_ns;
+  options.start_ns = job.start_ns;
+  const bool one_machine = std::ranges::all_of(job.hosts, [](const auto& h) { return h == "localhost"; });
+  options.address = job.listen.empty() ? default_hub_address(one_machine) : job.listen;
+  hub center(options);
+
+  const auto hosts = spread(job, nodes);
+  machine::interruption stop;
+  std::vector<machine::socket> inputs;  // their ends end the remote programs
+  std::vector<machine::child_process> processes;
+  for (unsigned n = 0; n < nodes; ++n) {
+    const std::string place =
+        fmt::format("{}=node={} nodes={} hub={}", k_hub_variable, n, nodes, center.place().text());
+    machine::spawn_request request;
+    if (!remote) {
+      request.arguments = job.arguments;
+      request.environment = job.environment;
+      request.environment.push_back(place);
+      processes.push_back(machine::spawn(request));
+      continue;
+    }
+    remote_program program{hosts[n], std::filesystem::current_path(), remote_environment(job.environment),
+                           job.arguments};
+    program.environment.push_back(place);
+    program.arguments.front() = machine::find_program(program.arguments.front());
+    auto [ours, theirs] = machine::socket::pair();
+    request.arguments = remote_command(job.remote_shell, hosts[n]);
+    request.standard_input = theirs.descriptor();
+    processes.push_back(machine::spawn(request));
+    send_whole(ours, remote_input(program));
+    inputs.push_back(std::move(ours));
+  }
+  hub_view view(center, hosts);
+  return watch_children(processes, view, stop, !remote);
+}
+
+}  // namespace shoal::launch

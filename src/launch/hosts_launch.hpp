@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs whose nodes share no memory: on several machines through a remote shell, or on this one. The launcher runs the
+// hub (control.hpp), starts a process per node, and watches both.
+// Who may call: the command line, from its main thread. Blocks it.
+// Guarantees: as launch_local: it returns when all processes have ended; when one ends early the others are told at
+// once, have k_grace_ns to leave by themselves, and are killed then, on other machines too. The job's secret is in no
+// command line and in no environment but the nodes'. Shown by tests/unit/launch/hosts_launch_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace shoal::launch {
+
+struct hosts_job {
+  unsigned nodes = 0;                // 0: one on each host
+  std::vector<std::string> hosts;    // neighbours in number are neighbours on a host; empty: all on this machine
+  std::string remote_shell = "ssh";  // words; the host and a command follow
+  std::string listen;                // the hub's address; empty: default_hub_address()
+  std::int64_t silence_ns = 30'000'000'000;
+  std::int64_t start_ns = 30'000'000'000;
+  std::vector<std::string> arguments;    // the program first
+  std::vector<std::string> environment;  // added
+};
+
+/// Runs the job; its exit status: that of the node that failed first in time, else 0.
+int launch_hosts(const hosts_job& job);
+
+/// "a,b,a" -> the hosts. Throws a sentence for a name that could not be one.
+std::vector<std::string> parse_hosts(const std::string& list);
+
+}  // namespace shoal::launch
