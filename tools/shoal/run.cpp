@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/settings.hpp"
+#include "launch/hosts_launch.hpp"
 #include "launch/local_launch.hpp"
 #include "runtime/job.hpp"
 #include "shoal/error.hpp"
@@ -13,13 +15,37 @@ namespace shoal::tools {
 namespace {
 
 struct run_request {
-  unsigned nodes = 1;
+  unsigned nodes = 0;  // 0: not said
   unsigned workers = 0;
   std::string transport = "shm";
   std::string direct = "on";
   std::string steal;
+  std::string hosts;
+  std::string remote_shell = "ssh";
+  std::string listen;
   std::vector<std::string> program;
 };
+
+// What the settings of a job's nodes are, as far as the command line says.
+std::vector<std::string> environment_of(const run_request& request) {
+  std::vector<std::string> result;
+  if (request.workers != 0) result.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
+  result.push_back("SHOAL_DIRECT=" + request.direct);
+  if (!request.steal.empty()) result.push_back("SHOAL_STEAL=" + request.steal);
+  return result;
+}
+
+int run_on_hosts(const run_request& request, const base::settings& s) {
+  launch::hosts_job job;
+  job.nodes = request.nodes;
+  job.hosts = launch::parse_hosts(request.hosts);
+  job.remote_shell = request.remote_shell;
+  job.listen = request.listen;
+  job.start_ns = s.get_int("start_seconds") * 1'000'000'000;
+  job.arguments = request.program;
+  job.environment = environment_of(request);
+  return launch::launch_hosts(job);
+}
 
 int run(const run_request& request) {
   if (request.program.empty())
@@ -27,13 +53,12 @@ int run(const run_request& request) {
   if (runtime::is_launched()) throw error(errc::invalid_argument, "shoal run inside a job: leave one of the two out");
   auto s = runtime::all_settings();
   s.check();
+  if (!request.hosts.empty()) return run_on_hosts(request, s);
   launch::local_job job;
-  job.nodes = request.nodes;
+  job.nodes = std::max(request.nodes, 1U);
   job.segment_bytes = s.get_size("segment");
   job.arguments = request.program;
-  if (request.workers != 0) job.environment.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
-  job.environment.push_back("SHOAL_DIRECT=" + request.direct);
-  if (!request.steal.empty()) job.environment.push_back("SHOAL_STEAL=" + request.steal);
+  job.environment = environment_of(request);
   return launch::launch_local(job);
 }
 
@@ -41,7 +66,9 @@ int run(const run_request& request) {
 
 subcommand_body declare_run(CLI::App& app) {
   auto request = std::make_shared<run_request>();
-  app.add_option("-n,--nodes", request->nodes, "nodes: processes on this machine")->check(CLI::Range(1U, 256U));
+  app.add_option("-n,--nodes", request->nodes,
+                 "nodes: processes on this machine (default 1), or on --hosts (default one on each)")
+      ->check(CLI::Range(1U, 256U));
   app.add_option("-w,--workers", request->workers, "worker threads per node; default: processors divided by nodes")
       ->check(CLI::Range(1U, 1024U));
   app.add_option("--transport", request->transport, "how processes reach each other")->check(CLI::IsMember({"shm"}));
@@ -49,6 +76,17 @@ subcommand_body declare_run(CLI::App& app) {
       ->check(CLI::IsMember({"on", "off"}));
   app.add_option("--steal", request->steal, "whom workers steal from: a victim policy, also one that PROGRAM adds")
       ->type_name("POLICY");
+  auto* hosts =
+      app.add_option("--hosts", request->hosts, "machines to run on, separated by commas; through --remote-shell")
+          ->type_name("A,B,...");
+  app.add_option("--remote-shell", request->remote_shell,
+                 "how a program is started on another machine: the host and a command follow (default ssh)")
+      ->type_name("COMMAND")
+      ->needs(hosts);
+  app.add_option("--listen", request->listen,
+                 "this machine's address that the nodes on --hosts call; default: what its name resolves to")
+      ->type_name("ADDRESS")
+      ->needs(hosts);
   app.add_option("program", request->program, "the program and its arguments, behind --")->required();
   app.positionals_at_end();
   return [request] { return run(*request); };
