@@ -54,7 +54,7 @@ int run_as_job(const job_options& options, const std::function<int()>& main_task
     if (options.nodes != 0 && std::getenv(k_own_variable) == nullptr)
       throw error(errc::invalid_argument, "-n is given, but the nodes come from the launcher; leave it out");
     s.check();
-    return runtime::run_launched(runtime::read_config(s), main_task);
+    return runtime::run_job(runtime::read_config(s), main_task);
   }
   if (nodes > 1 && options.transport != "inproc") {
     s.check();

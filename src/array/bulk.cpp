@@ -72,6 +72,7 @@ void put_pieces(const array_layout& layout, std::uint64_t i, const void* values,
       std::atomic_thread_fence(std::memory_order_seq_cst);
       return;
     }
+    if (left >= p.by_network_bytes && put_by_network(p, at.node, at.offset, from, left)) return;
     while (left > 0) {
       const std::uint64_t bytes = piece_bytes(left, layout.element_bytes);
       const std::uint64_t words = words_for(bytes);
@@ -166,6 +167,7 @@ void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::ui
       copy_elements(to, base + at.offset, left, unit);
       return;
     }
+    if (left >= p.by_network_bytes && get_by_network(p, at.node, at.offset, to, left)) return;
     while (left > 0) {
       const std::uint64_t bytes = piece_bytes(left, layout.element_bytes);
       stream& s = room_for(p, at.node, k_header_words);

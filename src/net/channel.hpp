@@ -9,6 +9,7 @@
 // Shown by tests/unit/net/.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -49,6 +50,12 @@ public:
   /// Moves messages of transports that do not move by themselves; true if anything has arrived. Also for an idle
   /// sibling.
   virtual bool progress() noexcept { return false; }
+  /// Whether the network itself copies from and to the memory of other nodes.
+  virtual bool one_sided() const noexcept { return false; }
+  /// Begins a copy between memory of this process and the part of `node`, which knows nothing of it. *done is set
+  /// (release) in some progress() once the data is there. False: refused, nothing was begun.
+  virtual bool put(unsigned, std::uint64_t, const void*, std::size_t, std::atomic<bool>&) noexcept { return false; }
+  virtual bool get(unsigned, std::uint64_t, void*, std::size_t, std::atomic<bool>&) noexcept { return false; }
   virtual out_channel& out(unsigned node, traffic t) noexcept = 0;
   virtual in_channel& in(unsigned node, traffic t) noexcept = 0;
   /// Whether something has arrived; asked before sleeping, by the domain's worker, also while another serves the

@@ -52,7 +52,7 @@ public:
   bool pending() const noexcept { return ring_.seems_available(); }
   std::uint64_t executed() const noexcept { return control_.consumed.load(std::memory_order_acquire); }
   /// Under the lock.
-  void arrived(const arrival& a) noexcept;
+  void arrived(const arrival& a, wire& over) noexcept;
   void give_back_executed(wire& to) noexcept;
 
 private:
@@ -71,8 +71,13 @@ private:
 
 class message_lane final : public domain {
 public:
-  message_lane(message_domain& through, unsigned worker, const message_shape& shape);
+  /// Messages go through one domain, what needs no help there through another; mostly they are the same.
+  message_lane(message_domain& through, message_domain& aside, unsigned worker, const message_shape& shape);
 
+  bool one_sided() const noexcept override;
+  bool put(unsigned node, std::uint64_t offset, const void* from, std::size_t bytes,
+           std::atomic<bool>& done) noexcept override;
+  bool get(unsigned node, std::uint64_t offset, void* to, std::size_t bytes, std::atomic<bool>& done) noexcept override;
   out_channel& out(unsigned node, traffic t) noexcept override { return out_[index(node, t)]; }
   in_channel& in(unsigned node, traffic t) noexcept override { return in_[index(node, t)]; }
   bool progress() noexcept override;
@@ -85,7 +90,7 @@ public:
   void something_executed() noexcept { executed_.store(true, std::memory_order_release); }
   /// Under the lock.
   message_label label(std::uint32_t to, message_kind kind) noexcept;
-  void arrived(const arrival& a) noexcept;
+  void arrived(const arrival& a, wire& over) noexcept;
   void look_back(wire& wire) noexcept;
   std::uint64_t outstanding(std::uint32_t node) const noexcept;
 
@@ -99,6 +104,7 @@ private:
   void wake() noexcept;
 
   message_domain& through_;
+  message_domain& aside_;
   const std::uint32_t node_, nodes_;
   const std::uint16_t worker_;
   const std::uint32_t half_room_;
@@ -121,6 +127,9 @@ public:
 
   void send(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
             std::atomic<bool>& sent) noexcept;
+  bool one_sided() const noexcept { return wire_.one_sided(); }
+  bool put(remote_piece to, const void* from, std::size_t bytes, std::atomic<bool>& done) noexcept;
+  bool get(remote_piece from, void* to, std::size_t bytes, std::atomic<bool>& done) noexcept;
   /// Unless another thread is at it.
   bool progress() noexcept;
   void finish() noexcept;

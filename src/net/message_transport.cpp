@@ -84,7 +84,8 @@ void message_in::release() noexcept {
   lane_->something_executed();
 }
 
-void message_in::arrived(const arrival& a) noexcept {
+void message_in::arrived(const arrival& a, wire& over) noexcept {
+  give_back_executed(over);  // their places may be filled again
   SHOAL_ASSERT(filling_.has_room(), "a node sends more than there is room for");
   entries_[filling_.fill_index()] = {a.words, a.count, a.token};
   filling_.publish();
@@ -97,8 +98,9 @@ void message_in::give_back_executed(wire& to) noexcept {
 
 // ---- lane
 
-message_lane::message_lane(message_domain& through, unsigned worker, const message_shape& shape)
+message_lane::message_lane(message_domain& through, message_domain& aside, unsigned worker, const message_shape& shape)
     : through_(through),
+      aside_(aside),
       node_(shape.node),
       nodes_(shape.nodes),
       worker_(static_cast<std::uint16_t>(worker)),
@@ -119,12 +121,24 @@ message_lane::message_lane(message_domain& through, unsigned worker, const messa
 }
 
 bool message_lane::progress() noexcept {
-  if (poll_mask_ != 0 && (polls_++ & poll_mask_) != 0) return false;
-  return through_.progress();
+  const bool moved = &aside_ != &through_ && aside_.progress();
+  if (poll_mask_ != 0 && (polls_++ & poll_mask_) != 0) return moved;
+  return through_.progress() || moved;
+}
+
+bool message_lane::one_sided() const noexcept { return aside_.one_sided(); }
+bool message_lane::put(unsigned node, std::uint64_t offset, const void* from, std::size_t bytes,
+                       std::atomic<bool>& done) noexcept {
+  return aside_.put({node, offset}, from, bytes, done);
+}
+bool message_lane::get(unsigned node, std::uint64_t offset, void* to, std::size_t bytes,
+                       std::atomic<bool>& done) noexcept {
+  return aside_.get({node, offset}, to, bytes, done);
 }
 
 bool message_lane::pending() noexcept {
   through_.progress();
+  if (&aside_ != &through_) aside_.progress();
   return std::any_of(in_.begin(), in_.end(), [](const message_in& c) { return c.pending(); });
 }
 
@@ -150,13 +164,13 @@ message_label message_lane::label(std::uint32_t to, message_kind kind) noexcept 
   return l;
 }
 
-void message_lane::arrived(const arrival& a) noexcept {
+void message_lane::arrived(const arrival& a, wire& over) noexcept {
   const std::uint32_t from = a.label.from;
   bool news = false;
   for (unsigned c = 0; c < k_traffic_classes; ++c)
     news |= out_[index(from, static_cast<traffic>(c))].acknowledged(a.label.executed[c]);
   if (a.label.kind != static_cast<std::uint8_t>(message_kind::acknowledgement)) {
-    in_[index(from, static_cast<traffic>(a.label.kind))].arrived(a);
+    in_[index(from, static_cast<traffic>(a.label.kind))].arrived(a, over);
     news = true;
   }
   if (news) wake();
@@ -197,6 +211,16 @@ void message_domain::send(message_lane& lane, std::uint32_t to, traffic t, std::
   wire_.send(to, lane.label(to, static_cast<message_kind>(t)), words, count, &sent);
 }
 
+bool message_domain::put(remote_piece to, const void* from, std::size_t bytes, std::atomic<bool>& done) noexcept {
+  const std::lock_guard guard(*lock_);
+  return wire_.put(to, from, bytes, &done);
+}
+
+bool message_domain::get(remote_piece from, void* to, std::size_t bytes, std::atomic<bool>& done) noexcept {
+  const std::lock_guard guard(*lock_);
+  return wire_.get(from, to, bytes, &done);
+}
+
 bool message_domain::progress() noexcept {
   if (!lock_->try_lock()) return false;
   const bool any = wire_.progress(*this);
@@ -220,7 +244,7 @@ void message_domain::finish() noexcept {
 bool message_domain::arrived(const arrival& a) noexcept {
   SHOAL_ASSERT(a.label.from < unreachable_.size() && a.label.lane < lanes_.size() && lanes_[a.label.lane] != nullptr,
                "a message of this job names a worker of this node");
-  lanes_[a.label.lane]->arrived(a);
+  lanes_[a.label.lane]->arrived(a, wire_);
   return a.label.kind != static_cast<std::uint8_t>(message_kind::acknowledgement);
 }
 
@@ -240,8 +264,9 @@ message_transport::message_transport(const char* name, std::unique_ptr<network> 
   for (unsigned d = 0; d < shape.domains; ++d)
     domains_.push_back(std::make_unique<message_domain>(net_->at(d), shape, lost_));
   for (unsigned w = 0; w < shape.workers; ++w) {
-    message_domain& through = *domains_[shape.route == message_route::domain_0 ? 0 : w % shape.domains];
-    lanes_.push_back(std::make_unique<message_lane>(through, w, shape));
+    message_domain& own = *domains_[w % shape.domains];
+    message_domain& through = shape.route == message_route::domain_0 ? *domains_[0] : own;
+    lanes_.push_back(std::make_unique<message_lane>(through, own, w, shape));
     through.add(*lanes_.back(), w);
   }
 }

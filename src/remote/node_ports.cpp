@@ -32,7 +32,7 @@ struct fence_walk final : stream_waiter {
 
 }  // namespace
 
-node_ports::node_ports(const setup& s) : transport_(*s.transport) {
+node_ports::node_ports(const setup& s) : transport_(*s.transport), by_network_bytes_(s.by_network_bytes) {
   const bool exclusive = s.workers == 1 && !s.mapped_elsewhere;
   for (unsigned w = 0; w < s.workers; ++w) {
     net::domain& domain = transport_.at(w);
@@ -47,6 +47,7 @@ void node_ports::attach(sched::worker& w) noexcept {
   w.port = static_cast<detail::port*>(ports_[w.index].get());
   w.async_issued = &ports_[w.index]->async_issued;
   net::domain& domain = transport_.at(w.index);
+  if (domain.one_sided()) ports_[w.index]->by_network_bytes = by_network_bytes_;
   if (domain.bell() != nullptr) w.use_doorbell(*domain.bell(), domain.bell_is_shared());
 }
 

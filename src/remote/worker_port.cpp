@@ -39,6 +39,7 @@ bool worker_port::poll(sched::worker& w) noexcept {
       any |= take_replies(w, n);
       any |= wake_waiters(n);
     }
+  if (transfers_ != nullptr) any |= end_transfers();
   // Held: by a sibling, or further up on this stack, by what is executed in place and looks at the messages itself.
   if (serving_.try_hold()) {
     any |= serving_.serve(w);
@@ -49,6 +50,8 @@ bool worker_port::poll(sched::worker& w) noexcept {
 
 bool worker_port::pending() noexcept {
   if (domain_.pending()) return true;
+  for (const transfer* t = transfers_; t != nullptr; t = t->next)
+    if (t->done.load(std::memory_order_acquire)) return true;
   for (std::uint32_t n = 0; n < nodes; ++n) {
     peer& p = peers_[n];
     if (p.for_room != nullptr && p.requests.can_open()) return true;
@@ -122,6 +125,33 @@ bool worker_port::wake_waiters(std::uint32_t of) noexcept {
     any = true;
   }
   return any;
+}
+
+bool worker_port::end_transfers() noexcept {
+  bool any = false;
+  for (transfer** at = &transfers_; *at != nullptr;) {
+    transfer& t = **at;
+    if (!t.done.load(std::memory_order_acquire)) {
+      at = &t.next;
+      continue;
+    }
+    *at = t.next;
+    detail::wake(t.task);
+    any = true;
+  }
+  return any;
+}
+
+template <class Begin>
+bool worker_port::wait_for_transfer(const Begin& begin) {
+  const fiber::unwatched quiet;
+  transfer t;
+  if (!begin(t.done)) return false;
+  if (t.done.load(std::memory_order_acquire)) return true;
+  t.task = detail::this_task();
+  t.next = std::exchange(transfers_, &t);
+  detail::leave();
+  return true;
 }
 
 namespace {
@@ -218,6 +248,16 @@ void settle_all(port& p) {
   drain_window(p);
   for (std::uint32_t n = whole(p).first_unsettled(0); n < p.nodes; n = whole(p).first_unsettled(n + 1))
     settle_node(p, n);
+}
+
+bool put_by_network(port& p, std::uint32_t node, std::uint64_t offset, const void* from, std::size_t bytes) {
+  worker_port& w = whole(p);
+  return w.wait_for_transfer([&](std::atomic<bool>& done) { return w.domain().put(node, offset, from, bytes, done); });
+}
+
+bool get_by_network(port& p, std::uint32_t node, std::uint64_t offset, void* to, std::size_t bytes) {
+  worker_port& w = whole(p);
+  return w.wait_for_transfer([&](std::atomic<bool>& done) { return w.domain().get(node, offset, to, bytes, done); });
 }
 
 void drain_window(port& p) noexcept {

@@ -7,6 +7,7 @@
 // Shown by tests/unit/remote/, tests/cluster/.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +27,13 @@ struct stream_waiter {
   void (*fire)(stream_waiter&) noexcept = nullptr;
 };
 
+/// A copy by the network itself, and the task that waits for it.
+struct transfer {
+  std::atomic<bool> done{false};  // partner: the network, on whichever thread moves it
+  detail::suspended* task = nullptr;
+  transfer* next = nullptr;
+};
+
 class worker_port final : public detail::port {
 public:
   worker_port(net::domain& domain, server& serving, std::uint32_t node, std::uint32_t nodes,
@@ -41,6 +49,11 @@ public:
   /// The first node from `from` on to which something is under way; nodes if none.
   std::uint32_t first_unsettled(std::uint32_t from) noexcept;
 
+  /// Waits for it; false if the network refuses, and nothing was begun. `begin`: put() or get() of the domain.
+  template <class Begin>
+  bool wait_for_transfer(const Begin& begin);
+  net::domain& domain() noexcept { return domain_; }
+
   server& serving() noexcept { return serving_; }
   const aggregate::flush_counts& flushes() const noexcept { return flushes_; }
 
@@ -55,12 +68,14 @@ private:
 
   bool take_replies(sched::worker& w, std::uint32_t node) noexcept;
   bool wake_waiters(std::uint32_t node) noexcept;
+  bool end_transfers() noexcept;
   const std::uint64_t* take_bulk(detail::reply_list& list, const std::uint64_t* at) noexcept;
 
   server& serving_;
   std::vector<detail::peer_port> hot_;
   std::vector<peer> peers_;
   net::domain& domain_;
+  transfer* transfers_ = nullptr;  // begun and not yet seen to be done
   aggregate::flush_counts flushes_;
 };
 
@@ -74,7 +89,8 @@ public:
     unsigned workers = 1;
     std::byte* const* segment_bases = nullptr;  // by node; this node's own is never null
     std::uint64_t segment_bytes = 0;
-    bool mapped_elsewhere = false;  // other nodes access this node's segment directly
+    std::uint64_t by_network_bytes = ~std::uint64_t{0};  // larger transfers are the network's, where it can
+    bool mapped_elsewhere = false;                       // other nodes access this node's segment directly
   };
   explicit node_ports(const setup& s);
 
@@ -92,6 +108,7 @@ public:
 
 private:
   net::transport& transport_;
+  const std::uint64_t by_network_bytes_;
   std::vector<std::unique_ptr<server>> servers_;
   std::vector<std::unique_ptr<worker_port>> ports_;
 };

@@ -6,7 +6,9 @@
 #include <bit>
 
 #include "base/log.hpp"
+#include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
+#include "launch/meeting.hpp"
 #include "machine/topology.hpp"
 #include "sched/steal_policies.hpp"
 #include "shoal/error.hpp"
@@ -43,6 +45,17 @@ constexpr setting k_runtime[] = {
      .help = "how long a node waits for the others at start",
      .min = "1",
      .max = "3600"},
+    {.name = "silence_seconds",
+     .type = setting_type::real,
+     .default_value = "30",
+     .help = "a node of which nothing is heard for so long (stopped, cut off) is lost, where nodes are found by the "
+             "network; 0: never",
+     .min = "0",
+     .max = "86400"},
+    {.name = "hub_address",
+     .type = setting_type::text,
+     .default_value = "",
+     .help = "the address of this machine that the others' first connections go to; empty: found by the host's name"},
 };
 constexpr setting k_fiber[] = {
     {.name = "stack",
@@ -123,6 +136,55 @@ constexpr setting k_net[] = {
      .min = "2",
      .max = "256"},
 };
+constexpr setting k_transport[] = {
+    {.name = "transport",
+     .type = setting_type::choice,
+     .default_value = "auto",
+     .help = "how buffers travel between nodes: shm, ucx, mpi, inproc (nodes in one process); auto: what the launcher "
+             "and the machine offer",
+     .choices = "auto|inproc|shm|ucx|mpi"},
+    {.name = "plugins",
+     .type = setting_type::text,
+     .default_value = "",
+     .help = "a folder with transports, looked at before those beside the program and where Shoal is installed"},
+    {.name = "domains",
+     .type = setting_type::integer,
+     .default_value = "0",
+     .help =
+         "endpoints per node (ucx, mpi); fewer than workers: they share them through a lock; 0: one for each worker",
+     .min = "0",
+     .max = "1024"},
+    {.name = "domain_lock",
+     .type = setting_type::text,
+     .default_value = "bounded",
+     .help = "the kind of lock in front of a domain"},
+    {.name = "domain_wait",
+     .type = setting_type::choice,
+     .default_value = "adaptive",
+     .help = "how to wait for a domain's lock: spin, yield, park, adaptive",
+     .choices = "spin|yield|park|adaptive"},
+    {.name = "messages",
+     .type = setting_type::choice,
+     .default_value = "own",
+     .help = "own: commands reach a worker through its own domain; domain_0: all through one, as processes are "
+             "addressed",
+     .choices = "own|domain_0"},
+    {.name = "poll_mask",
+     .type = setting_type::integer,
+     .default_value = "7",
+     .help = "with messages=domain_0 a worker looks at it every mask + 1 polls; a power of two less 1",
+     .min = "0",
+     .max = "65535"},
+    {.name = "one_sided",
+     .type = setting_type::size,
+     .default_value = "32K",
+     .help = "copies of so many bytes and more go straight from memory to memory, where the network library can",
+     .min = "1"},
+    {.name = "shared_context",
+     .type = setting_type::boolean,
+     .default_value = "off",
+     .help = "the domains of a node share one context of the network library (ucx)"},
+};
 constexpr setting k_array[] = {
     {.name = "segment",
      .type = setting_type::size,
@@ -146,8 +208,11 @@ base::settings all_settings() {
   s.add({"sched", k_sched});
   s.add({"trace", k_trace});
   s.add({"net", k_net});
+  s.add({"transport", k_transport});
   s.add({"array", k_array});
   s.accept_variable(launch::k_launch_variable);
+  s.accept_variable(launch::k_hub_variable);
+  s.accept_variable(launch::k_taken_variable);
   s.read_environment(environ);
   s.read_configuration();
   return s;
@@ -192,6 +257,23 @@ config read_config(const base::settings& s) {
   c.profiling.on = s.get_bool("profile") || !c.profiling.json.empty() || !c.profiling.picture.empty();
   c.profiling.interval_seconds = s.get_real("profile_interval_ms") * 1e-3;
   c.profiling.serial_seconds = s.get_real("profile_serial_seconds");
+  c.transport = s.get_text("transport");
+  c.plugins = s.get_text("plugins");
+  c.domains = static_cast<unsigned>(s.get_int("domains"));
+  c.domain_lock = judged(s, "domain_lock", [](std::string text) {
+    make_lock(text);  // says which there are
+    return text;
+  });
+  c.domain_wait = parse_wait_kind(s.get_text("domain_wait"));
+  c.messages = s.get_text("messages") == "own" ? net::message_route::own : net::message_route::domain_0;
+  c.poll_mask = static_cast<std::uint32_t>(s.get_int("poll_mask"));
+  if (std::popcount(c.poll_mask + 1) != 1)
+    throw error(errc::invalid_argument,
+                fmt::format("poll_mask {} is not a power of two less 1: 0, 1, 3, 7 ...", c.poll_mask));
+  c.one_sided_bytes = s.get_size("one_sided");
+  c.shared_context = s.get_bool("shared_context");
+  c.silence_ns = static_cast<std::int64_t>(s.get_real("silence_seconds") * 1e9);
+  c.hub_address = s.get_text("hub_address");
   c.buffer_bytes = s.get_size("buffer") / 64 * 64;
   c.buffers = std::bit_ceil(static_cast<std::size_t>(s.get_int("buffers")));
   c.segment_bytes = s.get_size("segment");
@@ -211,8 +293,12 @@ sched::pool_options scheduler_options(const config& c) {
 }
 
 std::string config::common() const {
-  return fmt::format("workers {}, direct {}, buffer {}, buffers {}", workers, direct ? "on" : "off", buffer_bytes,
-                     buffers);
+  std::string text = fmt::format("workers {}, direct {}, buffer {}, buffers {}", workers, direct ? "on" : "off",
+                                 buffer_bytes, buffers);
+  if (transport == "ucx" || transport == "mpi")
+    text += fmt::format(", transport {}, domains {}, messages {}", transport, domains,
+                        messages == net::message_route::own ? "own" : "domain_0");
+  return text;
 }
 
 }  // namespace shoal::runtime

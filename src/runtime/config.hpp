@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "net/message_transport.hpp"
 #include "runtime/profile_report.hpp"
 #include "sched/pool.hpp"
 #include "sched/steal_policies.hpp"
@@ -33,6 +34,17 @@ struct config {
   std::string topology;               // synthetic, for the distances between workers; empty: this machine's
   profile_wish profiling;
   std::int64_t start_timeout_ns = 0;
+  std::string transport = "auto";  // or inproc, shm, ucx, mpi
+  std::string plugins;             // a folder to look for them in first
+  unsigned domains = 0;            // per node; 0: one for each worker
+  std::string domain_lock;
+  wait_kind domain_wait = wait_kind::adaptive;
+  net::message_route messages = net::message_route::own;
+  std::uint32_t poll_mask = 0;
+  bool shared_context = false;
+  std::uint64_t one_sided_bytes = 0;  // transfers from so many bytes on are the network's own
+  std::int64_t silence_ns = 0;        // after which a node is taken for lost; 0: never
+  std::string hub_address;
 
   /// What nodes of a job must have in common, in words.
   std::string common() const;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
 #include "launch/world.hpp"
 #include "machine/memory_info.hpp"
@@ -20,7 +21,10 @@
 #include "net/transports/shm.hpp"
 #include "remote/code.hpp"
 #include "runtime/node.hpp"
+#include "runtime/peer_watch.hpp"
+#include "runtime/placement.hpp"
 #include "runtime/service.hpp"
+#include "runtime/transports.hpp"
 #include "sched/stack_overflow.hpp"
 #include "shoal/error.hpp"
 #include "shoal/run.hpp"
@@ -29,19 +33,6 @@ namespace shoal::runtime {
 namespace {
 
 net::ring_shape shape_of(const config& c, unsigned nodes) { return {nodes, c.workers, c.buffer_bytes, c.buffers}; }
-
-// Chooses the processors of one node's workers, so that the nodes of a machine take different ones.
-void place_workers(node_parts& parts, config& c, const machine::topology& machine) {
-  if (c.workers == 0) c.workers = std::max(machine.usable_processors() / parts.nodes, 1U);
-  parts.processors.assign(c.workers, -1);
-  const auto place = machine.choose(parts.nodes, parts.node, c.workers);
-  const bool pin = c.pin && place.pin;
-  if (pin) std::copy(place.pus.begin(), place.pus.end(), parts.processors.begin());
-  if (!c.topology.empty())
-    parts.where = machine::topology::synthetic(c.topology).choose(1, 0, c.workers).where;
-  else if (pin)
-    parts.where = place.where;
-}
 
 // Some nodes of this process serve already, and nobody can tell them to stop: a job needs all its nodes.
 [[noreturn]] void give_up(const std::exception& e) noexcept {
@@ -59,8 +50,46 @@ std::string describe_failure(const std::exception& e) {
                      machine::describe_address_space_limits());
 }
 
+namespace {
+
+// What the nodes of a process talk through, and the memory that it lies in.
+struct process_transports {
+  std::unique_ptr<net::inproc_world> world;
+  std::vector<std::unique_ptr<net::transport>> each;
+};
+
+process_transports rings_in_process(const config& c) {
+  process_transports t;
+  t.world = std::make_unique<net::inproc_world>(shape_of(c, c.nodes));
+  for (unsigned n = 0; n < c.nodes; ++n) t.each.push_back(t.world->connect(n));
+  return t;
+}
+
+process_transports networks_in_process(const config& c, const std::vector<machine::segment>& segments) {
+  std::vector<std::unique_ptr<net::network>> networks;
+  std::vector<std::vector<std::byte>> addresses;
+  for (unsigned n = 0; n < c.nodes; ++n) {
+    networks.push_back(open_network(c, n, c.nodes, segments[n]));
+    addresses.push_back(networks.back()->address());
+  }
+  for (auto& one : networks) one->connect(addresses);
+  base::verbose("{} nodes in this process, over {}", c.nodes, networks.front()->describe());
+  process_transports t;
+  for (unsigned n = 0; n < c.nodes; ++n)
+    t.each.push_back(over_network(c, n, c.nodes, std::move(networks[n]), [](std::uint32_t node, const char* why) {
+      base::say("node {} of this process cannot be reached: {}", node, why);
+      machine::exit_now(1);
+    }));
+  return t;
+}
+
+}  // namespace
+
 int run_in_process(config c, const std::function<int()>& main_task) {
   base::set_log_context({.level = c.log, .node = c.nodes > 1 ? 0 : -1});
+  if (c.transport == "shm")
+    throw error(errc::invalid_argument,
+                "transport shm is for several processes; start them with shoal run -n N, or leave it out");
   sched::explain_stack_overflows();
   const auto machine = machine::topology::discover();
   std::vector<node_parts> all_parts(c.nodes);
@@ -68,7 +97,7 @@ int run_in_process(config c, const std::function<int()>& main_task) {
     all_parts[n].node = n;
     all_parts[n].nodes = c.nodes;
     all_parts[n].settings = &c;
-    place_workers(all_parts[n], c, machine);
+    place_workers(all_parts[n], c, machine, {n, c.nodes});
   }
   if (c.segment_bytes == 0) c.segment_bytes = launch::default_segment_bytes(c.nodes);
 
@@ -78,11 +107,11 @@ int run_in_process(config c, const std::function<int()>& main_task) {
     segments.push_back(machine::segment::create(fmt::format("shoal-node-{}", n), c.segment_bytes));
     mapped.push_back(segments.back().map());
   }
-  const net::inproc_world world(shape_of(c, c.nodes));
+  auto transports = uses_library(c) ? networks_in_process(c, segments) : rings_in_process(c);
   std::vector<std::unique_ptr<node>> nodes;
   for (unsigned n = 0; n < c.nodes; ++n) {
     node_parts& parts = all_parts[n];
-    parts.transport = world.connect(n);
+    parts.transport = std::move(transports.each[n]);
     parts.segment = &segments[n];
     parts.bases = mapped;
     if (!c.direct)
@@ -119,9 +148,7 @@ int run_in_process(config c, const std::function<int()>& main_task) {
   return status;
 }
 
-bool is_launched() { return launch::launched().has_value(); }
-
-int run_launched(config c, const std::function<int()>& main_task) {
+int run_in_world(config c, const std::function<int()>& main_task) {
   const auto me = *launch::launched();
   if (me.taken)
     throw error(errc::unsupported,
@@ -136,7 +163,7 @@ int run_launched(config c, const std::function<int()>& main_task) {
   parts.node = me.node;
   parts.nodes = me.nodes;
   parts.settings = &c;
-  place_workers(parts, c, machine);
+  place_workers(parts, c, machine, {me.node, me.nodes});
   auto world_memory = machine::segment::adopt(me.world_descriptor);
   const auto shape = shape_of(c, me.nodes);
   const std::size_t need = launch::k_world_header_bytes + net::ring_layout::bytes(shape);
@@ -157,7 +184,7 @@ int run_launched(config c, const std::function<int()>& main_task) {
   }
   parts.segment = &segments[me.node];
   node here(std::move(parts));
-  const service watcher({&here}, &world, me.node, me.nodes);
+  const service watcher({&here}, std::make_unique<world_watch>(world, me.node, me.nodes), me.node);
   // From the moment that this node's workers have stopped, also if the main task threw, its end is as it should be. If
   // its workers did not start, it is not: the others would wait for ever.
   struct departure {
@@ -175,6 +202,14 @@ int run_launched(config c, const std::function<int()>& main_task) {
     here.serve();
   here.report_profile();
   return status;
+}
+
+bool is_launched() { return launch::launched() || launch::seems_gathered(); }
+
+int run_job(const config& c, const std::function<int()>& main_task) {
+  if (launch::launched()) return run_in_world(c, main_task);
+  if (launch::seems_gathered()) return run_gathered(c, main_task);
+  return run_in_process(c, main_task);
 }
 
 }  // namespace shoal::runtime
@@ -214,7 +249,7 @@ int run(int* argc, char** argv, const run_options& options, const std::function<
     for (const auto& [name, value] : options.settings) s.set(name, value);
     s.check();
     const auto c = runtime::read_config(s);
-    return runtime::is_launched() ? runtime::run_launched(c, main_task) : runtime::run_in_process(c, main_task);
+    return runtime::run_job(c, main_task);
   } catch (const std::exception& e) {
     base::write_line("", runtime::describe_failure(e));
   } catch (...) {

@@ -16,8 +16,15 @@ namespace shoal::runtime {
 /// Runs `main_task` on node 0 of as many nodes as `c.nodes` says, all in this process. Gives its result or rethrows.
 int run_in_process(config c, const std::function<int()>& main_task);
 
-/// Runs this process's node of a job on this machine, as the launcher said. The main task's result on node 0, else 0.
-int run_launched(config c, const std::function<int()>& main_task);
+/// Runs this process's node of a job on this machine that `shoal run` or the like has started. The main task's result on
+/// node 0, else 0.
+int run_in_world(config c, const std::function<int()>& main_task);
+
+/// Runs this process's node of a job whose nodes find each other by what a launcher says (launch/meeting.hpp).
+int run_gathered(config c, const std::function<int()>& main_task);
+
+/// Whichever of these this process is started for.
+int run_job(const config& c, const std::function<int()>& main_task);
 
 /// One sentence for an exception that ended a job or kept it from starting.
 std::string describe_failure(const std::exception& e);

@@ -21,6 +21,7 @@ remote::node_ports::setup port_setup(const node_parts& parts, net::transport& tr
   s.workers = parts.settings->workers;
   s.segment_bases = m.bases();
   s.segment_bytes = m.capacity_bytes();
+  s.by_network_bytes = parts.settings->one_sided_bytes;
   s.mapped_elsewhere = parts.nodes > 1 && parts.settings->direct;
   return s;
 }
@@ -48,7 +49,8 @@ node::node(node_parts parts)
       nodes_(parts.nodes),
       wish_(parts.settings->profiling),
       transport_(std::move(parts.transport)),
-      memory_(*parts.segment, parts.bases, parts.node, {parts.settings->huge_pages, parts.nodes}),
+      memory_(*parts.segment, parts.bases, parts.node,
+              {parts.settings->huge_pages, parts.nodes_on_machine == 0 ? parts.nodes : parts.nodes_on_machine}),
       teams_(parts.node),
       ports_(port_setup(parts, *transport_, memory_)),
       pool_(pool_setup(parts), &ports_) {
@@ -84,6 +86,7 @@ int node::run_main(const std::function<int()>& main_task) {
     end_profile();
     stop_others();
   });
+  transport_->finish();
   return status;
 }
 
@@ -94,6 +97,7 @@ void node::serve() {
     end_profile();
     finished_ = true;
   });
+  transport_->finish();
 }
 
 void node::begin_profile() {

@@ -26,6 +26,7 @@ namespace shoal::runtime {
 struct node_parts {
   std::uint32_t node = 0;
   std::uint32_t nodes = 1;
+  std::uint32_t nodes_on_machine = 0;  // that share this machine's memory; 0: all
   const config* settings = nullptr;
   std::vector<int> processors;            // of the workers; -1: not pinned
   std::vector<machine::processor> where;  // the same for distances; empty: not known
@@ -51,6 +52,8 @@ public:
   /// Whether it has done its part, and the others know or need not: its end is no loss to them.
   bool has_finished() const noexcept { return finished_; }
 
+  /// In words, what a node has not answered yet. Any thread.
+  std::string outstanding(std::uint32_t of) const { return transport_->outstanding(of); }
   sched::pool& workers() noexcept { return pool_; }
   remote::node_ports& ports() noexcept { return ports_; }
 

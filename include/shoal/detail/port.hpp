@@ -96,6 +96,7 @@ struct port {
   std::uint32_t nodes = 1;
   std::atomic<std::uint8_t> unusual{0};  // bits of unusual_access; one test per access for both
   std::uint64_t async_issued = 0;
+  std::uint64_t by_network_bytes = ~std::uint64_t{0};  // from so many on the network copies by itself
   std::uint64_t window_next = 0;
   std::uint64_t window_drained = 0;  // window_next when the window was last empty
   deferred_access window[k_window];
@@ -130,6 +131,10 @@ std::uint64_t fetch(port& p, std::uint32_t node);
 void settle_node(port& p, std::uint32_t node);
 /// The same for all nodes and the window. May switch tasks.
 void settle_all(port& p);
+/// Copies between memory of this process and the part of `node`, by the network itself, and waits for it: may switch
+/// tasks. False: the network refuses, and nothing was done.
+bool put_by_network(port& p, std::uint32_t node, std::uint64_t offset, const void* from, std::size_t bytes);
+bool get_by_network(port& p, std::uint32_t node, std::uint64_t offset, void* to, std::size_t bytes);
 /// Does the deferred accesses.
 void drain_window(port& p) noexcept;
 /// Pushes out all that is buffered; waits for nothing.

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether somebody has started this process as one of several, by the variables that launchers set. Cheap: nothing is
+// connected to. Who may call: the thread that makes the job. Shown by tests/unit/launch/launcher_signs_test.cpp.
+#pragma once
+
+namespace shoal::launch {
+
+/// Set by a node for those that it starts itself: its process number.
+inline constexpr const char* k_taken_variable = "SHOAL_TAKEN";
+
+/// `shoal run --hosts`, PMIx (Open MPI, Slurm), PMI-2 or PMI-1 (MPICH, Slurm). Not what a process that has taken its
+/// place handed down to those that it started itself.
+bool seems_gathered();
+/// To be called before the node joins: the place is this process's. Changes the environment.
+void take_gathered_place();
+/// Whether this process has been, or is, a node.
+bool gathered_place_taken();
+
+}  // namespace shoal::launch

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job whose processes somebody else has started: they find each other, agree on what they talk through, and map each
+// other's memory where they share a machine.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/log.hpp"
+#include "launch/control.hpp"
+#include "launch/launcher_signs.hpp"
+#include "launch/local_launch.hpp"
+#include "launch/meeting.hpp"
+#include "machine/neighbourhood.hpp"
+#include "machine/process.hpp"
+#include "machine/topology.hpp"
+#include "net/transports/shm.hpp"
+#include "remote/code.hpp"
+#include "runtime/job.hpp"
+#include "runtime/neighbours.hpp"
+#include "runtime/node.hpp"
+#include "runtime/peer_watch.hpp"
+#include "runtime/placement.hpp"
+#include "runtime/service.hpp"
+#include "runtime/transports.hpp"
+#include "sched/stack_overflow.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal::runtime {
+namespace {
+
+// By the plugin of an MPI whose own launcher has started the processes.
+class mpi_meeting final : public launch::meeting {
+public:
+  explicit mpi_meeting(const config& c) : plugin_(find_plugin(c, "mpi")) { plugin_.share({}, node_, nodes_); }
+  const char* by() const noexcept override { return "MPI"; }
+  std::uint32_t node() const noexcept override { return node_; }
+  std::uint32_t nodes() const noexcept override { return nodes_; }
+  std::string share(const std::string& word_of_node_0) override { return plugin_.share(word_of_node_0, node_, nodes_); }
+
+private:
+  const net::net_plugin& plugin_;
+  std::uint32_t node_ = 0, nodes_ = 1;
+};
+
+std::vector<std::byte> bytes_of(const std::string& text) {
+  const auto* first = reinterpret_cast<const std::byte*>(text.data());
+  return {first, first + text.size()};
+}
+std::string text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// What a node sees of the job before it begins.
+class gathering {
+public:
+  gathering(config& c, launch::meeting& through);
+
+  /// The nodes' own descriptions, complete with what they share.
+  void introduce();
+  /// Maps what neighbours show; chooses the transport if that is left to us.
+  void share_memory();
+  std::unique_ptr<net::transport> open_transport(peer_watch& watch);
+  node_parts parts(std::unique_ptr<net::transport> transport);
+  launch::control& control() noexcept { return *control_; }
+  std::uint32_t node() const noexcept { return node_; }
+
+private:
+  std::vector<visiting_card> exchange(const visiting_card& mine);
+  std::string map_neighbours(bool rings);
+  void choose_library();
+  net::ring_shape shape() const { return {nodes_, c_.workers, c_.buffer_bytes, c_.buffers}; }
+
+  config& c_;
+  const std::uint32_t node_, nodes_;
+  const char* by_;
+  const machine::topology machine_ = machine::topology::discover();
+  std::optional<launch::hub> hub_;
+  std::optional<launch::control> control_;
+  std::optional<neighbours> all_;
+  std::vector<machine::segment> segments_;  // by node; those of others only where they are mapped
+  machine::segment world_;
+  std::vector<std::byte*> bases_;
+};
+
+gathering::gathering(config& c, launch::meeting& through)
+    : c_(c), node_(through.node()), nodes_(through.nodes()), by_(through.by()) {
+  std::string word = through.hub();
+  if (word.empty()) {
+    if (node_ == 0) {
+      launch::hub_options options;
+      options.nodes = nodes_;
+      options.address = c.hub_address;
+      options.silence_ns = c.silence_ns;
+      options.start_ns = c.start_timeout_ns;
+      word = hub_.emplace(options).place().text();
+    }
+    word = through.share(word);
+  }
+  control_.emplace(launch::hub_place::parse(word),
+                   launch::control::identity{node_, nodes_, remote::code_fingerprint(), c.common()},
+                   c.start_timeout_ns);
+}
+
+std::vector<visiting_card> gathering::exchange(const visiting_card& mine) {
+  std::vector<visiting_card> cards;
+  for (const auto& one : control_->exchange(mine.bytes())) cards.push_back(visiting_card::read(one));
+  return cards;
+}
+
+void gathering::introduce() {
+  visiting_card mine;
+  mine.neighbourhood = machine::neighbourhood();
+  mine.processors = machine_.usable_processors();
+  mine.segment_bytes = c_.segment_bytes != 0 ? c_.segment_bytes : launch::default_segment_bytes(nodes_);
+  all_.emplace(exchange(mine), node_);
+  if (c_.workers == 0) c_.workers = all_->workers();
+  c_.segment_bytes = all_->segment_bytes();
+
+  segments_.resize(nodes_);
+  segments_[node_] = machine::segment::create(fmt::format("shoal-node-{}", node_), c_.segment_bytes);
+  segments_[node_].map();
+  if (node_ == 0) world_ = machine::segment::create("shoal-world", net::ring_layout::bytes(shape()));
+  mine.pid = machine::own_pid();
+  mine.segment = segments_[node_].descriptor();
+  mine.world = node_ == 0 ? world_.descriptor() : -1;
+  all_.emplace(exchange(mine), node_);
+}
+
+// Why not; empty if all is well.
+std::string gathering::map_neighbours(bool rings) {
+  std::string why;
+  for (std::uint32_t n = 0; n < nodes_; ++n) {
+    if (n == node_ || !c_.direct || !all_->here(n)) continue;
+    auto theirs = machine::segment_of(all_->at(n).pid, all_->at(n).segment, why);
+    if (!theirs) return why;
+    segments_[n] = std::move(*theirs);
+    segments_[n].map();
+  }
+  if (!rings) return {};
+  if (node_ != 0) {
+    auto shared = machine::segment_of(all_->at(0).pid, all_->at(0).world, why);
+    if (!shared) return why;
+    world_ = std::move(*shared);
+  }
+  world_.map();
+  return {};
+}
+
+void gathering::share_memory() {
+  const bool one_machine = all_->all_here();
+  if (c_.transport == "shm" && !one_machine)
+    throw error(errc::invalid_argument, fmt::format("transport shm is for one machine, and the nodes are on {}; use "
+                                                    "SHOAL_TRANSPORT=ucx or mpi",
+                                                    all_->machines()));
+  const bool rings = one_machine && (c_.transport == "auto" || c_.transport == "shm");
+  if (!c_.direct || all_->nodes_beside(node_) == 1) c_.direct = false;
+  const auto answers = control_->exchange(bytes_of(map_neighbours(rings)));
+  std::string refused;
+  for (std::uint32_t n = 0; n < nodes_ && refused.empty(); ++n)
+    if (!answers[n].empty()) refused = fmt::format("node {}: {}", n, text_of(answers[n]));
+  if (!refused.empty()) {
+    if (c_.transport == "shm")
+      throw error(errc::system, fmt::format("the nodes cannot share memory ({}); use another transport", refused));
+    if (node_ == 0) base::say("nodes of a machine cannot map each other's memory ({}): all goes by messages", refused);
+    c_.direct = false;
+  }
+  if (rings && refused.empty()) {
+    c_.transport = "shm";
+  } else if (c_.transport == "auto") {
+    choose_library();
+  }
+  for (std::uint32_t n = 0; n < nodes_; ++n) bases_.push_back(n == node_ || c_.direct ? segments_[n].data() : nullptr);
+}
+
+// The first that works on all nodes.
+void gathering::choose_library() {
+  const auto answers = control_->exchange(bytes_of(fmt::format(" {} ", fmt::join(transports_here(c_), " "))));
+  for (const std::string name : {"ucx", "mpi"}) {
+    const bool everywhere =
+        std::ranges::all_of(answers, [&](const auto& one) { return text_of(one).find(" " + name + " ") != ~0UL; });
+    if (!everywhere) continue;
+    c_.transport = name;
+    return;
+  }
+  throw error(errc::not_found,
+              fmt::format("{} nodes on {} machines, and not all have a network library that is known here; build Shoal "
+                          "there with UCX (Debian: libucx-dev) or an MPI",
+                          nodes_, all_->machines()));
+}
+
+std::unique_ptr<net::transport> gathering::open_transport(peer_watch& watch) {
+  std::string described = "shared memory";
+  std::unique_ptr<net::transport> made;
+  if (c_.transport == "shm") {
+    made = net::connect_shm(world_.data(), shape(), node_);
+  } else {
+    auto network = open_network(c_, node_, nodes_, segments_[node_]);
+    network->connect(control_->exchange(network->address()));
+    described = network->describe();
+    made = over_network(c_, node_, nodes_, std::move(network),
+                        [&watch](std::uint32_t node, const char* why) { watch.unreachable(node, why); });
+  }
+  if (node_ == 0)
+    base::verbose("{} nodes of {} workers on {} machines, found by {}, over {}: {}", nodes_, c_.workers,
+                  all_->machines(), by_, c_.transport, described);
+  return made;
+}
+
+node_parts gathering::parts(std::unique_ptr<net::transport> transport) {
+  node_parts p;
+  p.node = node_;
+  p.nodes = nodes_;
+  p.nodes_on_machine = all_->nodes_beside(node_);
+  p.settings = &c_;
+  place_workers(p, c_, machine_, {all_->index_of(node_), all_->nodes_beside(node_)});
+  p.transport = std::move(transport);
+  p.segment = &segments_[node_];
+  p.bases = bases_;
+  return p;
+}
+
+std::unique_ptr<launch::meeting> meet(const config& c) {
+  auto found = launch::find_meeting();
+  return found != nullptr ? std::move(found) : std::make_unique<mpi_meeting>(c);
+}
+
+}  // namespace
+
+int run_gathered(config c, const std::function<int()>& main_task) {
+  if (launch::gathered_place_taken())
+    throw error(errc::unsupported,
+                "this process has been a node of its job already: a program that a launcher starts calls shoal::run "
+                "once; put both parts into one main task, or start a job for each");
+  base::set_log_context({.level = c.log, .node = -1});
+  const auto meeting = meet(c);
+  launch::take_gathered_place();
+  if (meeting->nodes() == 1) return run_in_process(c, main_task);
+  base::set_log_context({.level = c.log, .node = static_cast<int>(meeting->node())});
+  sched::explain_stack_overflows();
+  gathering all(c, *meeting);
+  all.introduce();
+  all.share_memory();
+  auto watch = std::make_unique<control_watch>(all.control());
+  control_watch& watching = *watch;
+  node here(all.parts(all.open_transport(watching)));
+  static_cast<void>(all.control().exchange({}));  // all can be reached
+  int status = 0;
+  std::exception_ptr thrown;
+  {
+    const service watcher({&here}, std::move(watch), all.node());
+    try {
+      if (all.node() == 0)
+        status = here.run_main(main_task);
+      else
+        here.serve();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }
+  if (here.has_finished()) {
+    static_cast<void>(all.control().exchange({}));  // nobody needs this node's network any more
+    all.control().leave();
+  }
+  if (thrown) std::rethrow_exception(thrown);
+  here.report_profile();
+  return status;
+}
+
+}  // namespace shoal::runtime

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/transports.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "net/plugin.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal::runtime {
+namespace {
+
+net::message_shape shape_of(const config& c, std::uint32_t node, std::uint32_t nodes) {
+  net::message_shape s;
+  s.node = node;
+  s.nodes = nodes;
+  s.workers = c.workers;
+  s.domains = c.domains == 0 ? c.workers : c.domains;
+  if (s.domains > s.workers)
+    throw error(errc::invalid_argument,
+                fmt::format("{} domains for {} workers: a domain belongs to at least one; lower SHOAL_DOMAINS",
+                            c.domains, c.workers));
+  s.slot_bytes = c.buffer_bytes;
+  s.slots = c.buffers;
+  s.route = c.messages;
+  s.poll_mask = c.poll_mask;
+  s.lock = c.domain_lock;
+  s.wait = c.domain_wait;
+  return s;
+}
+
+const char* name_of(const config& c) { return c.transport == "ucx" ? "ucx" : "mpi"; }
+
+}  // namespace
+
+std::vector<std::string> transports_here(const config& c) {
+  std::vector<std::string> all;
+  for (const char* name : {"ucx", "mpi"}) {
+    try {
+      find_plugin(c, name);
+      all.emplace_back(name);
+    } catch (const error& e) {
+      base::verbose("transport {}: {}", name, e.what());
+    }
+  }
+  return all;
+}
+
+const net::net_plugin& find_plugin(const config& c, const std::string& name) {
+  return net::load_plugin(name, net::plugin_folders(c.plugins));
+}
+
+std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, std::uint32_t nodes,
+                                           const machine::segment& segment) {
+  const net::message_shape shape = shape_of(c, node, nodes);
+  net::network_request request;
+  request.node = node;
+  request.nodes = nodes;
+  request.domains = shape.domains;
+  request.lanes =
+      shape.route == net::message_route::domain_0 ? shape.workers : (shape.workers + shape.domains - 1) / shape.domains;
+  request.most_words = shape.most_words();
+  request.messages = shape.slots;
+  request.segment = segment.data();
+  request.segment_bytes = segment.capacity();
+  request.shared_context = c.shared_context;
+  return find_plugin(c, c.transport).open(request);
+}
+
+std::unique_ptr<net::transport> over_network(const config& c, std::uint32_t node, std::uint32_t nodes,
+                                             std::unique_ptr<net::network> network,
+                                             net::message_transport::loss_handler lost) {
+  return std::make_unique<net::message_transport>(name_of(c), std::move(network), shape_of(c, node, nodes),
+                                                  std::move(lost));
+}
+
+}  // namespace shoal::runtime

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transports that a network library carries (ucx, mpi), by the settings of a job.
+// Who may call: the thread that makes the job. Throws shoal::error where a plugin or its library is not there.
+// Shown by tests/cluster/ (SHOAL_TRANSPORT=ucx, mpi).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "machine/segment.hpp"
+#include "net/message_transport.hpp"
+#include "runtime/config.hpp"
+
+namespace shoal::runtime {
+
+inline bool uses_library(const config& c) { return c.transport == "ucx" || c.transport == "mpi"; }
+
+/// Those that would work here, by their plugins: "ucx", "mpi".
+std::vector<std::string> transports_here(const config& c);
+
+/// Throws, and says what to install.
+const net::net_plugin& find_plugin(const config& c, const std::string& name);
+
+/// This node's part of the network; to be connected. `c.workers` is chosen by now.
+std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, std::uint32_t nodes,
+                                           const machine::segment& segment);
+/// The network is connected.
+std::unique_ptr<net::transport> over_network(const config& c, std::uint32_t node, std::uint32_t nodes,
+                                             std::unique_ptr<net::network> network,
+                                             net::message_transport::loss_handler lost);
+
+}  // namespace shoal::runtime

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Channels over a lazy network in memory, several workers to a domain: random sizes, pauses and siblings that move
+// messages too. Every buffer arrives once, whole, in order; room always comes back. How long, and with which seed:
+// stress/rounds.hpp.
+#include "net/message_transport.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "shoal/random.hpp"
+#include "stress/rounds.hpp"
+#include "unit/net/loop_network.hpp"
+
+namespace shoal::net {
+namespace {
+
+struct game {
+  message_shape shape;
+  std::uint64_t seed = 0;
+  std::uint64_t buffers = 0;  // per channel
+  std::atomic<std::uint64_t> wrong{0};
+  std::atomic<unsigned> busy{0};  // workers that have not sent and received all
+};
+
+// What word i of buffer b of a channel holds.
+std::uint64_t word(std::uint32_t from, std::uint32_t to, unsigned worker, unsigned cls, std::uint64_t b,
+                   std::size_t i) {
+  return splitmix64::at((std::uint64_t{from} << 48) ^ (std::uint64_t{to} << 40) ^ (std::uint64_t{worker} << 32) ^ cls,
+                        b * 1000 + i);
+}
+
+void play_worker(game& g, message_transport& node, std::uint32_t me, unsigned worker) {
+  xoshiro256ss random(splitmix64::at(g.seed, 100 * me + worker));
+  domain& d = node.at(worker);
+  const std::size_t channels = std::size_t{g.shape.nodes} * k_traffic_classes;
+  std::vector<std::uint64_t> sent(channels), received(channels);
+  const std::uint64_t all = g.buffers * k_traffic_classes * (g.shape.nodes - 1);
+  std::uint64_t done = 0;
+  const auto counts = [&](std::vector<std::uint64_t>& v, std::uint32_t n, unsigned c) -> std::uint64_t& {
+    return v[n * k_traffic_classes + c];
+  };
+  const auto step = [&] {
+    const auto n = static_cast<std::uint32_t>(random.below(g.shape.nodes));
+    const auto c = static_cast<unsigned>(random.below(k_traffic_classes));
+    if (n == me) return;
+    out_channel& out = d.out(n, static_cast<traffic>(c));
+    if (std::uint64_t& b = counts(sent, n, c); b < g.buffers) {
+      if (std::uint64_t* words = out.acquire(); words != nullptr) {
+        const std::size_t count = 1 + random.below(out.capacity_words());
+        for (std::size_t i = 0; i < count; ++i) words[i] = word(me, n, worker, c, b, i);
+        out.post(count);
+        ++b;
+        ++done;
+      }
+    }
+    in_channel& in = d.in(n, static_cast<traffic>(c));
+    const auto front = in.front();
+    if (front.empty() || random.below(3) == 0) return;
+    std::uint64_t& b = counts(received, n, c);
+    for (std::size_t i = 0; i < front.size(); ++i)
+      if (front[i] != word(n, me, worker, c, b, i)) ++g.wrong;
+    in.release();
+    ++b;
+    ++done;
+  };
+  bool mine_done = false;
+  while (g.busy.load() != 0) {
+    step();
+    d.progress();
+    if (random.below(8) == 0) node.at(static_cast<unsigned>(random.below(g.shape.workers))).progress();
+    if (random.below(16) == 0) std::this_thread::yield();
+    if (!mine_done && done == 2 * all) {
+      mine_done = true;
+      --g.busy;
+    }
+  }
+}
+
+void play(std::uint64_t seed) {
+  xoshiro256ss random(seed);
+  game g;
+  g.seed = seed;
+  g.shape.nodes = 2 + static_cast<std::uint32_t>(random.below(2));
+  g.shape.workers = 1 + static_cast<unsigned>(random.below(3));
+  g.shape.domains = 1 + static_cast<unsigned>(random.below(g.shape.workers));
+  g.shape.route = random.below(4) == 0 ? message_route::domain_0 : message_route::own;
+  g.shape.poll_mask = random.below(2) == 0 ? 0 : 3;
+  g.shape.slot_bytes = 256;
+  g.shape.slots = std::size_t{2} << random.below(3);
+  g.buffers = 1 + random.below(200);
+  loop_world world(g.shape.nodes, g.shape.domains);
+  std::vector<std::unique_ptr<message_transport>> nodes;
+  for (g.shape.node = 0; g.shape.node < g.shape.nodes; ++g.shape.node)
+    nodes.push_back(std::make_unique<message_transport>(
+        "memory", std::make_unique<loop_network>(world, g.shape.node, g.shape.domains), g.shape,
+        [](std::uint32_t, const char*) {}));
+  g.busy = g.shape.nodes * g.shape.workers;
+  std::vector<std::thread> threads;
+  for (std::uint32_t n = 0; n < g.shape.nodes; ++n)
+    for (unsigned w = 0; w < g.shape.workers; ++w) threads.emplace_back([&, n, w] { play_worker(g, *nodes[n], n, w); });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(g.wrong.load(), 0U);
+}
+
+TEST(message_transport_stress, everything_arrives_once_and_room_comes_back) { stress::play_rounds(play); }
+
+}  // namespace
+}  // namespace shoal::net
