@@ -9,6 +9,7 @@
 #include "launch/local_launch.hpp"
 #include "machine/process.hpp"
 #include "runtime/job.hpp"
+#include "runtime/start.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::bench {
@@ -26,8 +27,9 @@ void add_job_options(CLI::App& app, job_options& options) {
   app.add_option("-w,--workers", options.workers, "worker threads per node; default: processors divided by nodes")
       ->check(CLI::Range(1U, 1024U))
       ->type_name("W");
-  app.add_option("--transport", options.transport, "auto, shm (processes) or inproc (all nodes in this process)")
-      ->check(CLI::IsMember({"auto", "shm", "inproc"}))
+  app.add_option("--transport", options.transport,
+                 "auto, shm (processes that share memory), ucx, mpi, or inproc (all nodes in this process)")
+      ->check(CLI::IsMember({"auto", "shm", "ucx", "mpi", "inproc"}))
       ->capture_default_str();
   app.add_option("--direct", options.direct, "on: nodes of a machine map each other's memory; off: messages only")
       ->check(CLI::IsMember({"on", "off"}))
@@ -56,16 +58,15 @@ int run_as_job(const job_options& options, const std::function<int()>& main_task
     s.check();
     return runtime::run_job(runtime::read_config(s), main_task);
   }
+  if (options.transport != "auto") s.set("transport", options.transport, base::setting_origin::command_line);
   if (nodes > 1 && options.transport != "inproc") {
     s.check();
-    static_cast<void>(runtime::read_config(s));  // what is wrong is said once, not by each process
-    launch::local_job job;
+    runtime::start_request job;
     job.nodes = nodes;
-    job.segment_bytes = s.get_size("segment");
     job.arguments = report::process_arguments();
     job.arguments.front() = machine::own_executable();
     job.environment.push_back(std::string(k_own_variable) + "=1");
-    return launch::launch_local(job);
+    return runtime::start_job(runtime::read_config(s), job);  // what is wrong is said once, not by each process
   }
   s.set("nodes", std::to_string(nodes), base::setting_origin::command_line);
   s.check();

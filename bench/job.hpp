@@ -18,7 +18,7 @@ namespace shoal::bench {
 struct job_options {
   unsigned nodes = 0;              // 0: not given, one
   unsigned workers = 0;            // 0: chosen
-  std::string transport = "auto";  // auto, inproc, shm
+  std::string transport = "auto";  // auto, shm, ucx, mpi, inproc
   std::string direct = "on";
   std::string steal;  // empty: not given
   profile_choice profile;

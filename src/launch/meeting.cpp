@@ -65,6 +65,15 @@ std::string place_shown() {
   return place;
 }
 
+bool taken_here(const std::string& text) {
+  return field_in(text, "taken") &&
+         number_in(text, "taken", k_hub_variable) == static_cast<std::uint32_t>(machine::own_pid());
+}
+
+bool taken_by_parent(const std::string& text) {
+  return field_in(text, "taken") && !taken_here(text) && field_in(text, "by") == place_shown();
+}
+
 void take(const std::string& text) {
   machine::set_variable(k_hub_variable, fmt::format("{}{}taken={} by={}", text, text.empty() ? "" : " ",
                                                     machine::own_pid(), place_shown()));
@@ -97,12 +106,23 @@ std::unique_ptr<meeting> find_pmix() {
 
 }  // namespace
 
+bool is_gathered() {
+  const std::string text = variable(k_hub_variable);
+  return (field_in(text, "hub") || place_shown() != "-") && !taken_by_parent(text);
+}
+
+bool gathered_place_is_taken() { return taken_here(variable(k_hub_variable)); }
+
+void take_gathered_place() {
+  if (!gathered_place_is_taken()) take("");
+}
+
 std::unique_ptr<meeting> find_meeting() {
   const std::string text = variable(k_hub_variable);
   const bool by_shoal = field_in(text, "hub").has_value();
   const bool taken = field_in(text, "taken").has_value();
-  if (taken && number_in(text, "taken", k_hub_variable) != static_cast<std::uint32_t>(machine::own_pid())) {
-    if (field_in(text, "by") == place_shown()) return nullptr;
+  if (taken && !taken_here(text)) {
+    if (taken_by_parent(text)) return nullptr;
     // Another launcher was started from within a node, and that one started this process.
   } else if (by_shoal) {
     auto found = std::make_unique<hub_meeting>(text);

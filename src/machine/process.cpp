@@ -203,6 +203,15 @@ child_process spawn(const spawn_request& request) {
   return child;
 }
 
+void become(const std::vector<std::string>& arguments, const std::vector<std::string>& additions) {
+  const std::string program = find_program(arguments.front());
+  const std::vector<std::string> environment = merged_environment(additions);
+  ::execve(program.c_str(), pointers(arguments).data(), pointers(environment).data());
+  throw error(
+      errno == ENOENT ? errc::not_found : errc::system,
+      fmt::format("cannot start {}: {}; is the name right, and may you run it?", program, std::strerror(errno)));
+}
+
 int wait_any(std::span<const int> descriptors, std::int64_t timeout_ns) {
   std::vector<pollfd> watched;
   watched.reserve(descriptors.size());

@@ -65,6 +65,9 @@ child_process spawn(const spawn_request& request);
 /// not there comes back as it is.
 std::string find_program(const std::string& name);
 
+/// Makes this process that program (exec), with "NAME=value" added to its environment. Returns only by throwing.
+[[noreturn]] void become(const std::vector<std::string>& arguments, const std::vector<std::string>& environment);
+
 /// Waits until one of the descriptors is readable; its index, or -1 if the time is over. Negative time: for ever.
 /// Negative descriptors are skipped. Works on those of open_process(), on eventfds, pipes and sockets alike.
 int wait_any(std::span<const int> descriptors, std::int64_t timeout_ns);

@@ -24,6 +24,8 @@ public:
   std::uint64_t posted() const noexcept override { return ring_.published(); }
   std::uint64_t done() noexcept override { return ring_.consumed(); }
 
+  /// Under the lock: sends what was posted and is not sent; true if there was anything.
+  bool send_posted() noexcept;
   /// Under the lock: the receiver has executed so many, the low 32 bits. True if more than was known.
   bool acknowledged(std::uint32_t executed) noexcept;
   /// For whoever asks from outside; a moment's picture.
@@ -37,6 +39,8 @@ private:
   traffic traffic_ = traffic::request;
   std::uint64_t* slots_ = nullptr;
   std::size_t slot_words_ = 0;
+  std::vector<std::size_t> counts_;            // by slot: words; of what send_posted() has to send
+  std::uint64_t sending_ = 0;                  // under the lock: so many have been sent
   std::unique_ptr<std::atomic<bool>[]> sent_;  // by slot. Partner: the wire, which sets it
   lockfree::slot_ring_control<> control_;
   lockfree::slot_ring_producer<> ring_;
@@ -92,6 +96,7 @@ public:
   message_label label(std::uint32_t to, message_kind kind) noexcept;
   void arrived(const arrival& a, wire& over) noexcept;
   void look_back(wire& wire) noexcept;
+  bool send_posted() noexcept;
   std::uint64_t outstanding(std::uint32_t node) const noexcept;
 
 private:
@@ -122,9 +127,15 @@ private:
 
 class message_domain final : public wire_user {
 public:
-  message_domain(wire& over, const message_shape& shape, const message_transport::loss_handler& lost);
+  /// `server`: who is to be rung for what was posted; null: whoever posts sends.
+  message_domain(wire& over, const message_shape& shape, const message_transport::loss_handler& lost,
+                 message_server* server);
+  message_server* server() const noexcept { return server_; }
   void add(message_lane& lane, unsigned worker);
 
+  /// Under the lock.
+  void send_now(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
+                std::atomic<bool>& sent) noexcept;
   void send(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
             std::atomic<bool>& sent) noexcept;
   bool one_sided() const noexcept { return wire_.one_sided(); }
@@ -143,6 +154,7 @@ private:
   std::unique_ptr<any_lock> lock_;
   std::vector<message_lane*> lanes_;  // by worker; null: not ours
   std::vector<bool> unreachable_;     // by node; under the lock
+  message_server* const server_;
 };
 
 }  // namespace shoal::net

@@ -8,6 +8,7 @@
 #include "machine/futex.hpp"
 #include "machine/memory_info.hpp"
 #include "net/message_lane.hpp"
+#include "net/message_server.hpp"
 #include "shoal/detail/assert.hpp"
 
 namespace shoal::net {
@@ -34,6 +35,7 @@ void message_out::attach(message_lane& lane, std::uint32_t to, traffic t, std::u
   traffic_ = t;
   slots_ = slots;
   slot_words_ = shape.slot_bytes / sizeof(std::uint64_t);
+  counts_.resize(shape.slots);
   sent_ = std::make_unique<std::atomic<bool>[]>(shape.slots);
   for (std::size_t i = 0; i < shape.slots; ++i) sent_[i].store(true, std::memory_order_relaxed);
   ring_ = lockfree::slot_ring_producer<>(control_, shape.slots);
@@ -47,9 +49,25 @@ std::uint64_t* message_out::acquire() noexcept {
 
 void message_out::post(std::size_t words) noexcept {
   const std::size_t i = ring_.fill_index();
-  ring_.publish();
   sent_[i].store(false, std::memory_order_relaxed);
-  lane_->through().send(*lane_, to_, traffic_, slot(i), words, sent_[i]);
+  if (message_server* const server = lane_->through().server(); server != nullptr) {
+    counts_[i] = words;
+    ring_.publish();
+    server->ring();
+  } else {
+    ring_.publish();
+    lane_->through().send(*lane_, to_, traffic_, slot(i), words, sent_[i]);
+  }
+}
+
+bool message_out::send_posted() noexcept {
+  const std::uint64_t posted = control_.published.load(std::memory_order_acquire);
+  if (sending_ == posted) return false;
+  for (; sending_ < posted; ++sending_) {
+    const std::size_t i = sending_ & (counts_.size() - 1);
+    lane_->through().send_now(*lane_, to_, traffic_, slot(i), counts_[i], sent_[i]);
+  }
+  return true;
 }
 
 bool message_out::acknowledged(std::uint32_t executed) noexcept {
@@ -121,6 +139,7 @@ message_lane::message_lane(message_domain& through, message_domain& aside, unsig
 }
 
 bool message_lane::progress() noexcept {
+  if (through_.server() != nullptr) return false;
   const bool moved = &aside_ != &through_ && aside_.progress();
   if (poll_mask_ != 0 && (polls_++ & poll_mask_) != 0) return moved;
   return through_.progress() || moved;
@@ -137,12 +156,15 @@ bool message_lane::get(unsigned node, std::uint64_t offset, void* to, std::size_
 }
 
 bool message_lane::pending() noexcept {
-  through_.progress();
-  if (&aside_ != &through_) aside_.progress();
+  if (through_.server() == nullptr) {
+    through_.progress();
+    if (&aside_ != &through_) aside_.progress();
+  }
   return std::any_of(in_.begin(), in_.end(), [](const message_in& c) { return c.pending(); });
 }
 
 std::int64_t message_lane::longest_sleep_ns() noexcept {
+  if (through_.server() != nullptr) return -1;
   if (moved_.exchange(false, std::memory_order_relaxed)) sleep_ns_ = k_shortest_sleep_ns / 2;
   sleep_ns_ = std::min(sleep_ns_ * 2, k_longest_sleep_ns);
   return sleep_ns_;
@@ -194,20 +216,33 @@ std::uint64_t message_lane::outstanding(std::uint32_t node) const noexcept {
   return out_[index(node, traffic::request)].outstanding();
 }
 
+bool message_lane::send_posted() noexcept {
+  bool any = false;
+  for (message_out& c : out_) any |= c.send_posted();
+  return any;
+}
+
 // ---- domain
 
-message_domain::message_domain(wire& over, const message_shape& shape, const message_transport::loss_handler& lost)
+message_domain::message_domain(wire& over, const message_shape& shape, const message_transport::loss_handler& lost,
+                               message_server* server)
     : wire_(over),
       lost_(lost),
       lock_(make_lock(shape.lock, shape.wait)),
       lanes_(shape.workers, nullptr),
-      unreachable_(shape.nodes) {}
+      unreachable_(shape.nodes),
+      server_(server) {}
 
 void message_domain::add(message_lane& lane, unsigned worker) { lanes_[worker] = &lane; }
 
 void message_domain::send(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
                           std::atomic<bool>& sent) noexcept {
   const std::lock_guard guard(*lock_);
+  send_now(lane, to, t, words, count, sent);
+}
+
+void message_domain::send_now(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
+                              std::atomic<bool>& sent) noexcept {
   wire_.send(to, lane.label(to, static_cast<message_kind>(t)), words, count, &sent);
 }
 
@@ -223,7 +258,11 @@ bool message_domain::get(remote_piece from, void* to, std::size_t bytes, std::at
 
 bool message_domain::progress() noexcept {
   if (!lock_->try_lock()) return false;
-  const bool any = wire_.progress(*this);
+  bool any = false;
+  if (server_ != nullptr)
+    for (message_lane* lane : lanes_)
+      if (lane != nullptr) any |= lane->send_posted();
+  any |= wire_.progress(*this);
   for (message_lane* lane : lanes_)
     if (lane != nullptr) lane->look_back(wire_);
   lock_->unlock();
@@ -232,8 +271,11 @@ bool message_domain::progress() noexcept {
 
 void message_domain::finish() noexcept {
   const std::lock_guard guard(*lock_);
-  for (message_lane* lane : lanes_)
-    if (lane != nullptr) lane->look_back(wire_);
+  for (message_lane* lane : lanes_) {
+    if (lane == nullptr) continue;
+    if (server_ != nullptr) lane->send_posted();
+    lane->look_back(wire_);
+  }
   const std::uint64_t until_ns = base::now_ns() + k_patience_ns;
   while (!wire_.all_sent() && base::now_ns() < until_ns) {
     wire_.progress(*this);
@@ -261,14 +303,16 @@ message_transport::message_transport(const char* name, std::unique_ptr<network> 
     : name_(name), net_(std::move(net)), lost_(std::move(lost)) {
   SHOAL_ASSERT((shape.slots & (shape.slots - 1)) == 0, "a channel has a power of two of buffers");
   SHOAL_ASSERT(shape.domains >= 1 && shape.domains <= shape.workers, "a domain belongs to at least one worker");
+  if (shape.progress == progress_role::server) server_ = std::make_unique<message_server>();
   for (unsigned d = 0; d < shape.domains; ++d)
-    domains_.push_back(std::make_unique<message_domain>(net_->at(d), shape, lost_));
+    domains_.push_back(std::make_unique<message_domain>(net_->at(d), shape, lost_, server_.get()));
   for (unsigned w = 0; w < shape.workers; ++w) {
     message_domain& own = *domains_[w % shape.domains];
     message_domain& through = shape.route == message_route::domain_0 ? *domains_[0] : own;
     lanes_.push_back(std::make_unique<message_lane>(through, own, w, shape));
     through.add(*lanes_.back(), w);
   }
+  if (server_ != nullptr) server_->start(domains_);
 }
 
 // The network first: until its end it may read what is in the lanes' buffers, and say that it was sent.

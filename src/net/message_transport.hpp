@@ -27,6 +27,12 @@ enum class message_route : std::uint8_t {
   domain_0,  // one for the whole process, looked at by everybody now and then (GASNet's scheme)
 };
 
+/// Who moves the messages.
+enum class progress_role : std::uint8_t {
+  workers,  // each its own, idle ones also their siblings'
+  server,   // a thread for all domains of the node, fed through the channels' rings (GMT's communication server)
+};
+
 struct message_shape {
   std::uint32_t node = 0;
   std::uint32_t nodes = 1;
@@ -36,6 +42,7 @@ struct message_shape {
   std::size_t slots = 8;  // per channel; a power of two
   message_route route = message_route::own;
   std::uint32_t poll_mask = 0;  // with domain_0: a worker looks at it every poll_mask + 1 polls
+  progress_role progress = progress_role::workers;
   std::string lock = "bounded";
   wait_kind wait = wait_kind::adaptive;
 
@@ -45,6 +52,7 @@ struct message_shape {
 
 class message_domain;
 class message_lane;
+class message_server;
 
 class message_transport final : public transport {
 public:
@@ -65,6 +73,7 @@ private:
   loss_handler lost_;
   std::vector<std::unique_ptr<message_domain>> domains_;
   std::vector<std::unique_ptr<message_lane>> lanes_;
+  std::unique_ptr<message_server> server_;  // ends first
 };
 
 }  // namespace shoal::net

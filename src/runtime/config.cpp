@@ -6,7 +6,6 @@
 #include <bit>
 
 #include "base/log.hpp"
-#include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
 #include "launch/meeting.hpp"
 #include "machine/topology.hpp"
@@ -169,6 +168,11 @@ constexpr setting k_transport[] = {
      .help = "own: commands reach a worker through its own domain; domain_0: all through one, as processes are "
              "addressed",
      .choices = "own|domain_0"},
+    {.name = "progress",
+     .type = setting_type::choice,
+     .default_value = "workers",
+     .help = "who moves messages (ucx, mpi): each worker its own, or a thread of the node for all",
+     .choices = "workers|server"},
     {.name = "poll_mask",
      .type = setting_type::integer,
      .default_value = "7",
@@ -212,7 +216,6 @@ base::settings all_settings() {
   s.add({"array", k_array});
   s.accept_variable(launch::k_launch_variable);
   s.accept_variable(launch::k_hub_variable);
-  s.accept_variable(launch::k_taken_variable);
   s.read_environment(environ);
   s.read_configuration();
   return s;
@@ -266,6 +269,7 @@ config read_config(const base::settings& s) {
   });
   c.domain_wait = parse_wait_kind(s.get_text("domain_wait"));
   c.messages = s.get_text("messages") == "own" ? net::message_route::own : net::message_route::domain_0;
+  c.progress = s.get_text("progress") == "server" ? net::progress_role::server : net::progress_role::workers;
   c.poll_mask = static_cast<std::uint32_t>(s.get_int("poll_mask"));
   if (std::popcount(c.poll_mask + 1) != 1)
     throw error(errc::invalid_argument,

@@ -10,7 +10,6 @@
 
 #include "base/log.hpp"
 #include "launch/control.hpp"
-#include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
 #include "launch/meeting.hpp"
 #include "machine/neighbourhood.hpp"
@@ -92,7 +91,7 @@ gathering::gathering(config& c, launch::meeting& through)
     if (node_ == 0) {
       launch::hub_options options;
       options.nodes = nodes_;
-      options.address = c.hub_address;
+      options.address = c.hub_address.empty() ? launch::default_hub_address(through.one_machine()) : c.hub_address;
       options.silence_ns = c.silence_ns;
       options.start_ns = c.start_timeout_ns;
       word = hub_.emplace(options).place().text();
@@ -230,7 +229,7 @@ std::unique_ptr<launch::meeting> meet(const config& c) {
 }  // namespace
 
 int run_gathered(config c, const std::function<int()>& main_task) {
-  if (launch::gathered_place_taken())
+  if (launch::gathered_place_is_taken())
     throw error(errc::unsupported,
                 "this process has been a node of its job already: a program that a launcher starts calls shoal::run "
                 "once; put both parts into one main task, or start a job for each");

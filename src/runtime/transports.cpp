@@ -26,6 +26,7 @@ net::message_shape shape_of(const config& c, std::uint32_t node, std::uint32_t n
   s.slots = c.buffers;
   s.route = c.messages;
   s.poll_mask = c.poll_mask;
+  s.progress = c.progress;
   s.lock = c.domain_lock;
   s.wait = c.domain_wait;
   return s;

@@ -89,6 +89,7 @@ void play(std::uint64_t seed) {
   g.shape.domains = 1 + static_cast<unsigned>(random.below(g.shape.workers));
   g.shape.route = random.below(4) == 0 ? message_route::domain_0 : message_route::own;
   g.shape.poll_mask = random.below(2) == 0 ? 0 : 3;
+  g.shape.progress = random.below(4) == 0 ? progress_role::server : progress_role::workers;
   g.shape.slot_bytes = 256;
   g.shape.slots = std::size_t{2} << random.below(3);
   g.buffers = 1 + random.below(200);

@@ -14,7 +14,9 @@
 #include "machine/memory_info.hpp"
 #include "machine/topology.hpp"
 #include "runtime/config.hpp"
+#include "runtime/transports.hpp"
 #include "sched/steal_policies.hpp"
+#include "shoal/error.hpp"
 #include "tools/shoal/subcommands.hpp"
 
 namespace shoal::tools {
@@ -85,6 +87,31 @@ void print_settings() {
   static_cast<void>(runtime::read_config(judged));
 }
 
+// What the library says when it is asked for one node's network.
+std::string describe_library(const runtime::config& c) {
+  try {
+    machine::segment segment = machine::segment::create("shoal-info", machine::k_huge_page_bytes);
+    segment.map();
+    const auto network = runtime::open_network(c, 0, 1, segment);
+    return fmt::format("{}; a node's memory is registered {} times for {} domains", network->describe(),
+                       network->registrations(), c.workers);
+  } catch (const error& e) {
+    return fmt::format("not here: {}", e.what());
+  }
+}
+
+void print_transports() {
+  auto s = runtime::all_settings();
+  runtime::config c = runtime::read_config(s);
+  c.workers = std::max(machine::topology::discover().usable_processors(), 1U);
+  rows lines{{"shm", "processes of one machine; memory without names"}, {"inproc", "nodes in one process, for tests"}};
+  for (const char* name : {"ucx", "mpi"}) {
+    c.transport = name;
+    lines.emplace_back(name, describe_library(c));
+  }
+  print_section("transports", lines);
+}
+
 }  // namespace
 
 subcommand_body declare_info(CLI::App&) {
@@ -94,8 +121,7 @@ subcommand_body declare_info(CLI::App&) {
     print_machine(facts);
     print_memory();
     print_pages(facts);
-    print_section("transports", {{"shm", "processes of this machine, started by shoal run; memory without names"},
-                                 {"inproc", "nodes in one process, for tests"}});
+    print_transports();
     print_policies();
     print_settings();
     return 0;

@@ -6,8 +6,8 @@
 
 #include "base/settings.hpp"
 #include "launch/hosts_launch.hpp"
-#include "launch/local_launch.hpp"
 #include "runtime/job.hpp"
+#include "runtime/start.hpp"
 #include "shoal/error.hpp"
 #include "tools/shoal/subcommands.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 struct run_request {
   unsigned nodes = 0;  // 0: not said
   unsigned workers = 0;
-  std::string transport = "shm";
+  std::string transport = "auto";
   std::string direct = "on";
   std::string steal;
   std::string hosts;
@@ -35,31 +35,21 @@ std::vector<std::string> environment_of(const run_request& request) {
   return result;
 }
 
-int run_on_hosts(const run_request& request, const base::settings& s) {
-  launch::hosts_job job;
-  job.nodes = request.nodes;
-  job.hosts = launch::parse_hosts(request.hosts);
-  job.remote_shell = request.remote_shell;
-  job.listen = request.listen;
-  job.start_ns = s.get_int("start_seconds") * 1'000'000'000;
-  job.arguments = request.program;
-  job.environment = environment_of(request);
-  return launch::launch_hosts(job);
-}
-
 int run(const run_request& request) {
   if (request.program.empty())
     throw error(errc::invalid_argument, "nothing to run; name a program: shoal run -n 2 -- ./program");
   if (runtime::is_launched()) throw error(errc::invalid_argument, "shoal run inside a job: leave one of the two out");
   auto s = runtime::all_settings();
+  if (request.transport != "auto") s.set("transport", request.transport, base::setting_origin::command_line);
   s.check();
-  if (!request.hosts.empty()) return run_on_hosts(request, s);
-  launch::local_job job;
-  job.nodes = std::max(request.nodes, 1U);
-  job.segment_bytes = s.get_size("segment");
+  runtime::start_request job;
+  if (!request.hosts.empty()) job.hosts = launch::parse_hosts(request.hosts);
+  job.nodes = request.nodes != 0 ? request.nodes : std::max(static_cast<unsigned>(job.hosts.size()), 1U);
+  job.remote_shell = request.remote_shell;
+  job.listen = request.listen;
   job.arguments = request.program;
   job.environment = environment_of(request);
-  return launch::launch_local(job);
+  return runtime::start_job(runtime::read_config(s), job);
 }
 
 }  // namespace
@@ -71,7 +61,9 @@ subcommand_body declare_run(CLI::App& app) {
       ->check(CLI::Range(1U, 256U));
   app.add_option("-w,--workers", request->workers, "worker threads per node; default: processors divided by nodes")
       ->check(CLI::Range(1U, 1024U));
-  app.add_option("--transport", request->transport, "how processes reach each other")->check(CLI::IsMember({"shm"}));
+  app.add_option("--transport", request->transport,
+                 "how processes reach each other: shm on one machine; ucx; mpi, by mpirun")
+      ->check(CLI::IsMember({"auto", "shm", "ucx", "mpi"}));
   app.add_option("--direct", request->direct, "on: nodes map each other's memory; off: messages only")
       ->check(CLI::IsMember({"on", "off"}));
   app.add_option("--steal", request->steal, "whom workers steal from: a victim policy, also one that PROGRAM adds")

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "unit/net/loop_network.hpp"
@@ -176,6 +177,22 @@ TEST(message_transport, who_sleeps_is_rung_for_what_arrives_and_looks_by_itself)
   job.settle();
   EXPECT_FALSE(d.bell()->may_sleep());
   EXPECT_LT(d.longest_sleep_ns(), last);
+}
+
+TEST(message_transport, a_server_moves_everything_by_itself) {
+  message_shape s = shape_of(2, 1);
+  s.progress = progress_role::server;
+  two_nodes job(s);
+  EXPECT_LT(job.at(0).longest_sleep_ns(), 0);
+  for (std::uint64_t b = 0; b < 100; ++b)
+    for (unsigned w = 0; w < 2; ++w) {
+      while (job.out(0, traffic::request, w).acquire() == nullptr) std::this_thread::yield();
+      post(job.out(0, traffic::request, w), b, 3);
+      while (job.in(1, traffic::request, w).front().empty()) std::this_thread::yield();
+      EXPECT_EQ(job.in(1, traffic::request, w).front()[0], b);
+      job.in(1, traffic::request, w).release();
+    }
+  while (job.out(0).done() != 100) std::this_thread::yield();
 }
 
 TEST(message_transport, what_is_owed_leaves_at_the_end) {

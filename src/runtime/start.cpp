@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/start.hpp"
+
+#include <fmt/format.h>
+
+#include "launch/hosts_launch.hpp"
+#include "launch/local_launch.hpp"
+#include "machine/process.hpp"
+#include "net/plugin.hpp"
+#include "runtime/transports.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal::runtime {
+namespace {
+
+// The launcher of the MPI that there is a transport for.
+std::vector<std::string> mpi_launcher(const config& c, unsigned nodes) {
+  const auto folders = net::plugin_folders(c.plugins);
+  for (const std::string mpi : {"openmpi", "mpich"}) {
+    if (!net::has_plugin("mpi_" + mpi, folders)) continue;
+    for (const std::string name : {"mpirun." + mpi, "mpiexec." + mpi}) {
+      const std::string path = machine::find_program(name);
+      if (path == name) continue;  // not in PATH
+      std::vector<std::string> command{path};
+      if (mpi == "openmpi") command.insert(command.end(), {"--oversubscribe", "--bind-to", "none"});
+      command.insert(command.end(), {"-n", std::to_string(nodes)});
+      return command;
+    }
+  }
+  find_plugin(c, "mpi");  // says what is missing
+  throw error(errc::not_found,
+              "transport mpi is started by mpirun, and neither mpirun.openmpi nor mpirun.mpich is in PATH; start the "
+              "program with your MPI's launcher: mpirun -n 2 PROGRAM");
+}
+
+}  // namespace
+
+int start_job(const config& c, const start_request& request) {
+  if (c.transport == "inproc")
+    throw error(errc::invalid_argument,
+                fmt::format("transport inproc is for nodes in one process: start the program by itself with "
+                            "SHOAL_NODES={}",
+                            request.nodes));
+  if (request.hosts.empty() && (c.transport == "auto" || c.transport == "shm")) {
+    launch::local_job job;
+    job.nodes = request.nodes;
+    job.segment_bytes = c.segment_bytes;
+    job.arguments = request.arguments;
+    job.environment = request.environment;
+    return launch::launch_local(job);
+  }
+  std::vector<std::string> environment = request.environment;
+  environment.push_back("SHOAL_TRANSPORT=" + c.transport);
+  if (c.transport == "mpi") {
+    if (!request.hosts.empty())
+      throw error(
+          errc::invalid_argument,
+          "hosts of transport mpi are mpirun's matter: mpirun -n 2 --host a,b PROGRAM with SHOAL_TRANSPORT=mpi");
+    std::vector<std::string> command = mpi_launcher(c, request.nodes);
+    command.insert(command.end(), request.arguments.begin(), request.arguments.end());
+    machine::become(command, environment);
+  }
+  find_plugin(c, c.transport == "auto" ? "ucx" : c.transport);  // what is missing is said once
+  launch::hosts_job job;
+  job.nodes = request.nodes;
+  job.hosts = request.hosts;
+  job.remote_shell = request.remote_shell;
+  job.listen = request.listen.empty() ? c.hub_address : request.listen;
+  job.silence_ns = c.silence_ns;
+  job.start_ns = c.start_timeout_ns;
+  job.arguments = request.arguments;
+  job.environment = environment;
+  return launch::launch_hosts(job);
+}
+
+}  // namespace shoal::runtime
