@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "machine/process.hpp"
+#include "net/message_transport.hpp"
 #include "tests/unit/net/wires.hpp"
 
 namespace shoal::net {
@@ -281,6 +282,80 @@ TEST_P(plugins, a_sleeper_is_woken_by_a_message) {
     thread.join();
     ASSERT_EQ(user.messages, round);
   }
+}
+
+// Two workers of two nodes through one domain each, or one for both: all talk at once, with both classes.
+void run_channels(const net_plugin& plugin, unsigned domains) {
+  constexpr std::uint64_t k_buffers = 400;
+  message_shape shape{.node = 0, .nodes = 2, .workers = 2, .domains = domains, .slots = 4};
+  std::vector<std::unique_ptr<network>> networks;
+  std::vector<std::vector<std::byte>> addresses;
+  for (std::uint32_t node = 0; node < 2; ++node) {
+    networks.push_back(plugin.open({.node = node,
+                                    .nodes = 2,
+                                    .domains = domains,
+                                    .most_words = shape.most_words(),
+                                    .messages = shape.slots,
+                                    .lanes = shape.workers / domains}));
+    addresses.push_back(networks.back()->address());
+  }
+  std::vector<std::unique_ptr<message_transport>> nodes;
+  for (auto& network : networks) {
+    network->connect(addresses);
+    nodes.push_back(std::make_unique<message_transport>(plugin.name, std::move(network), shape,
+                                                        [](std::uint32_t, const char* why) { ADD_FAILURE() << why; }));
+    ++shape.node;
+  }
+  const auto work = [&nodes](std::uint32_t node, unsigned worker) {
+    domain& mine = nodes[node]->at(worker);
+    std::uint64_t posted[2] = {0, 0}, came[2] = {0, 0};
+    const auto end = base::now_ns() + 60'000'000'000U;
+    const auto all = [](const std::uint64_t(&counts)[2]) { return counts[0] == k_buffers && counts[1] == k_buffers; };
+    const auto executed = [&](unsigned c) { return mine.out(1 - node, static_cast<traffic>(c)).done(); };
+    while ((!all(posted) || !all(came) || executed(0) < k_buffers) && base::now_ns() < end) {
+      bool any = mine.progress();
+      for (unsigned c = 0; c < 2; ++c) {
+        out_channel& out = mine.out(1 - node, static_cast<traffic>(c));
+        if (std::uint64_t* const buffer = posted[c] < k_buffers ? out.acquire() : nullptr) {
+          const content sent{node, 1 - node, worker * 2 + c, static_cast<std::uint32_t>(posted[c]++)};
+          const std::size_t words = 1 + sent.word(0) % out.capacity_words();
+          for (std::size_t i = 0; i < words; ++i) buffer[i] = sent.word(i);
+          out.post(words);
+          any = true;
+        }
+        in_channel& in = mine.in(1 - node, static_cast<traffic>(c));
+        if (const auto words = in.front(); !words.empty()) {
+          const content expected{1 - node, node, worker * 2 + c, static_cast<std::uint32_t>(came[c]++)};
+          EXPECT_EQ(words.size(), 1 + expected.word(0) % out.capacity_words());
+          EXPECT_EQ(words.front(), expected.word(0));
+          EXPECT_EQ(words.back(), expected.word(words.size() - 1));
+          in.release();
+          any = true;
+        }
+      }
+      if (!any) std::this_thread::yield();
+    }
+    EXPECT_TRUE(all(posted) && all(came)) << posted[0] << ' ' << posted[1] << ' ' << came[0] << ' ' << came[1];
+  };
+  std::vector<std::thread> threads;
+  std::atomic<unsigned> left = 4;
+  for (std::uint32_t node = 0; node < 2; ++node)
+    for (unsigned worker = 0; worker < 2; ++worker)
+      threads.emplace_back([&, node, worker] {
+        work(node, worker);
+        // The others may still wait for acknowledgements.
+        left.fetch_sub(1, std::memory_order_acq_rel);
+        while (left.load(std::memory_order_acquire) != 0)
+          if (!nodes[node]->at(worker).progress()) std::this_thread::yield();
+      });
+  for (std::thread& t : threads) t.join();
+  for (auto& node : nodes) node->finish();
+}
+
+TEST_P(plugins, channels_stand_on_it) {
+  INSIDE_ONLY();
+  run_channels(*plugin_, 2);
+  run_channels(*plugin_, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, plugins, testing::Values("ucx", "mpi_openmpi", "mpi_mpich"),
