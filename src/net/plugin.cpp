@@ -97,6 +97,9 @@ void leave_signals_alone() {
   set_default("UCX_HANDLE_ERRORS", "none");
   set_default("UCX_ERROR_SIGNALS", "");
   set_default("UCX_DEBUG_SIGNO", "0");
+#if defined(SHOAL_TSAN) || defined(SHOAL_ASAN)
+  set_default("UCX_MEM_EVENTS", "no");  // its hooks in the C library call into a sanitizer whose thread has ended
+#endif
 }
 
 void* load(const std::string& name, const std::string& path) {
