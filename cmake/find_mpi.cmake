@@ -2,8 +2,8 @@
 # Which MPI libraries there are: SHOAL_MPIS lists them (openmpi, mpich, and `custom` where -DSHOAL_MPICC=.. names another
 # one's compiler wrapper); for each SHOAL_MPICC_x is its compiler wrapper, SHOAL_MPIRUN_x its launcher, SHOAL_MPIFORT_x its
 # Fortran wrapper if it has one, and SHOAL_MPI_INCLUDES_x where its headers lie. Nothing else needs MPI: without one, or
-# with -DSHOAL_WITH_MPI=OFF, the preload libraries, bench/mpi and their tests are left out. Shared libraries that are
-# preloaded cannot carry a sanitizer.
+# with -DSHOAL_WITH_MPI=OFF, the preload libraries, bench/mpi, the transport mpi and their tests are left out. Shared
+# libraries that are preloaded cannot carry a sanitizer.
 include_guard(GLOBAL)
 option(SHOAL_WITH_MPI "Look for MPI libraries" ON)
 set(SHOAL_MPICC "" CACHE FILEPATH "Compiler wrapper of an MPI library other than those that are found by name")
@@ -46,7 +46,7 @@ if(SHOAL_WITH_MPI AND NOT SHOAL_SANITIZE)
         continue()
       endif()
     endif()
-    message(STATUS "tools/mpi-threads and bench/mpi without ${mpi}: not found${packages_${mpi}}")
+    message(STATUS "tools/mpi-threads, bench/mpi and transports without ${mpi}: not found${packages_${mpi}}")
   endforeach()
 endif()
 if(NOT SHOAL_MPIS)
