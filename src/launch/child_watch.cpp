@@ -2,7 +2,6 @@
 #include "launch/child_watch.hpp"
 
 #include <algorithm>
-#include <csignal>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -87,7 +86,7 @@ private:
         return;
       }
     }
-    const std::string what = job_.describe(n, pid) + " " + machine::describe(how);
+    const std::string what = job_.describe(n, pid) + " " + job_.describe_end(how);
     // Others may have seen it die before it was reaped here, announced it, and left already: theirs is not the cause.
     job_.announce_lost(n, what);
     if (job_.lost() != n) {

@@ -28,6 +28,8 @@ public:
   virtual std::optional<std::uint32_t> lost() = 0;
   virtual void interrupt(int signal) = 0;
   virtual std::string describe(std::uint32_t node, int pid) = 0;
+  /// How a node's process ended, in words.
+  virtual std::string describe_end(const machine::exit_status& how) { return machine::describe(how); }
   /// Readable once a loss was found that no process's end shows; why() says it then.
   virtual int descriptor() { return -1; }
   virtual std::string why() { return {}; }

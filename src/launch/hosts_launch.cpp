@@ -20,6 +20,9 @@
 namespace shoal::launch {
 namespace {
 
+constexpr int k_signal_base = 128;
+constexpr int k_remote_shell_failed = 255;  // of ssh
+
 class hub_view final : public job_view {
 public:
   hub_view(hub& h, const std::vector<std::string>& hosts) noexcept : hub_(h), hosts_(hosts) {}
@@ -35,6 +38,12 @@ public:
     if (hub_.at(node) != presence::absent) return hub_.describe(node);
     return hosts_.empty() ? fmt::format("node {} (process {})", node, pid)
                           : fmt::format("node {} (host {})", node, hosts_[node]);
+  }
+  // A remote shell's own end shows the program's: 128 and the signal, as shells do.
+  std::string describe_end(const machine::exit_status& how) override {
+    if (hosts_.empty() || how.signal != 0 || how.code <= k_signal_base) return machine::describe(how);
+    if (how.code == k_remote_shell_failed) return "could not be reached, or ended with status 255: see above";
+    return machine::describe({0, how.code - k_signal_base});
   }
   int descriptor() override { return hub_.descriptor(); }
   std::string why() override {
@@ -59,7 +68,9 @@ std::vector<std::string> spread(const hosts_job& job, unsigned nodes) {
 std::vector<std::string> remote_environment(const std::vector<std::string>& added) {
   std::vector<std::string> result;
   for (const std::string& variable : machine::variables("SHOAL_"))
-    if (!variable.starts_with("SHOAL_LAUNCH=") && !variable.starts_with("SHOAL_HUB=")) result.push_back(variable);
+    if (!variable.starts_with("SHOAL_LAUNCH=") && !variable.starts_with("SHOAL_HUB=") &&
+        !variable.starts_with("SHOAL_TAKEN="))
+      result.push_back(variable);
   result.insert(result.end(), added.begin(), added.end());
   return result;
 }

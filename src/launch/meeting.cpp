@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -13,9 +12,7 @@
 #include "launch/meeting_plugin.hpp"
 #include "launch/place_text.hpp"
 #include "launch/pmi2_meeting.hpp"
-#include "machine/environment.hpp"
 #include "machine/library.hpp"
-#include "machine/process.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/error.hpp"
 
@@ -53,32 +50,6 @@ private:
   std::string hub_;
 };
 
-// Which place of which launcher but `shoal run` the environment shows; a child inherits it, but is not meant.
-std::string place_shown() {
-  std::string place = "-";
-  if (!variable("PMIX_RANK").empty()) {
-    place = fmt::format("pmix:{}.{}", variable("PMIX_NAMESPACE"), variable("PMIX_RANK"));
-  } else if (!variable("PMI_RANK").empty()) {
-    place = fmt::format("pmi:{}.{}.{}", variable("PMI_JOBID"), variable("PMI_RANK"), variable("PMI_FD"));
-  }
-  std::ranges::replace(place, ' ', '_');
-  return place;
-}
-
-bool taken_here(const std::string& text) {
-  return field_in(text, "taken") &&
-         number_in(text, "taken", k_hub_variable) == static_cast<std::uint32_t>(machine::own_pid());
-}
-
-bool taken_by_parent(const std::string& text) {
-  return field_in(text, "taken") && !taken_here(text) && field_in(text, "by") == place_shown();
-}
-
-void take(const std::string& text) {
-  machine::set_variable(k_hub_variable, fmt::format("{}{}taken={} by={}", text, text.empty() ? "" : " ",
-                                                    machine::own_pid(), place_shown()));
-}
-
 // Null: there is no plugin, which is no fault where another way may lead to the others.
 std::unique_ptr<meeting> find_pmix() {
   namespace fs = std::filesystem;
@@ -106,34 +77,12 @@ std::unique_ptr<meeting> find_pmix() {
 
 }  // namespace
 
-bool is_gathered() {
-  const std::string text = variable(k_hub_variable);
-  return (field_in(text, "hub") || place_shown() != "-") && !taken_by_parent(text);
-}
-
-bool gathered_place_is_taken() { return taken_here(variable(k_hub_variable)); }
-
-void take_gathered_place() {
-  if (!gathered_place_is_taken()) take("");
-}
-
 std::unique_ptr<meeting> find_meeting() {
-  const std::string text = variable(k_hub_variable);
-  const bool by_shoal = field_in(text, "hub").has_value();
-  const bool taken = field_in(text, "taken").has_value();
-  if (taken && !taken_here(text)) {
-    if (taken_by_parent(text)) return nullptr;
-    // Another launcher was started from within a node, and that one started this process.
-  } else if (by_shoal) {
-    auto found = std::make_unique<hub_meeting>(text);
-    if (!taken) take(text);
-    return found;
-  }
+  if (const std::string text = variable(k_hub_variable); field_in(text, "hub"))
+    return std::make_unique<hub_meeting>(text);
   std::unique_ptr<meeting> found;
   if (!variable("PMIX_NAMESPACE").empty() && !variable("PMIX_RANK").empty()) found = find_pmix();
-  if (!found) found = find_pmi2();
-  if (found && !taken) take("");
-  return found;
+  return found ? std::move(found) : find_pmi2();
 }
 
 }  // namespace shoal::launch

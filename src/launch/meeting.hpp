@@ -12,8 +12,7 @@
 namespace shoal::launch {
 
 /// Set by `shoal run --hosts` and, for jobs without shared memory, by `shoal run`:
-/// "node=1 nodes=2 hub=secret@host:port", and later " taken=4711 by=-": by that process, under that launcher. Other
-/// launchers' nodes set the latter alone.
+/// "node=1 nodes=2 hub=secret@host:port".
 inline constexpr const char* k_hub_variable = "SHOAL_HUB";
 
 class meeting {
@@ -32,17 +31,9 @@ public:
   virtual std::string share(const std::string& word_of_node_0) = 0;
 };
 
-/// Whether this process's environment shows that it was started as one of several, and not what a node that started it
-/// handed down. Connects to nothing.
-bool is_gathered();
-/// Whether this process is, or has been, a node of a job that was gathered so.
-bool gathered_place_is_taken();
-/// To be called by a node whom find_meeting() did not find its place: it is this process's. Changes the environment.
-void take_gathered_place();
-
-/// What this process's environment shows: `shoal run`'s variable, PMIx, PMI-2, in this order; null: none of them, or
-/// the place is that of the process that started this one. An MPI without PMIx (mpiexec of MPICH, which speaks PMI-1) is
-/// asked by runtime, through the transport's plugin. Changes the environment. Throws shoal::error.
+/// What this process's environment shows: `shoal run`'s variable, PMIx, PMI-2, in this order; null: none of them. An MPI
+/// without PMIx (mpiexec of MPICH, which speaks PMI-1) is asked by runtime, through the transport's plugin. Whether the
+/// place is this process's at all: launcher_signs.hpp. Throws shoal::error.
 /// The meeting should live as long as the job: its end tells the launcher that this process has ended in order.
 std::unique_ptr<meeting> find_meeting();
 

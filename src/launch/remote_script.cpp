@@ -41,7 +41,7 @@ std::string remote_input(const remote_program& program) {
     script += fmt::format("export {}={}\n", variable.substr(0, equals), quoted(variable.substr(equals + 1)));
   }
   std::string command;
-  for (const std::string& word : program.arguments) command += " " + quoted(word);
+  for (const std::string& word : program.arguments) command.append(" ").append(quoted(word));
   // A session of its own, so that what the program starts is killed with it. A shell that is told to end by a signal
   // goes on waiting: the program hears of it through the hub.
   script += fmt::format(
@@ -54,9 +54,9 @@ std::string remote_input(const remote_program& program) {
       "{{ while read -r x <&3; do :; done; kill -KILL -$p || kill -KILL $p; }} >/dev/null 2>&1 &\n"
       "w=$!\n"
       "exec 3<&- </dev/null\n"
-      "wait $p\n"
+      "wait $p 2>/dev/null\n"
       "r=$?\n"
-      "while [ $r -gt 128 ] && kill -0 $p 2>/dev/null; do wait $p; r=$?; done\n"
+      "while [ $r -gt 128 ] && kill -0 $p 2>/dev/null; do wait $p 2>/dev/null; r=$?; done\n"
       "kill -KILL $w 2>/dev/null\n"
       "exit $r\n",
       command);

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "base/log.hpp"
+#include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
 #include "launch/meeting.hpp"
 #include "machine/topology.hpp"
@@ -216,6 +217,7 @@ base::settings all_settings() {
   s.add({"array", k_array});
   s.accept_variable(launch::k_launch_variable);
   s.accept_variable(launch::k_hub_variable);
+  s.accept_variable(launch::k_taken_variable);
   s.read_environment(environ);
   s.read_configuration();
   return s;

@@ -10,6 +10,7 @@
 
 #include "base/log.hpp"
 #include "launch/control.hpp"
+#include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
 #include "launch/meeting.hpp"
 #include "machine/neighbourhood.hpp"
@@ -37,6 +38,7 @@ public:
   const char* by() const noexcept override { return "MPI"; }
   std::uint32_t node() const noexcept override { return node_; }
   std::uint32_t nodes() const noexcept override { return nodes_; }
+  bool one_machine() const noexcept override { return launch::shows_one_machine(); }
   std::string share(const std::string& word_of_node_0) override { return plugin_.share(word_of_node_0, node_, nodes_); }
 
 private:
@@ -229,7 +231,7 @@ std::unique_ptr<launch::meeting> meet(const config& c) {
 }  // namespace
 
 int run_gathered(config c, const std::function<int()>& main_task) {
-  if (launch::gathered_place_is_taken())
+  if (launch::gathered_place_taken())
     throw error(errc::unsupported,
                 "this process has been a node of its job already: a program that a launcher starts calls shoal::run "
                 "once; put both parts into one main task, or start a job for each");

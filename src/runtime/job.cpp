@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
-#include "launch/meeting.hpp"
 #include "launch/world.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/process.hpp"
@@ -204,11 +204,11 @@ int run_in_world(config c, const std::function<int()>& main_task) {
   return status;
 }
 
-bool is_launched() { return launch::launched() || launch::is_gathered(); }
+bool is_launched() { return launch::launched() || launch::seems_gathered(); }
 
 int run_job(const config& c, const std::function<int()>& main_task) {
   if (launch::launched()) return run_in_world(c, main_task);
-  if (launch::is_gathered()) return run_gathered(c, main_task);
+  if (launch::seems_gathered()) return run_gathered(c, main_task);
   return run_in_process(c, main_task);
 }
 

@@ -3,7 +3,6 @@
 #include "launch/meeting.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,7 +11,6 @@
 #include <sstream>
 
 #include "hub_callers.hpp"
-#include "launch/place_text.hpp"
 #include "launch/pmi2_meeting.hpp"
 #include "machine/library.hpp"
 #include "machine/process.hpp"
@@ -47,23 +45,11 @@ TEST_F(meetings, shoal_run_tells_all) {
     EXPECT_EQ(met->node(), 1U);
     EXPECT_EQ(met->nodes(), 3U);
     EXPECT_EQ(met->hub(), k_place);
-    EXPECT_EQ(field_in(std::getenv(k_hub_variable), "taken"), std::to_string(::getpid()));
   }
 }
 
-TEST_F(meetings, what_a_node_starts_is_no_node) {
-  set(k_hub_variable, "node=1 nodes=3 hub=" + k_place + " taken=1 by=-");
-  EXPECT_FALSE(find_meeting());
-  // Unless it is another launcher.
-  set(k_hub_variable, "taken=1 by=pmix:x.0");
-  set("PMIX_NAMESPACE", "x");
-  set("PMIX_RANK", "0");
-  EXPECT_FALSE(find_meeting());
-}
-
 TEST_F(meetings, a_place_that_contradicts_itself_is_a_sentence) {
-  for (const char* wrong : {"node=3 nodes=3 hub=x", "node=x nodes=3 hub=x", "nodes=3 hub=x", "node= nodes=3 hub=x",
-                            "node=1 nodes=3 hub=x taken=y"}) {
+  for (const char* wrong : {"node=3 nodes=3 hub=x", "node=x nodes=3 hub=x", "nodes=3 hub=x", "node= nodes=3 hub=x"}) {
     set(k_hub_variable, wrong);
     EXPECT_THROW(find_meeting(), error) << wrong;
   }
@@ -98,7 +84,6 @@ TEST(meeting_node, DISABLED_plays_its_part) {
       const std::string second = met->share(k_place);
       line << met->by() << " node " << met->node() << " of " << met->nodes() << (met->one_machine() ? " here" : "")
            << " heard " << first << " and " << (second == k_place ? "the place" : second) << "\n";
-      EXPECT_FALSE(std::getenv(k_hub_variable) == nullptr);
     }
   } catch (const error& e) {
     line << "failed: " << e.what() << "\n";
@@ -135,6 +120,17 @@ TEST(meeting, by_pmix_all_hear_node_0) {
   const std::string text = output_under({"mpirun.openmpi", "--oversubscribe", "-n", "3"});
   for (const char* node : {"0", "1", "2"})
     EXPECT_TRUE(has(text, std::string("PMIx node ") + node + " of 3 here heard word-of-0 and the place")) << text;
+}
+
+TEST(meeting, by_slurm_all_hear_node_0) {
+  if (std::getenv("SLURM_CONF") == nullptr) GTEST_SKIP() << "not within tests/cluster/slurm.sh";
+  for (const auto& [mpi, by] : {std::pair{"--mpi=pmi2", "PMI-2"}, std::pair{"--mpi=pmix", "PMIx"}}) {
+    if (by == std::string("PMIx") && !has_pmix_plugin()) continue;
+    const std::string text = output_under({"srun", "-n", "2", mpi});
+    for (const char* node : {"0", "1"})
+      EXPECT_TRUE(has(text, std::string(by) + " node " + node + " of 2 here heard word-of-0 and the place")) << text;
+  }
+  EXPECT_TRUE(has(output_under({"srun", "-n", "2", "--mpi=none"}), "met nobody"));
 }
 
 TEST(meeting, an_mpi_that_speaks_pmi_1_is_left_to_itself) {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/launcher_signs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <span>
+#include <string>
+
+#include "launch/meeting.hpp"
+#include "launch/siphash.hpp"
+#include "machine/environment.hpp"
+#include "machine/process.hpp"
+
+namespace shoal::launch {
+namespace {
+
+constexpr const char* k_signs[] = {k_hub_variable, "PMIX_RANK", "PMI_RANK"};
+// With these, different for each process that any launcher starts.
+constexpr const char* k_more_signs[] = {"PMIX_NAMESPACE", "PMI_JOBID", "PMI_FD", "PMI_PORT"};
+
+std::string value_of(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+bool somebody_started_us() {
+  return std::any_of(std::begin(k_signs), std::end(k_signs), [](const char* name) { return std::getenv(name); });
+}
+
+// Not the signs themselves: one holds a secret.
+std::string place_shown() {
+  std::string all;
+  for (const char* name : k_signs) all += value_of(name) + "\n";
+  for (const char* name : k_more_signs) all += value_of(name) + "\n";
+  return fmt::format("{:016x}", siphash({}, std::as_bytes(std::span(all))));
+}
+
+bool same_number(const char* one, const char* other) {
+  return !value_of(one).empty() && value_of(one) == value_of(other);
+}
+
+}  // namespace
+
+bool seems_gathered() {
+  if (!somebody_started_us()) return false;
+  const bool inherited = value_of(k_taken_variable).ends_with(place_shown());
+  return !inherited || gathered_place_taken();
+}
+
+void take_gathered_place() {
+  machine::set_variable(k_taken_variable, std::to_string(machine::own_pid()) + " " + place_shown());
+}
+
+bool gathered_place_taken() {
+  return value_of(k_taken_variable) == std::to_string(machine::own_pid()) + " " + place_shown();
+}
+
+bool shows_one_machine() {
+  return same_number("OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE") ||
+         same_number("MPI_LOCALNRANKS", "PMI_SIZE");
+}
+
+}  // namespace shoal::launch

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether somebody has started this process as one of several, by the variables that launchers set. Cheap: nothing is
+// connected to. Who may call: the thread that makes the job. Shown by tests/unit/launch/launcher_signs_test.cpp.
+#pragma once
+
+namespace shoal::launch {
+
+/// Set by a node for those that it starts itself: its process number, and which place it has taken ("4711 9f3a..."): a
+/// launcher that a node starts gives its own nodes other places.
+inline constexpr const char* k_taken_variable = "SHOAL_TAKEN";
+
+/// `shoal run --hosts`, PMIx (Open MPI, Slurm), PMI-2 or PMI-1 (MPICH, Slurm). Not what a process that has taken its
+/// place handed down to those that it started itself.
+bool seems_gathered();
+/// To be called before the node joins: the place is this process's. Changes the environment.
+void take_gathered_place();
+/// Whether this process has been, or is, a node.
+bool gathered_place_taken();
+
+/// Whether the launcher of an MPI says that all processes are on this machine.
+bool shows_one_machine();
+
+}  // namespace shoal::launch
