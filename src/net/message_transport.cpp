@@ -316,7 +316,10 @@ message_transport::message_transport(const char* name, std::unique_ptr<network> 
 }
 
 // The network first: until its end it may read what is in the lanes' buffers, and say that it was sent.
-message_transport::~message_transport() { net_.reset(); }
+message_transport::~message_transport() {
+  server_.reset();
+  net_.reset();
+}
 
 domain& message_transport::at(unsigned worker) noexcept { return *lanes_[worker]; }
 
