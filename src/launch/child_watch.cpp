@@ -55,7 +55,7 @@ private:
 
   void kill_all() {
     if (awaiting_cause_ && !job_.why().empty()) base::say("{}; what is left of the job is ended", job_.why());
-    signal_all(SIGKILL);
+    if (!job_.end_elsewhere()) signal_all(SIGKILL);
     awaiting_cause_ = false;  // what ends now ends by our hand
     kill_at_ns_ = base::now_ns() + static_cast<std::uint64_t>(k_grace_ns);
   }

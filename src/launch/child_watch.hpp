@@ -30,6 +30,9 @@ public:
   virtual std::string describe(std::uint32_t node, int pid) = 0;
   /// How a node's process ended, in words.
   virtual std::string describe_end(const machine::exit_status& how) { return machine::describe(how); }
+  /// Ends what runs on other machines, whose processes here are only on the way to it. False: there is nothing such (any
+  /// more).
+  virtual bool end_elsewhere() { return false; }
   /// Readable once a loss was found that no process's end shows; why() says it then.
   virtual int descriptor() { return -1; }
   virtual std::string why() { return {}; }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <span>
 #include <string_view>
 
@@ -25,7 +26,8 @@ constexpr int k_remote_shell_failed = 255;  // of ssh
 
 class hub_view final : public job_view {
 public:
-  hub_view(hub& h, const std::vector<std::string>& hosts) noexcept : hub_(h), hosts_(hosts) {}
+  hub_view(hub& h, const std::vector<std::string>& hosts, std::vector<machine::socket>& inputs) noexcept
+      : hub_(h), hosts_(hosts), inputs_(inputs) {}
 
   presence at(std::uint32_t node) override { return hub_.at(node); }
   void announce_lost(std::uint32_t node, const std::string& how) override { hub_.announce_lost(node, how); }
@@ -45,6 +47,11 @@ public:
     if (how.code == k_remote_shell_failed) return "could not be reached, or ended with status 255: see above";
     return machine::describe({0, how.code - k_signal_base});
   }
+  bool end_elsewhere() override {
+    const bool any = !inputs_.empty();
+    inputs_.clear();
+    return any;
+  }
   int descriptor() override { return hub_.descriptor(); }
   std::string why() override {
     const auto first = hub_.lost();
@@ -54,6 +61,7 @@ public:
 private:
   hub& hub_;
   const std::vector<std::string>& hosts_;  // by node
+  std::vector<machine::socket>& inputs_;   // of the remote shells: their ends end the programs
 };
 
 // By node; empty if all are on this machine.
@@ -64,13 +72,15 @@ std::vector<std::string> spread(const hosts_job& job, unsigned nodes) {
   return result;
 }
 
-// What other machines are to be told: what concerns Shoal here, but not this process's place in another job.
+// What other machines are to be told: what concerns Shoal and its network here, but not this process's place in another
+// job.
 std::vector<std::string> remote_environment(const std::vector<std::string>& added) {
   std::vector<std::string> result;
   for (const std::string& variable : machine::variables("SHOAL_"))
     if (!variable.starts_with("SHOAL_LAUNCH=") && !variable.starts_with("SHOAL_HUB=") &&
         !variable.starts_with("SHOAL_TAKEN="))
       result.push_back(variable);
+  std::ranges::move(machine::variables("UCX_"), std::back_inserter(result));
   result.insert(result.end(), added.begin(), added.end());
   return result;
 }
@@ -123,7 +133,7 @@ int launch_hosts(const hosts_job& job) {
 
   const auto hosts = spread(job, nodes);
   machine::interruption stop;
-  std::vector<machine::socket> inputs;  // their ends end the remote programs
+  std::vector<machine::socket> inputs;
   std::vector<machine::child_process> processes;
   for (unsigned n = 0; n < nodes; ++n) {
     const std::string place =
@@ -147,7 +157,7 @@ int launch_hosts(const hosts_job& job) {
     send_whole(ours, remote_input(program));
     inputs.push_back(std::move(ours));
   }
-  hub_view view(center, hosts);
+  hub_view view(center, hosts, inputs);
   return watch_children(processes, view, stop, !remote);
 }
 

@@ -145,6 +145,10 @@ TEST_P(hosts_launch, a_node_that_is_stopped_ends_the_job_and_itself) {
   j.silence_ns = 300 * k_ms;
   const auto [status, text] = run(j);
   EXPECT_EQ(status, k_follower) << text;
+  const auto pid = text.find("process ");
+  ASSERT_NE(pid, std::string::npos) << text;
+  const std::string stat = content("/proc/" + std::to_string(std::atoi(text.c_str() + pid + 8)) + "/stat");
+  EXPECT_TRUE(stat.empty() || has(stat, ") Z")) << stat;
   EXPECT_TRUE(has(text, "has said nothing for 0.3 s: stopped, or its link is cut; what is left of the job is ended"))
       << text;
 }
