@@ -5,6 +5,7 @@
 #include "bench/micro/barrier.hpp"
 #include "bench/micro/blocked.hpp"
 #include "bench/micro/dependences.hpp"
+#include "bench/micro/domains.hpp"
 #include "bench/micro/limits.hpp"
 #include "bench/micro/locks.hpp"
 #include "bench/micro/spawn.hpp"
@@ -27,6 +28,8 @@ constexpr subcommand k_benchmarks[] = {
      declare_blocked},
     {"locks", "locks under contention: rates, waiting times, bias factors",
      "shoal bench locks --threads 1,2,4 --picture locks.svg", declare_locks},
+    {"domains", "workers over a network library: against domains, processes, and the poll mask",
+     "shoal bench domains -w 2 --picture domains.svg", declare_domains},
     {"barrier", "barrier and allreduce of 8 bytes over nodes", "shoal bench barrier -n 2", declare_barrier},
 };
 
