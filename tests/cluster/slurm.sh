@@ -23,10 +23,15 @@ folder=$(mktemp -d /tmp/shoal-slurm-XXXXXX)
 daemons=()
 # shellcheck disable=SC2317  # the trap calls it
 finish() {
-  local pid
-  # Only what was started here; the last one first.
-  for ((i = ${#daemons[@]} - 1; i >= 0; --i)); do kill "${daemons[i]}" 2>/dev/null || true; done
-  for pid in "${daemons[@]}"; do wait "$pid" 2>/dev/null || true; done
+  local i pid
+  # Only what was started here; the last one first, while those that it talks to are still there.
+  for ((i = ${#daemons[@]} - 1; i >= 0; --i)); do
+    pid=${daemons[i]}
+    kill "$pid" 2>/dev/null || true
+    for _ in $(seq 50); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+    kill -KILL "$pid" 2>/dev/null || true  # slurmd may wait for a step that nobody ends
+    wait "$pid" 2>/dev/null || true
+  done
   rm -rf "$folder"
 }
 trap finish EXIT
