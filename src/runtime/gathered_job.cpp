@@ -179,7 +179,7 @@ void gathering::share_memory() {
 // The first that works on all nodes.
 void gathering::choose_library() {
   const auto answers = control_->exchange(bytes_of(fmt::format(" {} ", fmt::join(transports_here(c_), " "))));
-  for (const std::string name : {"ucx", "mpi"}) {
+  for (const std::string& name : {std::string("ucx"), std::string("mpi")}) {
     const bool everywhere =
         std::ranges::all_of(answers, [&](const auto& one) { return text_of(one).find(" " + name + " ") != ~0UL; });
     if (!everywhere) continue;

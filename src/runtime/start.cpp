@@ -16,9 +16,9 @@ namespace {
 // The launcher of the MPI that there is a transport for.
 std::vector<std::string> mpi_launcher(const config& c, unsigned nodes) {
   const auto folders = net::plugin_folders(c.plugins);
-  for (const std::string mpi : {"openmpi", "mpich"}) {
+  for (const std::string& mpi : {std::string("openmpi"), std::string("mpich")}) {
     if (!net::has_plugin("mpi_" + mpi, folders)) continue;
-    for (const std::string name : {"mpirun." + mpi, "mpiexec." + mpi}) {
+    for (const std::string& name : {"mpirun." + mpi, "mpiexec." + mpi}) {
       const std::string path = machine::find_program(name);
       if (path == name) continue;  // not in PATH
       std::vector<std::string> command{path};

@@ -81,6 +81,12 @@ TEST_P(ways, keep_all_promises) {
   EXPECT_TRUE(got.has("over " + (transport == "auto" ? "shm" : transport))) << got;
 }
 
+TEST_P(ways, a_search_is_validated) {
+  const outcome got = run(command({SHOAL_COMMAND, "bfs", "--kronecker", "10", "--roots", "2"}), environment(), 100);
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("validated")) << got;
+}
+
 TEST_P(ways, an_exception_of_the_main_task_ends_all) {
   const outcome got = run(command({program("cluster_faults"), "throw"}), environment(), 60);
   EXPECT_TRUE(got.in_time) << got;
