@@ -123,7 +123,7 @@ message_lane::message_lane(message_domain& through, message_domain& aside, unsig
       nodes_(shape.nodes),
       worker_(static_cast<std::uint16_t>(worker)),
       half_room_(static_cast<std::uint32_t>(std::max<std::size_t>(shape.slots / 2, 1))),
-      poll_mask_(shape.route == message_route::domain_0 ? shape.poll_mask : 0),
+      poll_mask_(&through != &aside ? shape.poll_mask : 0),  // its own domain has its own transfers, too
       memory_(lane_bytes(shape)),
       out_(std::size_t{shape.nodes} * k_traffic_classes),
       in_(std::size_t{shape.nodes} * k_traffic_classes),

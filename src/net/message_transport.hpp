@@ -41,7 +41,7 @@ struct message_shape {
   std::size_t slot_bytes = std::size_t{16} << 10;
   std::size_t slots = 8;  // per channel; a power of two
   message_route route = message_route::own;
-  std::uint32_t poll_mask = 0;  // with domain_0: a worker looks at it every poll_mask + 1 polls
+  std::uint32_t poll_mask = 0;  // with domain_0: workers of other domains look at it every poll_mask + 1 polls
   progress_role progress = progress_role::workers;
   std::string lock = "bounded";
   wait_kind wait = wait_kind::adaptive;

@@ -177,7 +177,7 @@ constexpr setting k_transport[] = {
     {.name = "poll_mask",
      .type = setting_type::integer,
      .default_value = "7",
-     .help = "with messages=domain_0 a worker looks at it every mask + 1 polls; a power of two less 1",
+     .help = "with messages=domain_0 workers of other domains look at it every mask + 1 polls; a power of two less 1",
      .min = "0",
      .max = "65535"},
     {.name = "one_sided",

@@ -160,6 +160,12 @@ TEST(message_transport, all_through_domain_0_looked_at_by_the_mask) {
   EXPECT_LE(looks, 4);
   for (int i = 0; i < 4; ++i) job.at(1, 0).progress();
   EXPECT_EQ(job.in(1, traffic::request, 1).front()[0], 5U);
+  // Worker 0 looks at its own domain each time.
+  for (int i = 0; i < 4; ++i) {
+    post(job.out(0, traffic::request, 0), 6, 1);
+    job.at(0, 0).progress();
+    EXPECT_TRUE(job.wire(0, 0).all_sent());
+  }
 }
 
 TEST(message_transport, who_sleeps_is_rung_for_what_arrives_and_looks_by_itself) {
