@@ -126,7 +126,7 @@ domains_outcome run_domains_job(const domains_setup& setup, const domains_plan& 
     job.environment = environment;
     status = launch::launch_hosts(job);
   }
-  const domains_outcome r = read_answer(answer.read());
+  domains_outcome r = read_answer(answer.read());
   if (status != 0 || r.values.empty())
     throw error(errc::system, fmt::format("the job of {} ended with status {} and {} values", setup.title(), status,
                                           r.values.size()));

@@ -85,10 +85,13 @@ void draw(drawing& d, const domains_panel& p, double left, double top) {
 std::string domains_picture(const std::vector<domains_panel>& panels, std::string_view title) {
   drawing d;
   d.text(20, 30, title, "start", 18);
-  for (std::size_t i = 0; i < panels.size(); ++i)
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const std::size_t line = i / 2;
     draw(d, panels[i], 20 + k_panel_width * static_cast<double>(i % 2),
-         50 + k_panel_height * static_cast<double>(i / 2));
-  const auto lines = static_cast<double>((panels.size() + 1) / 2);
+         50 + k_panel_height * static_cast<double>(line));
+  }
+  const std::size_t all_lines = (panels.size() + 1) / 2;
+  const auto lines = static_cast<double>(all_lines);
   return d.finish(2 * k_panel_width + 40, 60 + k_panel_height * lines);
 }
 

@@ -244,7 +244,7 @@ std::string resolve(const std::string& host) {
 
 std::string reachable_address() {
   try {
-    const std::string address = resolve(host_name());
+    std::string address = resolve(host_name());
     if (!address.starts_with("127.") && address != "::1") return address;
   } catch (const error&) {  // the networks are asked themselves
   }

@@ -27,7 +27,7 @@ class pmix_meeting final : public meeting {
     whose.rank = rank;
     pmix_value_t* value = nullptr;
     check(PMIx_Get(&whose, key, nullptr, 0, &value), what);
-    const auto result = read(*value);
+    auto result = read(*value);
     PMIX_VALUE_RELEASE(value);
     return result;
   }
