@@ -10,8 +10,8 @@ namespace shoal::net {
 namespace {
 
 constexpr int k_rounds_before_sleep = 200;
-constexpr std::int64_t k_shortest_sleep_ns = 10'000;
-constexpr std::int64_t k_longest_sleep_ns = 500'000;
+constexpr std::int64_t k_first_sleep_ns = 10'000;
+constexpr std::int64_t k_last_sleep_ns = 500'000;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ void message_server::ring() noexcept {
 
 void message_server::serve() noexcept {
   int idle = 0;
-  std::int64_t sleep_ns = k_shortest_sleep_ns;
+  std::int64_t sleep_ns = k_first_sleep_ns;
   const auto move = [this] {
     bool any = false;
     for (message_domain* d : domains_) any |= d->progress();
@@ -42,7 +42,7 @@ void message_server::serve() noexcept {
   while (!stopping_.load(std::memory_order_acquire)) {
     if (move()) {
       idle = 0;
-      sleep_ns = k_shortest_sleep_ns;
+      sleep_ns = k_first_sleep_ns;
       continue;
     }
     if (++idle < k_rounds_before_sleep) {
@@ -56,7 +56,7 @@ void message_server::serve() noexcept {
     }
     machine::futex_wait(bell_.word(), lockfree::doorbell<>::k_announced, sleep_ns, false);
     bell_.cancel();
-    sleep_ns = std::min(2 * sleep_ns, k_longest_sleep_ns);
+    sleep_ns = std::min(2 * sleep_ns, k_last_sleep_ns);
   }
 }
 
