@@ -35,7 +35,7 @@ constexpr std::uint64_t value_of(std::uint64_t seed, std::uint64_t i) noexcept {
 }
 
 // One measurement; travels to the nodes.
-struct measurement {
+struct domain_task {
   array_ref<std::uint64_t> words;
   std::uint64_t begin_ns = 0;
   std::uint64_t lasts_ns = 0;
@@ -77,12 +77,12 @@ net::domain& domain_here() {
   return static_cast<remote::node_ports&>(w.owner().above()).at(worker_id()).domain();
 }
 
-std::uint64_t* own_words(const measurement& m) { return m.words.local().data(); }
+std::uint64_t* own_words(const domain_task& m) { return m.words.local().data(); }
 
 // ---- one initiator
 
 // `window` operations under way; the next begins when the oldest is complete.
-void copy_one_sided(const measurement& m, std::uint64_t first_word, tally& t) {
+void copy_one_sided(const domain_task& m, std::uint64_t first_word, tally& t) {
   net::domain& through = domain_here();
   auto* const mine = reinterpret_cast<std::byte*>(own_words(m) + first_word);
   const std::uint64_t there = m.words.layout().offset + first_word * sizeof(std::uint64_t);
@@ -119,7 +119,7 @@ void copy_one_sided(const measurement& m, std::uint64_t first_word, tally& t) {
   t.operations = ended;
 }
 
-void add_by_messages(const measurement& m, std::uint64_t first_word, tally& t) {
+void add_by_messages(const domain_task& m, std::uint64_t first_word, tally& t) {
   const std::uint64_t first = m.target * (m.words.size() / node_count()) + first_word;
   const std::uint64_t until_ns = t.first_ns + m.lasts_ns;
   constexpr std::uint64_t k_between_looks = 256;
@@ -143,7 +143,7 @@ void add_by_messages(const measurement& m, std::uint64_t first_word, tally& t) {
   t.operations = n;
 }
 
-tally initiate(const measurement& m, std::uint64_t initiator) {
+tally initiate(const domain_task& m, std::uint64_t initiator) {
   const std::uint64_t first = m.first_word(initiator);
   tally t;
   while (base::now_ns() < m.begin_ns) machine::yield_processor();
@@ -198,7 +198,7 @@ void pin_workers_here() {
   on_all_workers([&](unsigned worker) { machine::pin_this_thread(all[number_here(worker) % all.size()].pu); });
 }
 
-tally initiate_here(const measurement& m) {
+tally initiate_here(const domain_task& m) {
   std::vector<tally> each(worker_count());
   on_all_workers([&](unsigned worker) { each[worker] = initiate(m, number_here(worker)); });
   tally all;
@@ -207,14 +207,14 @@ tally initiate_here(const measurement& m) {
 }
 
 // What an initiator's areas hold before: here and on the target the same words, or none.
-void prepare_here(const measurement& m, std::uint64_t initiators, bool filled) {
+void prepare_here(const domain_task& m, std::uint64_t initiators, bool filled) {
   for (std::uint64_t k = 0; k < initiators; ++k)
     for (std::uint64_t i = 0; i < m.words_used(); ++i)
       own_words(m)[m.first_word(k) + i] = filled ? value_of(m.seed, m.first_word(k) + i) : 0;
 }
 
 // On the target: the sum of what was added, or how many words are not what was put.
-std::uint64_t read_target(const measurement& m, std::uint64_t initiators) {
+std::uint64_t read_target(const domain_task& m, std::uint64_t initiators) {
   std::uint64_t answer = 0;
   for (std::uint64_t k = 0; k < initiators; ++k)
     for (std::uint64_t i = 0; i < m.words_used(); ++i) {
@@ -227,12 +227,12 @@ std::uint64_t read_target(const measurement& m, std::uint64_t initiators) {
   return answer;
 }
 
-struct measured {
+struct domain_sample {
   tally sum;
   std::string wrong;
 };
 
-measured measure_once(measurement m, unsigned initiating_nodes) {
+domain_sample measure_once(domain_task m, unsigned initiating_nodes) {
   const std::uint64_t initiators = std::uint64_t{initiating_nodes} * worker_count();
   const bool put = m.op == domains_op::put;
   const auto prepare = [m, initiators](bool filled) { prepare_here(m, initiators, filled); };
@@ -242,7 +242,7 @@ measured measure_once(measurement m, unsigned initiating_nodes) {
   std::vector<remote_future<tally>> others;
   for (std::uint32_t n = 1; n < initiating_nodes; ++n) others.push_back(async_on(n, [m] { return initiate_here(m); }));
   flush();
-  measured r;
+  domain_sample r;
   r.sum = initiate_here(m);
   for (auto& other : others) r.sum.include(other.get());
   const std::uint64_t found = on(m.target, [m, initiators] { return read_target(m, initiators); });
@@ -267,7 +267,7 @@ std::vector<domains_value> measure_domains(const domains_plan& plan, bool& one_s
   one_sided = domain_here().one_sided();
   const std::uint64_t areas = std::uint64_t{plan.initiators} * worker_count();
   const global_array<std::uint64_t> words(areas * (k_area_bytes / sizeof(std::uint64_t)) * node_count());
-  measurement m;
+  domain_task m;
   m.words = words.ref();
   m.target = target;
   m.lasts_ns = static_cast<std::uint64_t>(plan.seconds * 1e9);
@@ -281,7 +281,7 @@ std::vector<domains_value> measure_domains(const domains_plan& plan, bool& one_s
       const auto once = [&](unsigned window) {
         m.window = window;
         ++m.seed;
-        const measured r = measure_once(m, plan.initiators);
+        const domain_sample r = measure_once(m, plan.initiators);
         if (!r.wrong.empty()) {
           v.correct = false;
           v.said = fmt::format("{} of {} bytes: {}", domains_op_name(op), bytes, r.wrong);
