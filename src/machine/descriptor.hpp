@@ -3,11 +3,18 @@
 // Guarantees: moved, never copied; -1 is none. Shown by tests/unit/machine/socket_test.cpp.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include "machine/process.hpp"
 
+struct pollfd;
+
 namespace shoal::machine {
+
+/// ppoll(2) that goes on after signals: how many are ready, 0 when the time is over, -1 with errno. Negative: for ever.
+int poll_for(std::span<pollfd> entries, std::int64_t timeout_ns) noexcept;
 
 class descriptor {
 public:

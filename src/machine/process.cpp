@@ -20,7 +20,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/clock.hpp"
+#include "machine/descriptor.hpp"
 
 namespace shoal::machine {
 namespace {
@@ -216,25 +216,13 @@ int wait_any(std::span<const int> descriptors, std::int64_t timeout_ns) {
   std::vector<pollfd> watched;
   watched.reserve(descriptors.size());
   for (const int descriptor : descriptors) watched.push_back({descriptor, POLLIN, 0});
-  const std::uint64_t start_ns = base::now_ns();
-  for (;;) {
-    timespec left{};
-    if (timeout_ns >= 0) {
-      const auto spent_ns = static_cast<std::int64_t>(base::now_ns() - start_ns);
-      const std::int64_t left_ns = std::max<std::int64_t>(0, timeout_ns - spent_ns);
-      left.tv_sec = left_ns / 1'000'000'000;
-      left.tv_nsec = left_ns % 1'000'000'000;
-    }
-    const int ready = ::ppoll(watched.data(), watched.size(), timeout_ns >= 0 ? &left : nullptr, nullptr);
-    if (ready == 0) return -1;
-    if (ready < 0) {
-      if (errno == EINTR) continue;
-      throw error(errc::system, fmt::format("cannot wait for {} descriptors: {}; check ulimit -n", watched.size(),
-                                            std::strerror(errno)));
-    }
-    const auto first = std::find_if(watched.begin(), watched.end(), [](const pollfd& one) { return one.revents != 0; });
-    return static_cast<int>(first - watched.begin());
-  }
+  const int ready = poll_for(watched, timeout_ns);
+  if (ready == 0) return -1;
+  if (ready < 0)
+    throw error(errc::system, fmt::format("cannot wait for {} descriptors: {}; check ulimit -n", watched.size(),
+                                          std::strerror(errno)));
+  const auto first = std::find_if(watched.begin(), watched.end(), [](const pollfd& one) { return one.revents != 0; });
+  return static_cast<int>(first - watched.begin());
 }
 
 int open_process(int pid) noexcept {

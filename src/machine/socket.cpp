@@ -204,21 +204,9 @@ std::size_t poll_set::add(int descriptor, bool read, bool write) {
 }
 
 bool poll_set::wait(std::int64_t timeout_ns) noexcept {
-  const std::uint64_t begin_ns = base::now_ns();
-  for (;;) {
-    timespec left{};
-    if (timeout_ns >= 0) {
-      const auto spent_ns = static_cast<std::int64_t>(base::now_ns() - begin_ns);
-      const std::int64_t left_ns = std::max<std::int64_t>(0, timeout_ns - spent_ns);
-      left.tv_sec = left_ns / 1'000'000'000;
-      left.tv_nsec = left_ns % 1'000'000'000;
-    }
-    const int ready = ::ppoll(entries_.data(), entries_.size(), timeout_ns >= 0 ? &left : nullptr, nullptr);
-    if (ready > 0) return true;
-    if (ready < 0 && errno == EINTR) continue;
-    for (pollfd& entry : entries_) entry.revents = 0;
-    return false;
-  }
+  if (poll_for(entries_, timeout_ns) > 0) return true;
+  for (pollfd& entry : entries_) entry.revents = 0;
+  return false;
 }
 
 bool poll_set::readable(std::size_t index) const noexcept {

@@ -119,7 +119,7 @@ struct net_plugin {
   std::uint32_t interface = 0;  // k_net_interface
   const char* version = "";     // of Shoal
   const char* name = "";        // of the transport: "ucx", "mpi"
-  const char* library = "";     // it was made for
+  const char* made_for = "";    // the library, in words
   /// Throws shoal::error.
   std::unique_ptr<network> (*open)(const network_request&) = nullptr;
   /// Where the library's own launcher may have started the processes (MPI), else null: says which node of how many this

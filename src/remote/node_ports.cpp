@@ -70,9 +70,7 @@ bool node_ports::flush(sched::worker& w) noexcept {
 
 bool node_ports::pending(sched::worker& w) noexcept { return port_of(w).pending(); }
 
-std::int64_t node_ports::longest_sleep_ns(sched::worker& w) noexcept {
-  return transport_.at(w.index).longest_sleep_ns();
-}
+std::int64_t node_ports::longest_sleep_ns(sched::worker& w) noexcept { return port_of(w).longest_sleep_ns(); }
 
 bool node_ports::fence(sched::worker& w, sched::fence_request& request) noexcept {
   worker_port& port = port_of(w);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/worker_port.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -125,6 +126,13 @@ bool worker_port::wake_waiters(std::uint32_t of) noexcept {
     any = true;
   }
   return any;
+}
+
+std::int64_t worker_port::longest_sleep_ns() noexcept {
+  constexpr std::int64_t k_transfer_look_ns = 50'000;
+  const std::int64_t domain_ns = domain_.longest_sleep_ns();
+  if (transfers_ == nullptr) return domain_ns;
+  return domain_ns < 0 ? k_transfer_look_ns : std::min(domain_ns, k_transfer_look_ns);
 }
 
 bool worker_port::end_transfers() noexcept {

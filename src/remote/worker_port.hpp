@@ -53,6 +53,8 @@ public:
   template <class Begin>
   bool wait_for_transfer(const Begin& begin);
   net::domain& domain() noexcept { return domain_; }
+  /// How long its worker may sleep; who waits for a transfer is rung by nobody.
+  std::int64_t longest_sleep_ns() noexcept;
 
   server& serving() noexcept { return serving_; }
   const aggregate::flush_counts& flushes() const noexcept { return flushes_; }

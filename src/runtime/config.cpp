@@ -185,6 +185,10 @@ constexpr setting k_transport[] = {
      .default_value = "32K",
      .help = "copies of so many bytes and more go straight from memory to memory, where the network library can",
      .min = "1"},
+    {.name = "own_communicators",
+     .type = setting_type::boolean,
+     .default_value = "off",
+     .help = "each domain has a communicator of its own (mpi)"},
     {.name = "shared_context",
      .type = setting_type::boolean,
      .default_value = "off",
@@ -277,6 +281,7 @@ config read_config(const base::settings& s) {
     throw error(errc::invalid_argument,
                 fmt::format("poll_mask {} is not a power of two less 1: 0, 1, 3, 7 ...", c.poll_mask));
   c.one_sided_bytes = s.get_size("one_sided");
+  c.own_communicators = s.get_bool("own_communicators");
   c.shared_context = s.get_bool("shared_context");
   c.silence_ns = static_cast<std::int64_t>(s.get_real("silence_seconds") * 1e9);
   c.hub_address = s.get_text("hub_address");

@@ -157,7 +157,7 @@ void gathering::share_memory() {
                                                     "SHOAL_TRANSPORT=ucx or mpi",
                                                     all_->machines()));
   const bool rings = one_machine && (c_.transport == "auto" || c_.transport == "shm");
-  if (!c_.direct || all_->nodes_beside(node_) == 1) c_.direct = false;
+  if (all_->nodes_beside(node_) == 1) c_.direct = false;
   const auto answers = control_->exchange(bytes_of(map_neighbours(rings)));
   std::string refused;
   for (std::uint32_t n = 0; n < nodes_ && refused.empty(); ++n)

@@ -25,11 +25,11 @@ world_watch::world_watch(launch::world& world, std::uint32_t me, std::uint32_t n
 world_watch::~world_watch() { close_peers(); }
 
 void world_watch::open_peers() {
-  peers_.assign(nodes_, -1);
+  watched_.assign(nodes_ + 1, -1);
   for (std::uint32_t n = 0; n < nodes_; ++n) {
     if (n == me_) continue;
-    peers_[n] = machine::open_process(world_.at(n).pid);
-    if (peers_[n] >= 0) continue;
+    watched_[n] = machine::open_process(world_.at(n).pid);
+    if (watched_[n] >= 0) continue;
     const int cause = errno;
     if (cause != ESRCH)
       throw error(errc::system, fmt::format("cannot watch node {} (process {}): {}; check ulimit -n", n,
@@ -39,7 +39,8 @@ void world_watch::open_peers() {
 }
 
 void world_watch::close_peers() noexcept {
-  for (const int d : peers_) machine::close_descriptor(d);
+  if (!watched_.empty()) watched_.back() = -1;  // not ours
+  for (const int d : watched_) machine::close_descriptor(d);
 }
 
 launch::loss world_watch::loss_of(std::uint32_t node) noexcept {
@@ -48,13 +49,12 @@ launch::loss world_watch::loss_of(std::uint32_t node) noexcept {
 }
 
 std::optional<launch::loss> world_watch::wait(std::int64_t timeout_ns, int wake_descriptor) noexcept {
-  std::vector<int> descriptors = peers_;
-  descriptors.push_back(wake_descriptor);
-  const int ready = machine::wait_any(descriptors, timeout_ns);
+  watched_.back() = wake_descriptor;
+  const int ready = machine::wait_any(watched_, timeout_ns);
   if (const std::uint32_t lost = world_.lost().load(std::memory_order_acquire); lost != 0) return loss_of(lost - 1);
-  if (ready < 0 || ready >= static_cast<int>(peers_.size())) return std::nullopt;
+  if (ready < 0 || ready >= static_cast<int>(nodes_)) return std::nullopt;
   const auto peer = static_cast<std::uint32_t>(ready);
-  machine::close_descriptor(std::exchange(peers_[peer], -1));
+  machine::close_descriptor(std::exchange(watched_[peer], -1));
   if (world_.at(peer).state.load(std::memory_order_acquire) == launch::node_state::left) return std::nullopt;
   world_.announce_lost(peer);
   return loss_of(world_.lost().load(std::memory_order_acquire) - 1);  // the first, whoever saw it

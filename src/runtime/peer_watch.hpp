@@ -40,7 +40,8 @@ private:
 
   launch::world& world_;
   const std::uint32_t me_, nodes_;
-  std::vector<int> peers_;  // by node: a descriptor of its process; -1: ours, or it left as it should
+  // By node, a descriptor of its process; -1: ours, or it left as it should. Last, who wakes us.
+  std::vector<int> watched_;
 };
 
 class control_watch final : public peer_watch {

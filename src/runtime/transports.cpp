@@ -32,8 +32,6 @@ net::message_shape shape_of(const config& c, std::uint32_t node, std::uint32_t n
   return s;
 }
 
-const char* name_of(const config& c) { return c.transport == "ucx" ? "ucx" : "mpi"; }
-
 }  // namespace
 
 std::vector<std::string> transports_here(const config& c) {
@@ -67,14 +65,15 @@ std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, 
   request.segment = segment.data();
   request.segment_bytes = segment.capacity();
   request.shared_context = c.shared_context;
+  request.own_communicators = c.own_communicators;
   return find_plugin(c, c.transport).open(request);
 }
 
 std::unique_ptr<net::transport> over_network(const config& c, std::uint32_t node, std::uint32_t nodes,
                                              std::unique_ptr<net::network> network,
                                              net::message_transport::loss_handler lost) {
-  return std::make_unique<net::message_transport>(name_of(c), std::move(network), shape_of(c, node, nodes),
-                                                  std::move(lost));
+  return std::make_unique<net::message_transport>(find_plugin(c, c.transport).name, std::move(network),
+                                                  shape_of(c, node, nodes), std::move(lost));
 }
 
 }  // namespace shoal::runtime

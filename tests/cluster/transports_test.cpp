@@ -140,14 +140,18 @@ protected:
                              a_ + " type veth peer name " + b_ + " netns " + b_ + " && ip -n " + a_ +
                              " addr add 10.77.0.1/24 dev " + a_ + " && ip -n " + b_ + " addr add 10.77.0.2/24 dev " +
                              b_ + " && ip -n " + a_ + " link set " + a_ + " up && ip -n " + b_ + " link set " + b_ +
-                             " up && ip -n " + a_ + " link set lo up && ip -n " + b_ +
-                             " link set lo up && for i in $(seq 100); do ip -n " + b_ + " link show " + b_ +
-                             " | grep -q LOWER_UP && break; sleep 0.05; done; sleep 0.2";
+                             " up && ip -n " + a_ + " link set lo up && ip -n " + b_ + " link set lo up && " + up(a_) +
+                             " && " + up(b_);
     const outcome got = run({"/bin/bash", "-c", made});
     made_ = got.status.clean();
     if (!made_) GTEST_SKIP() << "network namespaces are refused here: " << got;
   }
   void TearDown() override { run({"/bin/bash", "-c", "ip netns del " + a_ + "; ip netns del " + b_}); }
+
+  // Until the cable is seen at that end, within ten seconds.
+  static std::string up(const std::string& end) {
+    return "timeout 10 bash -c 'until ip -n " + end + " link show " + end + " | grep -q LOWER_UP; do sleep 0.05; done'";
+  }
 
   // The command runs in the first one, and starts a node in each.
   std::vector<std::string> across(const std::vector<std::string>& options, const std::vector<std::string>& what) const {

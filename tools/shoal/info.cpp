@@ -93,8 +93,9 @@ std::string describe_library(const runtime::config& c) {
     machine::segment segment = machine::segment::create("shoal-info", machine::k_huge_page_bytes);
     segment.map();
     const auto network = runtime::open_network(c, 0, 1, segment);
-    return fmt::format("{}; a node's memory is registered {} times for {} domains", network->describe(),
-                       network->registrations(), c.workers);
+    return fmt::format("{}; a node's memory is registered {} times for {} domains ({} of {})", network->describe(),
+                       network->registrations(), c.workers, machine::describe_bytes(network->registered_bytes()),
+                       machine::describe_bytes(segment.capacity()));
   } catch (const error& e) {
     return fmt::format("not here: {}", e.what());
   }

@@ -128,7 +128,7 @@ TEST_P(plugins, says_what_it_is) {
   EXPECT_TRUE(std::string_view(GetParam()).starts_with(plugin_->name));
   cluster c(*plugin_, 2, 1);
   const std::string text = c.nodes[0]->describe();
-  EXPECT_TRUE(text.starts_with(plugin_->library)) << text;
+  EXPECT_TRUE(text.starts_with(plugin_->made_for)) << text;
   std::printf("%s\n", text.c_str());
 }
 

@@ -36,7 +36,7 @@ constexpr const char* k_library = "MPI";
 extern "C" [[gnu::visibility("default")]] const net_plugin shoal_net_plugin{.interface = k_net_interface,
                                                                             .version = SHOAL_VERSION,
                                                                             .name = "mpi",
-                                                                            .library = k_library,
+                                                                            .made_for = k_library,
                                                                             .open = open_mpi,
                                                                             .share = share};
 

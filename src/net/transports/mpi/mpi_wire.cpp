@@ -187,6 +187,17 @@ bool mpi_wire::end_sends() noexcept {
   return requests_.empty();
 }
 
+bool mpi_wire::all_received() noexcept {
+  const std::lock_guard guard(library_.lock());
+  bool all = true;
+  for (receiving& r : ring_) {
+    int done = 1;
+    if (r.request != MPI_REQUEST_NULL) MPI_Test(&r.request, &done, MPI_STATUS_IGNORE);
+    all = all && done != 0;
+  }
+  return all;
+}
+
 void mpi_wire::end_receives() noexcept {
   {
     const std::lock_guard guard(library_.lock());
@@ -194,15 +205,7 @@ void mpi_wire::end_receives() noexcept {
       if (r.request != MPI_REQUEST_NULL) MPI_Cancel(&r.request);
   }
   const auto end = std::chrono::steady_clock::now() + k_time_to_cancel;
-  for (bool all = false, late = false; !all && !late; late = std::chrono::steady_clock::now() > end) {
-    const std::lock_guard guard(library_.lock());
-    all = true;
-    for (receiving& r : ring_) {
-      int done = 1;
-      if (r.request != MPI_REQUEST_NULL) MPI_Test(&r.request, &done, MPI_STATUS_IGNORE);
-      all = all && done != 0;
-    }
-  }
+  while (!all_received() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   // A receive in the midst of a message cannot be taken back: MPI may still write there.
   for (const receiving& r : ring_) {
     if (r.request == MPI_REQUEST_NULL) continue;

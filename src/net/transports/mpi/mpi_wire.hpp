@@ -74,6 +74,7 @@ private:
   void tell_losses(wire_user& user) noexcept;
   std::uint64_t* take_buffer();
   bool end_sends() noexcept;
+  bool all_received() noexcept;
   void end_receives() noexcept;
 
   mpi_library& library_;

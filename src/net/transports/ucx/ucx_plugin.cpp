@@ -10,6 +10,6 @@ std::unique_ptr<network> open_ucx(const network_request& request) { return std::
 }  // namespace
 
 extern "C" [[gnu::visibility("default")]] const net_plugin shoal_net_plugin{
-    .interface = k_net_interface, .version = SHOAL_VERSION, .name = "ucx", .library = "UCX", .open = open_ucx};
+    .interface = k_net_interface, .version = SHOAL_VERSION, .name = "ucx", .made_for = "UCX", .open = open_ucx};
 
 }  // namespace shoal::net

@@ -192,17 +192,24 @@ ucx_wire::kept* ucx_wire::take_kept() {
 
 // ---- without the other's help
 
-bool ucx_wire::put(remote_piece to, const void* from, std::size_t bytes, std::atomic<bool>* done) noexcept {
-  peer& p = peers_[to.node];
-  if (!can_reach(p, true)) return false;
+// What a put or a get of this memory is begun with.
+ucp_request_param_t ucx_wire::transfer(ucp_send_nbx_callback_t end, void* user_data, const void* memory,
+                                       std::size_t bytes) const noexcept {
   ucp_request_param_t parameters{};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  parameters.cb.send = on_put;
-  parameters.user_data = &p;
-  if (ucp_mem_h mine = context_.registration(from, bytes)) {
+  parameters.cb.send = end;
+  parameters.user_data = user_data;
+  if (ucp_mem_h mine = context_.registration(memory, bytes)) {
     parameters.op_attr_mask |= UCP_OP_ATTR_FIELD_MEMH;
     parameters.memh = mine;
   }
+  return parameters;
+}
+
+bool ucx_wire::put(remote_piece to, const void* from, std::size_t bytes, std::atomic<bool>* done) noexcept {
+  peer& p = peers_[to.node];
+  if (!can_reach(p, true)) return false;
+  const ucp_request_param_t parameters = transfer(on_put, &p, from, bytes);
   const ucs_status_ptr_t request = ucp_put_nbx(p.endpoint, from, bytes, p.base + to.offset, p.rkey, &parameters);
   if (UCS_PTR_IS_ERR(request)) return false;
   soil(p);
@@ -266,14 +273,7 @@ bool ucx_wire::get(remote_piece from, void* to, std::size_t bytes, std::atomic<b
   peer& p = peers_[from.node];
   if (!can_reach(p, true)) return false;
   operation* const o = take_operation(p, done);
-  ucp_request_param_t parameters{};
-  parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  parameters.cb.send = on_got;
-  parameters.user_data = o;
-  if (ucp_mem_h mine = context_.registration(to, bytes)) {
-    parameters.op_attr_mask |= UCP_OP_ATTR_FIELD_MEMH;
-    parameters.memh = mine;
-  }
+  const ucp_request_param_t parameters = transfer(on_got, o, to, bytes);
   const ucs_status_ptr_t request = ucp_get_nbx(p.endpoint, to, bytes, p.base + from.offset, p.rkey, &parameters);
   if (UCS_PTR_IS_PTR(request)) return true;
   finish(o);

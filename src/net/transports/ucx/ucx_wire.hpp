@@ -102,6 +102,8 @@ private:
   bool can_reach(peer& p, bool memory) noexcept;
   void lose(peer& p, ucs_status_t why) noexcept;
   void tell_losses(wire_user& user) noexcept;
+  ucp_request_param_t transfer(ucp_send_nbx_callback_t end, void* user_data, const void* memory,
+                               std::size_t bytes) const noexcept;
   void soil(peer& p);
   void flush_some(bool idle) noexcept;
   void flush(peer& p) noexcept;

@@ -8,7 +8,7 @@ namespace shoal::net {
 extern "C" const net_plugin shoal_net_plugin{.interface = BAD_INTERFACE,
                                              .version = BAD_VERSION,
                                              .name = "bad",
-                                             .library = "none",
+                                             .made_for = "none",
                                              .open = nullptr,
                                              .share = nullptr};
 #else

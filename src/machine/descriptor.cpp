@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/descriptor.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/clock.hpp"
+
+namespace shoal::machine {
+
+int poll_for(std::span<pollfd> entries, std::int64_t timeout_ns) noexcept {
+  const std::uint64_t begin_ns = base::now_ns();
+  for (;;) {
+    timespec left{};
+    if (timeout_ns >= 0) {
+      const auto spent_ns = static_cast<std::int64_t>(base::now_ns() - begin_ns);
+      const std::int64_t left_ns = std::max<std::int64_t>(0, timeout_ns - spent_ns);
+      left.tv_sec = left_ns / 1'000'000'000;
+      left.tv_nsec = left_ns % 1'000'000'000;
+    }
+    const int ready = ::ppoll(entries.data(), entries.size(), timeout_ns >= 0 ? &left : nullptr, nullptr);
+    if (ready >= 0 || errno != EINTR) return ready;
+  }
+}
+
+}  // namespace shoal::machine
