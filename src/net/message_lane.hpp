@@ -91,6 +91,11 @@ public:
   std::int64_t longest_sleep_ns() noexcept override;
 
   message_domain& through() noexcept { return through_; }
+  /// Whether its worker has announced that it sleeps; a moment's picture. Partner of the load: its bell's ring().
+  bool asleep() noexcept { return bell_.may_sleep(); }
+  void wake() noexcept;
+  /// A buffer has room of which the library has not said yet that it was sent.
+  void waits_for_library() noexcept { waits_.store(true, std::memory_order_relaxed); }
   void something_executed() noexcept { executed_.store(true, std::memory_order_release); }
   /// Under the lock.
   message_label label(std::uint32_t to, message_kind kind) noexcept;
@@ -106,7 +111,6 @@ private:
   static std::size_t index(std::size_t node, traffic t) noexcept {
     return node * k_traffic_classes + static_cast<unsigned>(t);
   }
-  void wake() noexcept;
 
   message_domain& through_;
   message_domain& aside_;
@@ -119,6 +123,7 @@ private:
   std::vector<message_in> in_;
   std::vector<told> told_;             // by node; under the lock
   std::atomic<bool> executed_{false};  // partners: release() and look_back()
+  std::atomic<bool> waits_{false};     // partners: waits_for_library() and look_back()
   lockfree::doorbell<> bell_;
   std::uint32_t polls_ = 0;        // the worker's; a sibling may disturb it
   std::atomic<bool> moved_{true};  // something has arrived since the last sleep. Partner: longest_sleep_ns()
@@ -131,7 +136,18 @@ public:
   message_domain(wire& over, const message_shape& shape, const message_transport::loss_handler& lost,
                  message_server* server);
   message_server* server() const noexcept { return server_; }
+  /// Its messages go through here.
   void add(message_lane& lane, unsigned worker);
+  /// Its worker sleeps only when nothing happens here.
+  void add_sleeper(message_lane& lane) { sleepers_.push_back(&lane); }
+
+  /// Readable when something happens after arm(); -1: the library does not tell.
+  int event() const noexcept { return wire_.event(); }
+  void be_watched(message_watch& by, unsigned number) noexcept;
+  /// For who goes to sleep. True: what happens from now on is served, and rings. False: look again yourself.
+  bool arm() noexcept;
+  /// Something has happened: moves messages until nothing does, and is armed again if somebody still sleeps.
+  void serve_event() noexcept;
 
   /// Under the lock.
   void send_now(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
@@ -149,12 +165,18 @@ public:
   void unreachable(std::uint32_t node, const char* why) noexcept override;
 
 private:
+  bool move() noexcept;
+  bool arm_now() noexcept;
+
   wire& wire_;
   const message_transport::loss_handler& lost_;
   std::unique_ptr<any_lock> lock_;
   std::vector<message_lane*> lanes_;  // by worker; null: not ours
-  std::vector<bool> unreachable_;     // by node; under the lock
+  std::vector<message_lane*> sleepers_;
+  std::vector<bool> unreachable_;  // by node; under the lock
   message_server* const server_;
+  message_watch* watch_ = nullptr;
+  unsigned number_ = 0;  // with the watch
 };
 
 }  // namespace shoal::net

@@ -15,7 +15,9 @@ constexpr std::int64_t k_last_sleep_ns = 500'000;
 
 }  // namespace
 
-message_server::~message_server() {
+message_server::~message_server() { stop(); }
+
+void message_server::stop() noexcept {
   if (!thread_.joinable()) return;
   stopping_.store(true, std::memory_order_release);
   ring();
@@ -54,7 +56,10 @@ void message_server::serve() noexcept {
       bell_.cancel();
       continue;
     }
-    machine::futex_wait(bell_.word(), lockfree::doorbell<>::k_announced, sleep_ns, false);
+    bool told = true;
+    for (message_domain* d : domains_) told = d->arm() && told;
+    machine::futex_wait(bell_.word(), lockfree::doorbell<>::k_announced, told ? machine::k_no_timeout : sleep_ns,
+                        false);
     bell_.cancel();
     sleep_ns = std::min(2 * sleep_ns, k_last_sleep_ns);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one thread that moves the messages of a node, where workers do not (progress_role::server): sends what they have
-// posted, hands over what arrives, and sleeps when there is nothing, at most so long that what comes by itself is
-// noticed. Who may call: ring() any thread. Shown by tests/unit/net/message_transport_test.cpp.
+// posted, hands over what arrives, and sleeps when there is nothing: until somebody rings, or, where the network does
+// not tell what comes, at most so long that it is noticed. Who may call: ring() any thread. Shown by tests/unit/net/message_transport_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,9 @@ public:
 
   /// Once; the domains outlive the server.
   void start(const std::vector<std::unique_ptr<message_domain>>& domains);
-  /// Something was posted.
+  /// Its thread ends; no more of it.
+  void stop() noexcept;
+  /// Something was posted, or has happened at a domain.
   void ring() noexcept;
 
 private:

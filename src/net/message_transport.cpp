@@ -9,16 +9,19 @@
 #include "machine/memory_info.hpp"
 #include "net/message_lane.hpp"
 #include "net/message_server.hpp"
+#include "net/message_watch.hpp"
 #include "shoal/detail/assert.hpp"
 
 namespace shoal::net {
 namespace {
 
-// Nobody rings for what comes over a wire: who sleeps looks again, at first soon.
+// Where a library does not tell that something came, who sleeps looks again, at first soon.
 constexpr std::int64_t k_shortest_sleep_ns = 20'000;
 constexpr std::int64_t k_longest_sleep_ns = 500'000;
 // For what leaves at the end; a node that is gone does not take it.
 constexpr std::uint64_t k_patience_ns = 1'000'000'000;
+// Of a thread that serves an event, before it leaves a library that cannot be armed to who sleeps.
+constexpr int k_rounds_to_arm = 16;
 
 std::size_t lane_bytes(const message_shape& s) {
   return machine::round_up(std::size_t{s.nodes} * k_traffic_classes * s.slots * s.slot_bytes, machine::page_size());
@@ -42,9 +45,12 @@ void message_out::attach(message_lane& lane, std::uint32_t to, traffic t, std::u
 }
 
 std::uint64_t* message_out::acquire() noexcept {
+  if (!ring_.has_room()) return nullptr;
   const std::size_t i = ring_.fill_index();
+  if (sent_[i].load(std::memory_order_acquire)) return slot(i);
   // Executed there does not mean that the library here knows it was sent.
-  return ring_.has_room() && sent_[i].load(std::memory_order_acquire) ? slot(i) : nullptr;
+  lane_->waits_for_library();
+  return sent_[i].load(std::memory_order_acquire) ? slot(i) : nullptr;
 }
 
 void message_out::post(std::size_t words) noexcept {
@@ -165,6 +171,7 @@ bool message_lane::pending() noexcept {
 
 std::int64_t message_lane::longest_sleep_ns() noexcept {
   if (through_.server() != nullptr) return -1;
+  if (through_.arm() && (&aside_ == &through_ || aside_.arm())) return -1;
   if (moved_.exchange(false, std::memory_order_relaxed)) sleep_ns_ = k_shortest_sleep_ns / 2;
   sleep_ns_ = std::min(sleep_ns_ * 2, k_longest_sleep_ns);
   return sleep_ns_;
@@ -200,6 +207,7 @@ void message_lane::arrived(const arrival& a, wire& over) noexcept {
 
 // Gives back what has been executed since, and tells those who must know.
 void message_lane::look_back(wire& wire) noexcept {
+  if (waits_.load(std::memory_order_relaxed) && waits_.exchange(false, std::memory_order_relaxed)) wake();
   if (!executed_.load(std::memory_order_relaxed) || !executed_.exchange(false, std::memory_order_acquire)) return;
   for (std::uint32_t n = 0; n < nodes_; ++n) {
     if (n == node_) continue;
@@ -258,6 +266,12 @@ bool message_domain::get(remote_piece from, void* to, std::size_t bytes, std::at
 
 bool message_domain::progress() noexcept {
   if (!lock_->try_lock()) return false;
+  const bool any = move();
+  lock_->unlock();
+  return any;
+}
+
+bool message_domain::move() noexcept {
   bool any = false;
   if (server_ != nullptr)
     for (message_lane* lane : lanes_)
@@ -265,8 +279,40 @@ bool message_domain::progress() noexcept {
   any |= wire_.progress(*this);
   for (message_lane* lane : lanes_)
     if (lane != nullptr) lane->look_back(wire_);
-  lock_->unlock();
   return any;
+}
+
+void message_domain::be_watched(message_watch& by, unsigned number) noexcept {
+  watch_ = &by;
+  number_ = number;
+}
+
+bool message_domain::arm() noexcept {
+  if (watch_ == nullptr || !lock_->try_lock()) return false;
+  const bool armed = arm_now();
+  lock_->unlock();
+  return armed;
+}
+
+bool message_domain::arm_now() noexcept {
+  if (!wire_.arm()) return false;
+  watch_->arm(number_);
+  return true;
+}
+
+void message_domain::serve_event() noexcept {
+  if (server_ != nullptr) return server_->ring();
+  const auto asleep = [](message_lane* lane) { return lane->asleep(); };
+  for (int failed = 0; failed < k_rounds_to_arm;) {
+    {
+      const std::lock_guard guard(*lock_);
+      if (move()) continue;
+      if (std::none_of(sleepers_.begin(), sleepers_.end(), asleep) || arm_now()) return;
+    }
+    ++failed;
+    machine::yield_processor();
+  }
+  for (message_lane* lane : sleepers_) lane->wake();
 }
 
 void message_domain::finish() noexcept {
@@ -311,13 +357,20 @@ message_transport::message_transport(const char* name, std::unique_ptr<network> 
     message_domain& through = shape.route == message_route::domain_0 ? *domains_[0] : own;
     lanes_.push_back(std::make_unique<message_lane>(through, own, w, shape));
     through.add(*lanes_.back(), w);
+    through.add_sleeper(*lanes_.back());
+    if (&own != &through) own.add_sleeper(*lanes_.back());
+  }
+  if (std::ranges::all_of(domains_, [](const auto& d) { return d->event() >= 0; })) {
+    watch_ = std::make_unique<message_watch>(domains_);
+    for (unsigned d = 0; d < shape.domains; ++d) domains_[d]->be_watched(*watch_, d);
   }
   if (server_ != nullptr) server_->start(domains_);
 }
 
 // The network first: until its end it may read what is in the lanes' buffers, and say that it was sent.
 message_transport::~message_transport() {
-  server_.reset();
+  if (server_ != nullptr) server_->stop();  // the watch may still ring it
+  watch_.reset();
   net_.reset();
 }
 

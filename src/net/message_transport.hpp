@@ -53,6 +53,7 @@ struct message_shape {
 class message_domain;
 class message_lane;
 class message_server;
+class message_watch;
 
 class message_transport final : public transport {
 public:
@@ -73,7 +74,8 @@ private:
   loss_handler lost_;
   std::vector<std::unique_ptr<message_domain>> domains_;
   std::vector<std::unique_ptr<message_lane>> lanes_;
-  std::unique_ptr<message_server> server_;  // ends first
+  std::unique_ptr<message_server> server_;
+  std::unique_ptr<message_watch> watch_;
 };
 
 }  // namespace shoal::net

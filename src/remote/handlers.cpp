@@ -72,6 +72,7 @@ const std::uint64_t* bulk_get_run(serving& s, const std::uint64_t* at, const std
 }
 
 const std::uint64_t* call_run(serving& s, const std::uint64_t* at, const std::uint64_t* end) noexcept {
+  if (s.worker == nullptr) return at;
   do {
     const auto words = static_cast<std::size_t>(small_of(*at));
     const auto code = decode_function<detail::receiver>(offset_of(*at));

@@ -33,7 +33,7 @@ struct fence_walk final : stream_waiter {
 }  // namespace
 
 node_ports::node_ports(const setup& s) : transport_(*s.transport), by_network_bytes_(s.by_network_bytes) {
-  const bool exclusive = s.workers == 1 && !s.mapped_elsewhere;
+  const bool exclusive = s.workers == 1 && s.request_threads == 0 && !s.mapped_elsewhere;
   for (unsigned w = 0; w < s.workers; ++w) {
     net::domain& domain = transport_.at(w);
     servers_.push_back(
@@ -62,7 +62,7 @@ bool node_ports::flush(sched::worker& w) noexcept {
     transport_.at(i).progress();
     server& s = *servers_[i];
     if (!s.try_hold()) continue;
-    served |= s.serve(w);
+    served |= s.serve(&w);
     s.let_go();
   }
   return served;

@@ -17,20 +17,20 @@ server::server(net::domain& domain, std::uint32_t node, std::uint32_t nodes, std
   }
 }
 
-bool server::serve(detail::worker_face& w) noexcept {
+bool server::serve(detail::worker_face* w) noexcept {
   bool any = false;
   for (std::uint32_t n = 0; n < peers_.size(); ++n)
     if (n != node_) any |= serve_peer(n, w);
   return any;
 }
 
-bool server::serve_peer(std::uint32_t node, detail::worker_face& w) noexcept {
+bool server::serve_peer(std::uint32_t node, detail::worker_face* w) noexcept {
   peer& p = peers_[node];
   bool any = false;
   for (int buffers = 0; buffers < k_most_buffers; ++buffers) {
     const auto buffer = p.requests->front();
     if (buffer.empty()) break;
-    serving_.worker = &w;
+    serving_.worker = w;
     serving_.from = node;
     serving_.replies = &p.replies;
     serving_.reply_stream = &p.reply_stream;
@@ -42,13 +42,13 @@ bool server::serve_peer(std::uint32_t node, detail::worker_face& w) noexcept {
     while (at < end) {
       const std::uint64_t* reached = handlers_[detail::operation_of(*at)](serving_, at, end);
       any |= reached != at;
-      // Between two calls a handler is stopped by another operation, by the end, or by the want of room for a reply.
+      // Between two calls a handler is stopped by another operation, by the end, or by the want of room for a reply, or of a worker.
       if (reached == at) break;
       at = reached;
     }
     if (at < end) {
       p.position = static_cast<std::size_t>(at - buffer.data());
-      ++counts_.stalls;
+      if (w != nullptr) ++counts_.stalls;
       break;
     }
     p.position = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The serving half of a domain: decodes the buffers of requests that arrive for one worker's domain and executes them.
-// Who may call: whoever holds it (try_hold): its worker, or an idle sibling, so that a long task does not hold up
-// messages. What it executes in place may poll: that finds it held.
+// Who may call: whoever holds it (try_hold): its worker, an idle sibling, or a thread for requests, so that a long task
+// does not hold up messages. What it executes in place may poll: that finds it held.
 // Never switches tasks. Guarantees: requests of a node are executed in order; when there is no room for a reply it
 // stops in the middle of a buffer and goes on later, so that requests never wait for requests; a buffer is released
 // only when all of it has been executed, which is the sender's acknowledgement.
@@ -33,9 +33,10 @@ public:
   }
   void let_go() noexcept { held_.store(false, std::memory_order_release); }
 
-  /// Executes what has arrived, on behalf of `w`; true if there was anything. Only while held. At most k_most_buffers
+  /// Executes what has arrived, on behalf of `w`; null: memory accesses only, up to the first call. True if there was
+  /// anything. Only while held. At most k_most_buffers
   /// of each node: its worker has tasks, and other nodes send too.
-  bool serve(detail::worker_face& w) noexcept;
+  bool serve(detail::worker_face* w) noexcept;
 
   struct statistics {
     std::uint64_t buffers = 0;
@@ -53,14 +54,14 @@ private:
     std::size_t position = 0;  // in the front buffer: where execution stopped
   };
 
-  bool serve_peer(std::uint32_t node, detail::worker_face& w) noexcept;
+  bool serve_peer(std::uint32_t node, detail::worker_face* w) noexcept;
 
   std::uint32_t node_;
   const handler_table& handlers_;
   serving serving_;
   std::vector<peer> peers_;
   statistics counts_;
-  std::atomic<bool> held_{false};  // partners: sibling workers
+  std::atomic<bool> held_{false};  // partners: others that serve
 };
 
 }  // namespace shoal::remote

@@ -43,7 +43,7 @@ bool worker_port::poll(sched::worker& w) noexcept {
   if (transfers_ != nullptr) any |= end_transfers();
   // Held: by a sibling, or further up on this stack, by what is executed in place and looks at the messages itself.
   if (serving_.try_hold()) {
-    any |= serving_.serve(w);
+    any |= serving_.serve(&w);
     serving_.let_go();
   }
   return any;

@@ -89,6 +89,7 @@ public:
     std::uint32_t node = 0;
     std::uint32_t nodes = 1;
     unsigned workers = 1;
+    unsigned request_threads = 0;               // that execute commands beside the workers
     std::byte* const* segment_bases = nullptr;  // by node; this node's own is never null
     std::uint64_t segment_bytes = 0;
     std::uint64_t by_network_bytes = ~std::uint64_t{0};  // larger transfers are the network's, where it can

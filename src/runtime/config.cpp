@@ -174,6 +174,12 @@ constexpr setting k_transport[] = {
      .default_value = "workers",
      .help = "who moves messages (ucx, mpi): each worker its own, or a thread of the node for all",
      .choices = "workers|server"},
+    {.name = "helpers",
+     .type = setting_type::integer,
+     .default_value = "0",
+     .help = "threads per node that only execute commands on its memory, for workers that compute for long",
+     .min = "0",
+     .max = "64"},
     {.name = "poll_mask",
      .type = setting_type::integer,
      .default_value = "7",
@@ -280,6 +286,7 @@ config read_config(const base::settings& s) {
   if (std::popcount(c.poll_mask + 1) != 1)
     throw error(errc::invalid_argument,
                 fmt::format("poll_mask {} is not a power of two less 1: 0, 1, 3, 7 ...", c.poll_mask));
+  c.helpers = static_cast<unsigned>(s.get_int("helpers"));
   c.one_sided_bytes = s.get_size("one_sided");
   c.own_communicators = s.get_bool("own_communicators");
   c.shared_context = s.get_bool("shared_context");

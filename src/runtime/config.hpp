@@ -42,6 +42,7 @@ struct config {
   net::message_route messages = net::message_route::own;
   std::uint32_t poll_mask = 0;
   net::progress_role progress = net::progress_role::workers;
+  unsigned helpers = 0;
   bool shared_context = false;
   bool own_communicators = false;
   std::uint64_t one_sided_bytes = 0;  // transfers from so many bytes on are the network's own

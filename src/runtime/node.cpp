@@ -19,6 +19,7 @@ remote::node_ports::setup port_setup(const node_parts& parts, net::transport& tr
   s.node = parts.node;
   s.nodes = parts.nodes;
   s.workers = parts.settings->workers;
+  s.request_threads = parts.nodes > 1 ? parts.settings->helpers : 0;
   s.segment_bases = m.bases();
   s.segment_bytes = m.capacity_bytes();
   s.by_network_bytes = parts.settings->one_sided_bytes;
@@ -63,6 +64,8 @@ node::node(node_parts parts)
     p.cluster_state = &teams_;
     p.stop = &stop_;
   }
+  if (nodes_ > 1 && parts.settings->helpers != 0)
+    helpers_.emplace(*transport_, ports_, parts.settings->workers, parts.settings->helpers);
 }
 
 int node::run_main(const std::function<int()>& main_task) {

@@ -16,6 +16,7 @@
 #include "cluster/team.hpp"
 #include "machine/segment.hpp"
 #include "net/ring_world.hpp"
+#include "remote/request_threads.hpp"
 #include "remote/worker_port.hpp"
 #include "runtime/config.hpp"
 #include "sched/pool.hpp"
@@ -72,6 +73,7 @@ private:
   std::atomic<detail::suspended*> stop_{nullptr};  // partners: serve() and whoever executes node 0's last message
   remote::node_ports ports_;
   sched::pool pool_;
+  std::optional<remote::request_threads> helpers_;
   std::optional<profile_span> profiling_;
   std::optional<profile> profile_;  // once it has ended
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The service thread of a process: asleep nearly always. Every few milliseconds, while workers are awake, it asks them
 // to push out what is old; when one is so busy that it looks at no messages it wakes an idle sibling to do so. And it
-// watches the other nodes (peer_watch): if one is lost each prints one line and ends its process. Who may call: the thread that made the job. Nothing switches tasks.
+// watches the other nodes (peer_watch): if one is lost each prints one line and ends its process.
+// Who may call: the thread that made the job. Nothing switches tasks.
 // Guarantees: a buffered operation of a worker that calls the runtime now and then leaves within k_tick_ns and that
 // call; within k_longest_tick_ns if all workers slept before.
 // Shown by tests/cluster/progress_test.cpp, tests/cluster/faults_test.cpp.

@@ -82,6 +82,38 @@ TEST(progress_of_processes, a_node_that_computes_for_long_is_not_taken_for_dead)
   }
 }
 
+// A node whose only worker computes answers through a thread that does nothing else.
+TEST(progress_by_helpers, a_node_answers_while_its_worker_computes) {
+  for (const unsigned helpers : {1U, 2U}) {
+    auto c = shoal::runtime::read_config(shoal::runtime::all_settings());
+    c.nodes = 2;
+    c.workers = 1;
+    c.direct = false;
+    c.pin = false;
+    c.segment_bytes = std::uint64_t{64} << 20;
+    c.helpers = helpers;
+    shoal::runtime::run_in_process(c, [] {
+      global_array<std::uint64_t> a(2 * 1000, distribution::partition);
+      std::atomic<int> state{0};  // both nodes are in this process
+      auto there = shoal::async_on(1, [&state] {
+        state = 1;
+        while (state.load() != 2) std::this_thread::yield();  // looks at no messages
+      });
+      shoal::flush();
+      while (state.load() != 1) shoal::yield();
+      std::vector<std::uint64_t> values(1000);
+      for (std::uint64_t i = 0; i < 1000; ++i) values[i] = i * i;
+      a->put(1000, std::span<const std::uint64_t>(values));
+      for (std::uint64_t i = 0; i < 1000; ++i) a->async_add(1000 + i, 1);
+      shoal::wait();
+      for (std::uint64_t i = 0; i < 1000; ++i) EXPECT_EQ(a->get(1000 + i), i * i + 1);
+      state = 2;
+      there.get();
+      return 0;
+    });
+  }
+}
+
 // What a busy task has begun arrives although it neither waits nor flushes, nor fills a buffer: it only polls.
 TEST_P(progress, what_a_busy_task_has_begun_arrives_if_it_polls) {
   run([this] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Channels over a lazy network in memory, several workers to a domain: random sizes, pauses and siblings that move
-// messages too. Every buffer arrives once, whole, in order; room always comes back. How long, and with which seed:
+// messages too; where the network tells what comes, who can do nothing sleeps until it is rung. Every buffer arrives once,
+// whole, in order; room always comes back. How long, and with which seed:
 // stress/rounds.hpp.
 #include "net/message_transport.hpp"
 
@@ -11,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "machine/futex.hpp"
 #include "shoal/random.hpp"
 #include "stress/rounds.hpp"
 #include "unit/net/loop_network.hpp"
@@ -24,7 +26,23 @@ struct game {
   std::uint64_t buffers = 0;  // per channel
   std::atomic<std::uint64_t> wrong{0};
   std::atomic<unsigned> busy{0};  // workers that have not sent and received all
+  bool tells = false;
+  std::vector<domain*> all;  // of all workers
+  std::atomic<std::uint64_t> slept{0}, overslept{0};
 };
+
+// A worker that can do nothing.
+void sleep_until_rung(game& g, domain& d) {
+  constexpr std::int64_t k_too_long_ns = 5'000'000'000;
+  d.bell()->prepare();
+  if (g.busy.load() == 0 || d.pending()) return d.bell()->cancel();
+  const std::int64_t limit_ns = d.longest_sleep_ns();
+  ++g.slept;
+  const auto how = machine::futex_wait(d.bell()->word(), lockfree::doorbell<>::k_announced,
+                                       limit_ns < 0 ? k_too_long_ns : limit_ns, false);
+  d.bell()->cancel();
+  if (limit_ns < 0 && how == machine::futex_result::timeout) ++g.overslept;
+}
 
 // What word i of buffer b of a channel holds.
 std::uint64_t word(std::uint32_t from, std::uint32_t to, unsigned worker, unsigned cls, std::uint64_t b,
@@ -67,6 +85,14 @@ void play_worker(game& g, message_transport& node, std::uint32_t me, unsigned wo
     ++b;
     ++done;
   };
+  const auto can_do_something = [&] {
+    for (std::uint32_t n = 0; n < g.shape.nodes; ++n)
+      for (unsigned c = 0; c < k_traffic_classes && n != me; ++c)
+        if ((counts(sent, n, c) < g.buffers && d.out(n, static_cast<traffic>(c)).acquire() != nullptr) ||
+            !d.in(n, static_cast<traffic>(c)).front().empty())
+          return true;
+    return false;
+  };
   bool mine_done = false;
   while (g.busy.load() != 0) {
     step();
@@ -75,8 +101,11 @@ void play_worker(game& g, message_transport& node, std::uint32_t me, unsigned wo
     if (random.below(16) == 0) std::this_thread::yield();
     if (!mine_done && done == 2 * all) {
       mine_done = true;
-      --g.busy;
+      if (--g.busy == 0)
+        for (domain* other : g.all)
+          if (other->bell()->ring()) machine::futex_wake(other->bell()->word(), 1, false);
     }
+    if (g.tells && g.overslept == 0 && random.below(8) == 0 && !can_do_something()) sleep_until_rung(g, d);
   }
 }
 
@@ -93,18 +122,22 @@ void play(std::uint64_t seed) {
   g.shape.slot_bytes = 256;
   g.shape.slots = std::size_t{2} << random.below(3);
   g.buffers = 1 + random.below(200);
-  loop_world world(g.shape.nodes, g.shape.domains);
+  g.tells = random.below(2) == 0;
+  loop_world world(g.shape.nodes, g.shape.domains, g.tells);
   std::vector<std::unique_ptr<message_transport>> nodes;
   for (g.shape.node = 0; g.shape.node < g.shape.nodes; ++g.shape.node)
     nodes.push_back(std::make_unique<message_transport>(
         "memory", std::make_unique<loop_network>(world, g.shape.node, g.shape.domains), g.shape,
         [](std::uint32_t, const char*) {}));
+  for (auto& node : nodes)
+    for (unsigned w = 0; w < g.shape.workers; ++w) g.all.push_back(&node->at(w));
   g.busy = g.shape.nodes * g.shape.workers;
   std::vector<std::thread> threads;
   for (std::uint32_t n = 0; n < g.shape.nodes; ++n)
     for (unsigned w = 0; w < g.shape.workers; ++w) threads.emplace_back([&, n, w] { play_worker(g, *nodes[n], n, w); });
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(g.wrong.load(), 0U);
+  EXPECT_EQ(g.overslept.load(), 0U) << "of " << g.slept.load();
 }
 
 TEST(message_transport_stress, everything_arrives_once_and_room_comes_back) { stress::play_rounds(play); }

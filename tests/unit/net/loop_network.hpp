@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network in memory, for tests: as lazy as a library may be. What is sent leaves at the sender's next progress(),
-// what has arrived is handed over at the receiver's, a few at a time.
+// what has arrived is handed over at the receiver's, a few at a time. It tells that something came, if asked to.
 #pragma once
+
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "net/wire.hpp"
 
@@ -15,7 +21,17 @@ namespace shoal::net {
 
 class loop_world {
 public:
-  loop_world(std::uint32_t nodes, unsigned domains) : domains_(domains), boxes_(std::size_t{nodes} * domains) {}
+  loop_world(std::uint32_t nodes, unsigned domains, bool tells = false)
+      : domains_(domains), boxes_(std::size_t{nodes} * domains) {
+    for (box& b : boxes_)
+      if (tells) b.event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  }
+  ~loop_world() {
+    for (const box& b : boxes_)
+      if (b.event >= 0) ::close(b.event);
+  }
+  loop_world(const loop_world&) = delete;
+  loop_world& operator=(const loop_world&) = delete;
 
   struct parcel {
     message_label label;
@@ -24,6 +40,8 @@ public:
   struct box {
     std::mutex mutex;
     std::deque<std::unique_ptr<parcel>> parcels;
+    int event = -1;
+    bool armed = false;
   };
   box& at(std::uint32_t node, unsigned domain) { return boxes_[node * domains_ + domain]; }
 
@@ -52,6 +70,10 @@ public:
       {
         const std::lock_guard guard(to.mutex);
         to.parcels.push_back(std::move(p));
+        const std::uint64_t one = 1;
+        if (std::exchange(to.armed, false)) {
+          EXPECT_EQ(::write(to.event, &one, sizeof one), ssize_t{sizeof one});
+        }
       }
       if (o.sent != nullptr) o.sent->store(true, std::memory_order_release);
     }
@@ -78,6 +100,15 @@ public:
     delete p;
   }
   bool all_sent() const noexcept override { return waiting_.empty(); }
+  int event() const noexcept override { return world_.at(node_, domain_).event; }
+  bool arm() noexcept override {
+    loop_world::box& mine = world_.at(node_, domain_);
+    const std::lock_guard guard(mine.mutex);
+    if (!waiting_.empty() || !mine.parcels.empty()) return false;
+    std::uint64_t told = 0;
+    static_cast<void>(::read(mine.event, &told, sizeof told));  // nothing to read is no error
+    return mine.armed = true;
+  }
   std::size_t kept() const noexcept { return kept_.size(); }
 
 private:

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "machine/futex.hpp"
 #include "unit/net/loop_network.hpp"
 
 namespace shoal::net {
@@ -14,7 +15,7 @@ namespace {
 
 class two_nodes {
 public:
-  explicit two_nodes(message_shape s = {}) : shape(s), world(2, s.domains) {
+  explicit two_nodes(message_shape s = {}, bool tells = false) : shape(s), world(2, s.domains, tells) {
     for (shape.node = 0; shape.node < 2; ++shape.node)
       nodes.push_back(std::make_unique<message_transport>(
           "memory", std::make_unique<loop_network>(world, shape.node, shape.domains), shape,
@@ -185,10 +186,54 @@ TEST(message_transport, who_sleeps_is_rung_for_what_arrives_and_looks_by_itself)
   EXPECT_LT(d.longest_sleep_ns(), last);
 }
 
-TEST(message_transport, a_server_moves_everything_by_itself) {
+// As a worker sleeps: for ever where it may.
+void sleep_until_rung(domain& d) {
+  d.bell()->prepare();
+  while (d.bell()->may_sleep()) {
+    if (d.pending()) return d.bell()->cancel();
+    machine::futex_wait(d.bell()->word(), lockfree::doorbell<>::k_announced, d.longest_sleep_ns(), false);
+  }
+}
+
+TEST(message_transport, who_sleeps_for_ever_is_woken_where_the_library_tells) {
+  for (const unsigned domains : {1U, 2U}) {
+    two_nodes job(shape_of(2, domains), true);
+    ASSERT_LT(job.at(1, 1).longest_sleep_ns(), 0);
+    std::thread sleeper([&] {
+      for (std::uint64_t b = 0; b < 200; ++b) {
+        in_channel& in = job.in(1, traffic::request, 1);
+        while (in.front().empty()) sleep_until_rung(job.at(1, 1));
+        EXPECT_EQ(in.front()[0], b);
+        in.release();
+        job.at(1, 1).progress();  // acknowledges
+      }
+    });
+    for (std::uint64_t b = 0; b < 200; ++b) {
+      while (job.out(0, traffic::request, 1).acquire() == nullptr) sleep_until_rung(job.at(0, 1));
+      post(job.out(0, traffic::request, 1), b, 3);
+      job.at(0, 1).progress();
+    }
+    sleeper.join();
+  }
+}
+
+TEST(message_transport, who_has_not_sent_all_does_not_sleep_for_ever) {
+  two_nodes job(shape_of(1, 1), true);
+  post(job.out(0), 1, 1);
+  EXPECT_GT(job.at(0).longest_sleep_ns(), 0);
+  job.at(0).progress();
+  EXPECT_LT(job.at(0).longest_sleep_ns(), 0);
+  EXPECT_GT(job.at(1).longest_sleep_ns(), 0);  // something has come
+}
+
+class servers : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(the_library, servers, testing::Bool(),
+                         [](const auto& given) { return given.param ? "tells" : "is_silent"; });
+
+TEST_P(servers, move_everything_by_themselves) {
   message_shape s = shape_of(2, 1);
   s.progress = progress_role::server;
-  two_nodes job(s);
+  two_nodes job(s, GetParam());
   EXPECT_LT(job.at(0).longest_sleep_ns(), 0);
   for (std::uint64_t b = 0; b < 100; ++b)
     for (unsigned w = 0; w < 2; ++w) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "remote/code.hpp"
 #include "unit/remote/channels.hpp"
 
 namespace shoal::remote {
@@ -18,9 +19,9 @@ protected:
   static std::uint64_t op(verb v, std::uint64_t small, std::uint64_t index) {
     return header(operation(v, element::u64), small, index * 8);
   }
-  bool serve() {
+  bool serve(bool by_worker = true) {
     EXPECT_TRUE(server_.try_hold());
-    const bool any = server_.serve(worker_);
+    const bool any = server_.serve(by_worker ? &worker_ : nullptr);
     server_.let_go();
     return any;
   }
@@ -83,6 +84,25 @@ TEST_F(servers, without_room_for_replies_stops_within_a_buffer_and_goes_on_where
   ASSERT_EQ(got.size(), 50U);
   for (std::uint64_t i = 0; i < 50; ++i) ASSERT_EQ(got[i], i);
   EXPECT_EQ(server_.counts().commands, 50U);
+}
+
+int g_called = 0;
+void receive(const arrival& a) noexcept { g_called += static_cast<int>(a.payload[0]); }
+
+TEST_F(servers, who_is_no_worker_executes_all_but_calls) {
+  g_called = 0;
+  domain_.requests_in.arrived = {{op(verb::add, 3, 0),
+                                  header(static_cast<std::uint8_t>(other_operation::call), 1, encode_function(receive)),
+                                  5, op(verb::add, 4, 0)}};
+  EXPECT_TRUE(serve(false));
+  EXPECT_EQ(memory_[0], 3U);
+  EXPECT_FALSE(serve(false));
+  EXPECT_EQ(domain_.requests_in.released, 0U);
+  EXPECT_EQ(g_called, 0);
+  EXPECT_TRUE(serve(true));
+  EXPECT_EQ(g_called, 5);
+  EXPECT_EQ(memory_[0], 7U);
+  EXPECT_EQ(domain_.requests_in.released, 1U);
 }
 
 }  // namespace
