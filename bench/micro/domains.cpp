@@ -33,6 +33,7 @@ struct domains_options {
   std::vector<unsigned> masks{0, 1, 7, 63, 511};
   std::vector<std::string> curves;  // empty: all
   unsigned window = 64;
+  std::string memory = "network";  // where the transport is ucx
   double mpi_seconds = 0.05;
   std::string picture;
 };
@@ -230,6 +231,7 @@ int run_domains(domains_options o) {
   r.parameter("domains", fmt::format("{}", fmt::join(o.domains, ",")));
   r.parameter("bytes", fmt::format("{}", fmt::join(o.bytes, ",")));
   r.parameter("window", o.window);
+  r.parameter("memory", o.transport == "ucx" ? o.memory : "node");
   r.parameter("masks", fmt::format("{}", fmt::join(o.masks, ",")));
   r.parameter("processors", machine::topology::discover().usable_processors());
   r.begin(o.measuring);
@@ -243,7 +245,8 @@ int run_domains(domains_options o) {
   for (std::size_t repetition = 0; repetition < repeats; ++repetition) {
     for (const domains_setup& s : setups) {
       line.show(done++, s.title());
-      const domains_outcome got = run_domains_job(s, plan_of(o, s), o.transport);
+      const domains_outcome got =
+          run_domains_job(s, plan_of(o, s), o.transport, o.transport == "ucx" && o.memory == "network");
       one_sided |= got.one_sided;
       for (const domains_value& v : got.values) record(r, s.name(), v);
     }
@@ -291,6 +294,11 @@ subcommand_body declare_domains(CLI::App& app) {
       ->check(CLI::Range(0U, 65535U));
   app.add_option("--window", o->window, "one-sided operations under way per worker")
       ->check(CLI::Range(1U, 65536U))
+      ->capture_default_str();
+  app.add_option("--memory", o->memory,
+                 "network: UCX allocates the nodes' memory, for on one machine it reaches no other without the help of "
+                 "whoever owns it; node: memory as in other jobs")
+      ->check(CLI::IsMember({"network", "node"}))
       ->capture_default_str();
   app.add_option("--curves", o->curves, "which (all): domains, processes, shared, masks, mpi")
       ->delimiter(',')

@@ -69,7 +69,9 @@ struct domains_outcome {
   bool one_sided = false;
 };
 /// Starts the job and waits for it. Throws where it fails.
-domains_outcome run_domains_job(const domains_setup& setup, const domains_plan& plan, const std::string& transport);
+/// `network_memory`: UCX allocates what it reaches.
+domains_outcome run_domains_job(const domains_setup& setup, const domains_plan& plan, const std::string& transport,
+                                bool network_memory);
 /// If this process is part of such a job: does its part, and gives the exit status; else -1.
 int serve_domains_job();
 

@@ -74,12 +74,14 @@ std::string mpi_launcher() {
               "--transport mpi needs the transport of an MPI and that MPI's launcher, mpirun.openmpi or mpirun.mpich");
 }
 
-std::vector<std::string> environment_of(const domains_setup& s, const std::string& transport) {
+std::vector<std::string> environment_of(const domains_setup& s, const std::string& transport, bool network_memory) {
   using kind = domains_setup::kind;
   const bool processes = s.what == kind::processes;
   const auto set = [](std::string_view name, const auto& value) { return fmt::format("SHOAL_{}={}", name, value); };
   return {set("TRANSPORT", transport),
           set("DIRECT", "off"),
+          set("SEGMENT", fmt::format("{}M", 64 + 16 * s.workers)),
+          set("NETWORK_MEMORY", network_memory ? "on" : "off"),
           set("PIN", "off"),
           set("WORKERS", processes ? 1 : s.workers),
           set("DOMAINS", s.what == kind::threads ? s.count
@@ -104,9 +106,10 @@ domains_outcome read_answer(const std::string& text) {
 
 }  // namespace
 
-domains_outcome run_domains_job(const domains_setup& setup, const domains_plan& plan, const std::string& transport) {
+domains_outcome run_domains_job(const domains_setup& setup, const domains_plan& plan, const std::string& transport,
+                                bool network_memory) {
   const answer_file answer;
-  auto environment = environment_of(setup, transport);
+  auto environment = environment_of(setup, transport, network_memory);
   environment.push_back(fmt::format("{}={}", k_plan_variable, plan.text()));
   environment.push_back(fmt::format("{}={}", k_answer_variable, answer.path()));
   const std::vector<std::string> again{machine::own_executable(), "bench", "domains"};

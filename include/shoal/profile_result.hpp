@@ -59,6 +59,11 @@ struct profile {
   double wall_seconds = 0;
   std::vector<profile_worker> workers;
 
+  // Of a job of several nodes: what carries its messages, and the memory that had to be registered with it.
+  std::string transport;
+  std::uint64_t registrations = 0;
+  std::uint64_t registered_bytes = 0;
+
   /// What the same work took without tasks, if known: what tasks took longer is inflation (misses of caches, memory
   /// shared, code that was not inlined), and part of the work.
   std::optional<double> serial_seconds;

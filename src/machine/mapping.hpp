@@ -23,6 +23,8 @@ public:
 
   std::byte* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return bytes_; }
+  /// Not given back: it is another's now.
+  void abandon() noexcept { data_ = nullptr; }
 
 private:
   mapping(std::byte* data, std::size_t bytes) noexcept : data_(data), bytes_(bytes) {}

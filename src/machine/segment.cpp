@@ -86,18 +86,26 @@ segment segment::adopt(int descriptor) {
 
 segment::segment(segment&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
+      yielded_(other.yielded_),
       capacity_(std::exchange(other.capacity_, 0)),
       mapping_(std::move(other.mapping_)) {}
 
 segment& segment::operator=(segment&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
+  std::swap(yielded_, other.yielded_);
   std::swap(capacity_, other.capacity_);
   std::swap(mapping_, other.mapping_);
   return *this;
 }
 
 segment::~segment() {
+  if (yielded_) mapping_.abandon();
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void segment::yield_mapping() noexcept {
+  yielded_ = true;
+  ::close(std::exchange(descriptor_, -1));
 }
 
 std::byte* segment::map(std::size_t bytes) {
@@ -115,6 +123,7 @@ std::byte* segment::map(std::size_t bytes) {
 }
 
 int segment::allocate(std::size_t offset, std::size_t bytes) const noexcept {
+  if (yielded_) return populate_pages(data() + offset, bytes) ? 0 : errno;
   int rc = 0;
   do {
     rc = ::fallocate(descriptor_, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
@@ -181,8 +190,9 @@ void segment::release(std::size_t offset, std::size_t bytes) {
   const std::size_t begin = round_up(offset, page_size());
   const std::size_t end = round_down(offset + bytes, page_size());
   if (end <= begin) return;
-  if (::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
-                  static_cast<off_t>(end - begin)) != 0) {
+  if (yielded_ && ::madvise(data() + begin, end - begin, MADV_REMOVE) == 0) return;
+  if (yielded_ || ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                              static_cast<off_t>(end - begin)) != 0) {
     refuse("cannot give shared memory back", errno, "it stays taken until the process ends");
   }
 }
@@ -201,6 +211,7 @@ page_count segment::count(std::size_t offset, std::size_t bytes) const {
 }
 
 std::size_t segment::committed_bytes(std::size_t offset, std::size_t bytes) const {
+  if (yielded_) return count(offset, bytes).resident_bytes;
   const auto end = static_cast<off_t>(offset + bytes);
   std::size_t sum = 0;
   for (auto at = static_cast<off_t>(offset); at < end;) {

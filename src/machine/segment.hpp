@@ -45,6 +45,10 @@ public:
   /// Maps the capacity, or the first `bytes` of it, at a 2 MiB boundary, once; returns where.
   std::byte* map(std::size_t bytes = ~std::size_t{0} - k_huge_page_bytes);
 
+  /// Another's memory lies where this was mapped, from now on and until that other takes it away (a network library's,
+  /// for which it is easier to reach). The descriptor leads nowhere then.
+  void yield_mapping() noexcept;
+
   /// Parts are rounded outwards to pages; map() comes first.
   commit_report commit(std::size_t offset, std::size_t bytes, page_kind pages = page_kind::huge);
   /// Gives the memory of whole pages inside the part back; it reads zero afterwards, in every process.
@@ -64,6 +68,7 @@ private:
   int collapse(std::size_t offset, std::size_t bytes) const noexcept;
 
   int descriptor_ = -1;
+  bool yielded_ = false;
   std::size_t capacity_ = 0;
   mapping mapping_;
 };

@@ -71,6 +71,12 @@ public:
 /// "3 buffers of requests to it not executed".
 std::string describe_outstanding(std::uint64_t buffers);
 
+/// How much memory a network library had to register; a segment counts as often as domains wanted it for themselves.
+struct registered_memory {
+  std::uint64_t times = 0;
+  std::uint64_t bytes = 0;
+};
+
 /// One node's door to the others.
 class transport {
 public:
@@ -81,6 +87,7 @@ public:
   virtual void finish() noexcept {}
   /// In words, what a node has not answered yet; a moment's picture, for whoever explains its loss.
   virtual std::string outstanding(std::uint32_t) const { return {}; }
+  virtual registered_memory registered() const noexcept { return {}; }
 };
 
 }  // namespace shoal::net

@@ -380,6 +380,10 @@ void message_transport::finish() noexcept {
   for (auto& d : domains_) d->finish();
 }
 
+registered_memory message_transport::registered() const noexcept {
+  return {net_->registrations(), net_->registered_bytes()};
+}
+
 std::string message_transport::outstanding(std::uint32_t node) const {
   std::uint64_t buffers = 0;
   for (const auto& lane : lanes_) buffers += lane->outstanding(node);

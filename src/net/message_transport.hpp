@@ -66,6 +66,7 @@ public:
   domain& at(unsigned worker) noexcept override;
   void finish() noexcept override;
   std::string outstanding(std::uint32_t node) const override;
+  registered_memory registered() const noexcept override;
   network& underneath() noexcept { return *net_; }
 
 private:

@@ -191,6 +191,11 @@ constexpr setting k_transport[] = {
      .default_value = "32K",
      .help = "copies of so many bytes and more go straight from memory to memory, where the network library can",
      .min = "1"},
+    {.name = "network_memory",
+     .type = setting_type::boolean,
+     .default_value = "off",
+     .help =
+         "UCX allocates the nodes' memory, all of segment at once: on one machine it reaches no other without help"},
     {.name = "own_communicators",
      .type = setting_type::boolean,
      .default_value = "off",
@@ -288,6 +293,7 @@ config read_config(const base::settings& s) {
                 fmt::format("poll_mask {} is not a power of two less 1: 0, 1, 3, 7 ...", c.poll_mask));
   c.helpers = static_cast<unsigned>(s.get_int("helpers"));
   c.one_sided_bytes = s.get_size("one_sided");
+  c.network_memory = s.get_bool("network_memory");
   c.own_communicators = s.get_bool("own_communicators");
   c.shared_context = s.get_bool("shared_context");
   c.silence_ns = static_cast<std::int64_t>(s.get_real("silence_seconds") * 1e9);

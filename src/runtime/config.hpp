@@ -43,6 +43,7 @@ struct config {
   std::uint32_t poll_mask = 0;
   net::progress_role progress = net::progress_role::workers;
   unsigned helpers = 0;
+  bool network_memory = false;
   bool shared_context = false;
   bool own_communicators = false;
   std::uint64_t one_sided_bytes = 0;  // transfers from so many bytes on are the network's own

@@ -65,7 +65,7 @@ process_transports rings_in_process(const config& c) {
   return t;
 }
 
-process_transports networks_in_process(const config& c, const std::vector<machine::segment>& segments) {
+process_transports networks_in_process(const config& c, std::vector<machine::segment>& segments) {
   std::vector<std::unique_ptr<net::network>> networks;
   std::vector<std::vector<std::byte>> addresses;
   for (unsigned n = 0; n < c.nodes; ++n) {

@@ -111,6 +111,11 @@ void node::end_profile() noexcept {
   if (!profiling_) return;
   try {
     profile_ = profiling_->end();
+    if (nodes_ == 1) return;
+    const net::registered_memory registered = transport_->registered();
+    profile_->transport = transport_->name();
+    profile_->registrations = registered.times;
+    profile_->registered_bytes = registered.bytes;
   } catch (const std::exception& e) {
     base::warn("the profile is lost: {}", e.what());
   }

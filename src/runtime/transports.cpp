@@ -52,7 +52,7 @@ const net::net_plugin& find_plugin(const config& c, const std::string& name) {
 }
 
 std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, std::uint32_t nodes,
-                                           const machine::segment& segment) {
+                                           machine::segment& segment) {
   const net::message_shape shape = shape_of(c, node, nodes);
   net::network_request request;
   request.node = node;
@@ -66,7 +66,15 @@ std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, 
   request.segment_bytes = segment.capacity();
   request.shared_context = c.shared_context;
   request.own_communicators = c.own_communicators;
-  return find_plugin(c, c.transport).open(request);
+  request.allocate = c.network_memory;
+  if (c.network_memory && (c.direct || c.transport != "ucx"))
+    throw error(
+        errc::invalid_argument,
+        "SHOAL_NETWORK_MEMORY=on needs SHOAL_TRANSPORT=ucx and SHOAL_DIRECT=off: only UCX allocates, and what it "
+        "has allocated the nodes of a machine do not map");
+  auto opened = find_plugin(c, c.transport).open(request);
+  if (c.network_memory) segment.yield_mapping();
+  return opened;
 }
 
 std::unique_ptr<net::transport> over_network(const config& c, std::uint32_t node, std::uint32_t nodes,

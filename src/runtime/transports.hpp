@@ -25,7 +25,7 @@ const net::net_plugin& find_plugin(const config& c, const std::string& name);
 
 /// This node's part of the network; to be connected. `c.workers` is chosen by now.
 std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, std::uint32_t nodes,
-                                           const machine::segment& segment);
+                                           machine::segment& segment);
 /// The network is connected.
 std::unique_ptr<net::transport> over_network(const config& c, std::uint32_t node, std::uint32_t nodes,
                                              std::unique_ptr<net::network> network,

@@ -40,7 +40,9 @@ std::string profile_json(const profile& p) {
       SHOAL_VERSION, number(p.wall_seconds), number(p.serial_seconds), number(p.inflation_seconds()),
       worker_object(p.total(), "  "));
   for (std::size_t i = 0; i < p.workers.size(); ++i) text += (i == 0 ? "" : ", ") + worker_object(p.workers[i], "  ");
-  text += fmt::format("],\n  \"interval_seconds\": {},\n  \"running\": [{}],\n  \"offered\": [{}]\n}}\n",
+  text += fmt::format("],\n  \"transport\": \"{}\",\n  \"registrations\": {},\n  \"registered_bytes\": {}", p.transport,
+                      p.registrations, p.registered_bytes);
+  text += fmt::format(",\n  \"interval_seconds\": {},\n  \"running\": [{}],\n  \"offered\": [{}]\n}}\n",
                       number(p.interval_seconds), fmt::join(p.running, ", "), fmt::join(p.offered, ", "));
   return text;
 }

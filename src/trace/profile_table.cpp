@@ -88,6 +88,9 @@ std::string profile_table(const profile& p) {
       "\n{} tasks spawned: {} begun from deques, {} run by whoever waited for them, placed on a worker, or not begun\n",
       total.spawn.count, total.begun, by_waiters);
   if (total.served > 0) text += fmt::format("{} looks at messages found some\n", total.served);
+  if (!p.transport.empty())
+    text += fmt::format("messages over {}: memory registered {} times, {:.1f} MiB in all\n", p.transport,
+                        p.registrations, static_cast<double>(p.registered_bytes) / (1 << 20));
   add_attempts(text, total);
   if (!p.running.empty()) {
     const double sum = std::accumulate(p.running.begin(), p.running.end(), 0.0);

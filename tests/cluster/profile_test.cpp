@@ -103,4 +103,22 @@ TEST_F(profiles, a_file_that_cannot_be_written_is_said_at_start) {
   EXPECT_FALSE(got.has("search_ms")) << got;
 }
 
+TEST_F(profiles, say_what_memory_was_registered) {
+  for (const std::string transport : {"ucx", "shm"}) {
+    if (transport == "ucx" &&
+        !std::filesystem::exists(std::filesystem::path(SHOAL_COMMAND).parent_path() / "lib" / "libshoal_net_ucx.so"))
+      continue;
+    const outcome got =
+        run({SHOAL_COMMAND, "run", "-n", "2", "-w", "2", "--transport", transport, "--", SHOAL_COMMAND, "bfs",
+             "--kronecker", "10", "--roots", "2", "--profile", "--profile-json", file(transport + ".json")},
+            {"SHOAL_SEGMENT=256M"});
+    EXPECT_TRUE(got.status.clean()) << got;
+    const auto profile = read_json(transport + ".0.json");
+    EXPECT_EQ(profile.at("transport"), transport);
+    EXPECT_EQ(profile.at("registrations"), transport == "ucx" ? 2 : 0);  // one for each domain
+    EXPECT_EQ(profile.at("registered_bytes"), transport == "ucx" ? 512 << 20 : 0);
+    EXPECT_TRUE(got.has("messages over " + transport)) << got;
+  }
+}
+
 }  // namespace

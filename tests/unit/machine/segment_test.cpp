@@ -153,6 +153,28 @@ TEST(segment, release_gives_the_memory_back_and_reads_zero) {
   EXPECT_EQ(made.data()[7 * k_mib], std::byte{9});
 }
 
+// As a network library does that allocates the memory it reaches.
+TEST(segment, works_on_memory_of_another_and_leaves_it_there) {
+  constexpr std::size_t k_size = 4 * k_mib;
+  std::byte* at = nullptr;
+  {
+    segment made = segment::create("test", k_size);
+    at = made.map();
+    ASSERT_EQ(::mmap(at, k_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_ANONYMOUS, -1, 0), at);
+    made.yield_mapping();
+    EXPECT_EQ(made.committed_bytes(0, k_size), 0U);
+    made.commit(0, k_mib, page_kind::small);
+    EXPECT_EQ(made.committed_bytes(0, k_size), k_mib);
+    at[5] = std::byte{7};
+    made.release(0, k_mib);
+    EXPECT_EQ(made.committed_bytes(0, k_size), 0U);
+    EXPECT_EQ(at[5], std::byte{0});
+    at[6] = std::byte{8};
+  }
+  EXPECT_EQ(at[6], std::byte{8});
+  EXPECT_EQ(::munmap(at, k_size), 0);
+}
+
 TEST(segment, more_than_memory_names_both_figures_and_takes_nothing) {
   const std::uint64_t total = memory_info().total_bytes;
   segment made = segment::create("test", 4 * total);

@@ -75,7 +75,7 @@ void check(ucs_status_t status, const char* what) {
                                           what, ucs_status_string(status)));
 }
 
-ucx_context::ucx_context(const network_request& request, unsigned wires)
+ucx_context::ucx_context(const network_request& request, unsigned wires, bool allocates)
     : segment_(request.segment), segment_bytes_(request.segment == nullptr ? 0 : request.segment_bytes) {
   configuration config;
   prefer_settings(config, request);
@@ -88,7 +88,7 @@ ucx_context::ucx_context(const network_request& request, unsigned wires)
   parameters.estimated_num_eps = request.nodes;
   check(ucp_init(&parameters, config.get(), &context_), "start");
   try {
-    if (segment_ != nullptr) register_segment();
+    if (segment_ != nullptr) register_segment(allocates);
   } catch (...) {
     ucp_cleanup(context_);
     throw;
@@ -100,14 +100,16 @@ ucx_context::~ucx_context() {
   ucp_cleanup(context_);
 }
 
-void ucx_context::register_segment() {
+void ucx_context::register_segment(bool allocates) {
   ucp_mem_map_params_t parameters{};
   parameters.field_mask =
       UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
   parameters.address = segment_;
   parameters.length = segment_bytes_;
   parameters.flags = UCP_MEM_MAP_NONBLOCK;  // pages that nobody has touched stay away where the network allows it
-  check(ucp_mem_map(context_, &parameters, &registration_), "register the segment");
+  if (allocates) parameters.flags |= UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_FIXED;
+  check(ucp_mem_map(context_, &parameters, &registration_),
+        allocates ? "allocate the segment" : "register the segment");
   void* packed = nullptr;
   std::size_t bytes = 0;
   const ucs_status_t status = ucp_rkey_pack(context_, registration_, &packed, &bytes);

@@ -19,8 +19,9 @@ namespace shoal::net {
 
 class ucx_context {
 public:
-  /// `wires`: how many will use it, each perhaps on a thread of its own.
-  ucx_context(const network_request& request, unsigned wires);
+  /// `wires`: how many will use it, each perhaps on a thread of its own. `allocates`: the segment's memory, as the
+  /// request wishes; one of a node's contexts does.
+  ucx_context(const network_request& request, unsigned wires, bool allocates);
   ~ucx_context();
   ucx_context(const ucx_context&) = delete;
   ucx_context& operator=(const ucx_context&) = delete;
@@ -36,7 +37,7 @@ public:
   bool registered() const noexcept { return registration_ != nullptr; }
 
 private:
-  void register_segment();
+  void register_segment(bool allocates);
 
   ucp_context_h context_ = nullptr;
   ucp_mem_h registration_ = nullptr;

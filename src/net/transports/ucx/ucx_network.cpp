@@ -56,7 +56,8 @@ private:
 ucx_network::ucx_network(const network_request& request) : request_(request) {
   for (unsigned domain = 0; domain < request.domains; ++domain) {
     if (domain == 0 || !request.shared_context)
-      contexts_.push_back(std::make_unique<ucx_context>(request, request.shared_context ? request.domains : 1));
+      contexts_.push_back(std::make_unique<ucx_context>(request, request.shared_context ? request.domains : 1,
+                                                        request.allocate && domain == 0));
     wires_.push_back(std::make_unique<ucx_wire>(*contexts_.back(), request));
   }
 }
@@ -67,7 +68,8 @@ std::vector<std::byte> ucx_network::address() {
   write_number(all, request_.domains);
   for (unsigned domain = 0; domain < request_.domains; ++domain) {
     write_bytes(all, wires_[domain]->address());
-    write_bytes(all, contexts_[request_.shared_context ? 0 : domain]->key());
+    // Who allocated the memory says best how to reach it.
+    write_bytes(all, contexts_[request_.shared_context || request_.allocate ? 0 : domain]->key());
   }
   return all;
 }
