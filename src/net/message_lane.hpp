@@ -96,7 +96,7 @@ public:
   void wake() noexcept;
   /// A buffer has room of which the library has not said yet that it was sent.
   void waits_for_library() noexcept { waits_.store(true, std::memory_order_relaxed); }
-  void something_executed() noexcept { executed_.store(true, std::memory_order_release); }
+  void something_executed() noexcept;
   /// Under the lock.
   message_label label(std::uint32_t to, message_kind kind) noexcept;
   void arrived(const arrival& a, wire& over) noexcept;

@@ -177,6 +177,11 @@ std::int64_t message_lane::longest_sleep_ns() noexcept {
   return sleep_ns_;
 }
 
+void message_lane::something_executed() noexcept {
+  executed_.store(true, std::memory_order_release);
+  if (message_server* const server = through_.server(); server != nullptr) server->ring();
+}
+
 void message_lane::wake() noexcept {
   if (!moved_.load(std::memory_order_relaxed)) moved_.store(true, std::memory_order_relaxed);
   if (bell_.ring()) machine::futex_wake(bell_.word(), 1, false);
@@ -256,11 +261,13 @@ void message_domain::send_now(message_lane& lane, std::uint32_t to, traffic t, s
 
 bool message_domain::put(remote_piece to, const void* from, std::size_t bytes, std::atomic<bool>& done) noexcept {
   const std::lock_guard guard(*lock_);
+  if (server_ != nullptr) server_->ring();
   return wire_.put(to, from, bytes, &done);
 }
 
 bool message_domain::get(remote_piece from, void* to, std::size_t bytes, std::atomic<bool>& done) noexcept {
   const std::lock_guard guard(*lock_);
+  if (server_ != nullptr) server_->ring();
   return wire_.get(from, to, bytes, &done);
 }
 

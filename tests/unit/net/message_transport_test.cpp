@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -244,6 +245,12 @@ TEST_P(servers, move_everything_by_themselves) {
       job.in(1, traffic::request, w).release();
     }
   while (job.out(0).done() != 100) std::this_thread::yield();
+  // Also what is executed when it has long gone to sleep.
+  post(job.out(0), 1, 1);
+  while (job.in(1).front().empty()) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  job.in(1).release();
+  while (job.out(0).done() != 101) std::this_thread::yield();
 }
 
 TEST(message_transport, what_is_owed_leaves_at_the_end) {
