@@ -205,8 +205,8 @@ std::unique_ptr<net::transport> gathering::open_transport(peer_watch& watch) {
                         [&watch](std::uint32_t node, const char* why) { watch.unreachable(node, why); });
   }
   if (node_ == 0)
-    base::verbose("{} nodes of {} workers on {} machines, found by {}, over {}: {}", nodes_, c_.workers,
-                  all_->machines(), by_, c_.transport, described);
+    base::verbose("{} nodes of {} workers on {} machine{}, found by {}, over {}: {}", nodes_, c_.workers,
+                  all_->machines(), all_->machines() == 1 ? "" : "s", by_, c_.transport, described);
   return made;
 }
 
