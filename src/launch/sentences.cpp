@@ -15,7 +15,9 @@ std::string other_code(std::uint32_t node, std::uint32_t than) {
 }
 
 std::string other_settings(std::uint32_t node, const std::string& its, std::uint32_t than, const std::string& theirs) {
-  return fmt::format("node {} was started with other settings ({}) than node {} ({})", node, its, than, theirs);
+  return fmt::format(
+      "node {} was started with other settings ({}) than node {} ({}); give all nodes the same SHOAL_ variables", node,
+      its, than, theirs);
 }
 
 std::string started_already(std::uint32_t node) {

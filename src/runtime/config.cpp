@@ -322,6 +322,7 @@ std::string config::common() const {
   if (transport == "ucx" || transport == "mpi")
     text += fmt::format(", transport {}, domains {}, messages {}", transport, domains,
                         messages == net::message_route::own ? "own" : "domain_0");
+  if (transport == "mpi") text += fmt::format(", own_communicators {}", own_communicators ? "on" : "off");
   return text;
 }
 

@@ -24,12 +24,15 @@
 #include "runtime/peer_watch.hpp"
 #include "runtime/placement.hpp"
 #include "runtime/service.hpp"
+#include "runtime/start_limit.hpp"
 #include "runtime/transports.hpp"
 #include "sched/stack_overflow.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::runtime {
 namespace {
+
+constexpr std::string_view k_no_hub = "node 0 cannot begin the job: ";
 
 // By the plugin of an MPI whose own launcher has started the processes.
 class mpi_meeting final : public launch::meeting {
@@ -69,6 +72,7 @@ public:
   std::uint32_t node() const noexcept { return node_; }
 
 private:
+  std::string open_hub(bool one_machine);
   std::vector<visiting_card> exchange(const visiting_card& mine);
   std::string map_neighbours(bool rings);
   void choose_library();
@@ -90,19 +94,28 @@ gathering::gathering(config& c, launch::meeting& through)
     : c_(c), node_(through.node()), nodes_(through.nodes()), by_(through.by()) {
   std::string word = through.hub();
   if (word.empty()) {
-    if (node_ == 0) {
-      launch::hub_options options;
-      options.nodes = nodes_;
-      options.address = c.hub_address.empty() ? launch::default_hub_address(through.one_machine()) : c.hub_address;
-      options.silence_ns = c.silence_ns;
-      options.start_ns = c.start_timeout_ns;
-      word = hub_.emplace(options).place().text();
-    }
+    const start_limit limit(c.start_timeout_ns);
+    if (node_ == 0) word = open_hub(through.one_machine());
     word = through.share(word);
+    if (word.starts_with(k_no_hub)) throw error(errc::system, word);
   }
   control_.emplace(launch::hub_place::parse(word),
                    launch::control::identity{node_, nodes_, remote::code_fingerprint(), c.common()},
                    c.start_timeout_ns);
+}
+
+// Its place; or, for all to know, why there is none.
+std::string gathering::open_hub(bool one_machine) {
+  try {
+    launch::hub_options options;
+    options.nodes = nodes_;
+    options.address = c_.hub_address.empty() ? launch::default_hub_address(one_machine) : c_.hub_address;
+    options.silence_ns = c_.silence_ns;
+    options.start_ns = c_.start_timeout_ns;
+    return hub_.emplace(options).place().text();
+  } catch (const error& e) {
+    return std::string(k_no_hub) + e.what();
+  }
 }
 
 std::vector<visiting_card> gathering::exchange(const visiting_card& mine) {
@@ -224,6 +237,7 @@ node_parts gathering::parts(std::unique_ptr<net::transport> transport) {
 }
 
 std::unique_ptr<launch::meeting> meet(const config& c) {
+  const start_limit limit(c.start_timeout_ns);
   auto found = launch::find_meeting();
   return found != nullptr ? std::move(found) : std::make_unique<mpi_meeting>(c);
 }
@@ -238,7 +252,14 @@ int run_gathered(config c, const std::function<int()>& main_task) {
   base::set_log_context({.level = c.log, .node = -1});
   const auto meeting = meet(c);
   launch::take_gathered_place();
-  if (meeting->nodes() == 1) return run_in_process(c, main_task);
+  if (meeting->nodes() == 1) {
+    if (c.transport == "shm")
+      throw error(errc::invalid_argument,
+                  fmt::format("the launcher has started one process, and transport shm is for several (found by {}); "
+                              "ask it for more, for instance mpirun -n 2, or leave SHOAL_TRANSPORT=shm out",
+                              meeting->by()));
+    return run_in_process(c, main_task);
+  }
   base::set_log_context({.level = c.log, .node = static_cast<int>(meeting->node())});
   sched::explain_stack_overflows();
   gathering all(c, *meeting);
