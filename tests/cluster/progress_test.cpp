@@ -203,7 +203,9 @@ TEST_P(progress, an_idle_job_uses_no_processor) {
     const double before = processor_seconds();
     // One thread of the last node sleeps in the system; all others have nothing to do.
     shoal::on(nodes() - 1, [] { std::this_thread::sleep_for(1s); });
-    EXPECT_LT(processor_seconds() - before, 0.3);
+    // Nobody rings for what comes over a network library: each worker looks now and then, which costs a little.
+    const bool rings = config().transport != "ucx" && config().transport != "mpi";
+    EXPECT_LT(processor_seconds() - before, rings ? 0.3 : std::max(0.3, 0.1 * nodes() * GetParam().workers));
   });
 }
 

@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs over network libraries: started by `shoal run`, by the launchers of both MPIs, and between two network
-// namespaces, which are two machines as far as memory is concerned. That they keep the promises, and how they end when a
-// node or a link does. What is not installed, or needs root, is skipped with the reason.
-#include <csignal>
-
-#include "tests/cluster/job_process.hpp"
+// Jobs over network libraries on one machine, started by `shoal run` and by the launchers of both MPIs. That they keep
+// the promises, and how they end when a node does. What is not installed is skipped with the reason.
+#include "tests/cluster/network_job.hpp"
 
 namespace {
 
 using shoal::test::all_gone_within;
+using shoal::test::has_plugin;
+using shoal::test::has_program;
 using shoal::test::job_process;
+using shoal::test::k_for_mpi;
 using shoal::test::launch;
 using shoal::test::outcome;
 using shoal::test::processes_in;
 using shoal::test::program;
 using shoal::test::run;
-
-// Open MPI does not like root, nor more processes than processors.
-const std::vector<std::string> k_for_mpi{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                                         "OMPI_MCA_rmaps_base_oversubscribe=1"};
-
-std::vector<std::string> with(std::vector<std::string> all, const std::vector<std::string>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
-bool has_plugin(const std::string& name) {
-  return std::filesystem::exists(std::filesystem::path(SHOAL_COMMAND).parent_path() / "lib" /
-                                 ("libshoal_net_" + name + ".so"));
-}
-
-bool has_program(const std::string& name) { return shoal::machine::find_program(name) != name; }
+using shoal::test::with;
 
 struct way {
   const char* name;
@@ -128,66 +113,6 @@ TEST_P(ways, a_node_that_is_stopped_for_longer_than_the_limit_is_named_with_what
   EXPECT_TRUE(got.has("node 1 (")) << got;
   EXPECT_TRUE(got.has("of requests to it") || got.has("no requests to it")) << got;
   EXPECT_TRUE(all_gone_within(nodes, 5));
-}
-
-// Two namespaces joined by a cable: as two machines.
-class two_machines : public testing::Test {
-protected:
-  void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root can make network namespaces";
-    if (!has_program("ip")) GTEST_SKIP() << "there is no ip (Debian: iproute2)";
-    const std::string made = "ip netns add " + a_ + " && ip netns add " + b_ + " && ip link add " + a_ + " netns " +
-                             a_ + " type veth peer name " + b_ + " netns " + b_ + " && ip -n " + a_ +
-                             " addr add 10.77.0.1/24 dev " + a_ + " && ip -n " + b_ + " addr add 10.77.0.2/24 dev " +
-                             b_ + " && ip -n " + a_ + " link set " + a_ + " up && ip -n " + b_ + " link set " + b_ +
-                             " up && ip -n " + a_ + " link set lo up && ip -n " + b_ + " link set lo up && " + up(a_) +
-                             " && " + up(b_);
-    const outcome got = run({"/bin/bash", "-c", made});
-    made_ = got.status.clean();
-    if (!made_) GTEST_SKIP() << "network namespaces are refused here: " << got;
-  }
-  void TearDown() override { run({"/bin/bash", "-c", "ip netns del " + a_ + "; ip netns del " + b_}); }
-
-  // Until the cable is seen at that end, within ten seconds.
-  static std::string up(const std::string& end) {
-    return "timeout 10 bash -c 'until ip -n " + end + " link show " + end + " | grep -q LOWER_UP; do sleep 0.05; done'";
-  }
-
-  // The command runs in the first one, and starts a node in each.
-  std::vector<std::string> across(const std::vector<std::string>& options, const std::vector<std::string>& what) const {
-    const auto inside = launch(
-        with({"--hosts", a_ + "," + b_, "--remote-shell", SHOAL_REMOTE_SHELL, "--listen", "10.77.0.1", "-w", "1"},
-             options),
-        what);
-    return with({"ip", "netns", "exec", a_}, inside);
-  }
-
-  const std::string a_ = "shoal-a" + std::to_string(::getpid() % 10000),
-                    b_ = "shoal-b" + std::to_string(::getpid() % 10000);
-  bool made_ = false;
-};
-
-TEST_F(two_machines, keep_all_promises_over_tcp) {
-  if (!has_plugin("ucx")) GTEST_SKIP() << "Shoal was built without ucx";
-  const outcome got = run(across({}, {program("cluster_promises")}), {"SHOAL_LOG=verbose", "UCX_TLS=tcp,self"}, 100);
-  EXPECT_TRUE(got.status.clean()) << got;
-  EXPECT_TRUE(got.has("all promises kept on 2 nodes")) << got;
-  EXPECT_TRUE(got.has("on 2 machines")) << got;
-  EXPECT_TRUE(got.has("over ucx")) << got;
-}
-
-TEST_F(two_machines, a_link_that_is_cut_ends_both) {
-  if (!has_plugin("ucx")) GTEST_SKIP() << "Shoal was built without ucx";
-  job_process job(across({}, {program("cluster_faults"), "endless"}), {"UCX_TLS=tcp,self", "SHOAL_SILENCE_SECONDS=2"});
-  ASSERT_TRUE(job.says(" pid ", 2)) << job.text();
-  const auto nodes = processes_in(job.text());
-  ASSERT_EQ(nodes.size(), 2U) << job.text();
-  run({"ip", "-n", b_, "link", "set", b_, "down"});
-  const outcome got = job.wait(40);
-  EXPECT_TRUE(got.in_time) << got;
-  EXPECT_NE(got.status.shell_code(), 0) << got;
-  EXPECT_TRUE(got.has("node 1 (")) << got;
-  EXPECT_TRUE(all_gone_within(nodes, 10));
 }
 
 }  // namespace
