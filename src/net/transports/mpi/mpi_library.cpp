@@ -51,7 +51,10 @@ private:
 void finalize() {
   int ended = 0;
   MPI_Finalized(&ended);
-  if (ended == 0) MPI_Finalize();
+  if (ended != 0) return;
+  // All at once: in MPICH's end over UCX and TCP one waits for another's answer that waits elsewhere already.
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
 }
 
 }  // namespace
