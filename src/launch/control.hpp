@@ -4,9 +4,10 @@
 // still alive travel here; everything else goes over the network of net/.
 // Who may call: the thread that makes the job until the service thread takes over; then watch() and leave() that
 // thread. Blocks its thread; never called by tasks.
-// Guarantees: exchange() returns on all nodes or throws on all; a node that ends, is stopped, or is cut off for longer
+// Guarantees: exchange() gives all nodes the same parts; where a node is lost meanwhile it may return on some and throw
+// on the others; a node that ends, is stopped, or is cut off for longer
 // than the limit is announced to all once; a connection without the job's secret is refused and logged.
-// Shown by tests/unit/launch/control_test.cpp, tests/cluster/hosts_test.cpp.
+// Shown by tests/unit/launch/control_test.cpp, tests/cluster/transports_test.cpp.
 #pragma once
 
 #include <cstddef>

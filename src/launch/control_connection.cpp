@@ -256,6 +256,10 @@ void control::connection::flush() {
 }
 
 void control::connection::hub_is_lost(const std::string& how) {
+  if (!welcome_) {
+    if (!news_) news_ = loss{k_no_node, "what answers in place of the hub " + how, 0};
+    return close();
+  }
   const bool beside_node_0 = !welcome_->nodes.empty() && welcome_->nodes[0] == welcome_->hub;
   const std::string name =
       beside_node_0 ? launch::describe(0, welcome_->nodes[0]) + ", which ran the hub of this job,"

@@ -28,13 +28,14 @@ public:
   };
   enum class progress : std::uint8_t { none, moved, refused, ended };
 
-  hub_link(machine::socket s, std::uint64_t now_ns) : since_ns(now_ns), heard_ns(now_ns), socket_(std::move(s)) {}
+  hub_link(machine::socket s, std::uint64_t now_ns)
+      : since_ns(now_ns), heard_ns(now_ns), socket_(std::move(s)), address_(socket_.peer_address()) {}
 
   stage at() const noexcept { return stage_; }
   bool proven() const noexcept { return stage_ != stage::opening && stage_ != stage::answer; }
   void go_to(stage next) noexcept { stage_ = next; }
   int descriptor() const noexcept { return socket_.descriptor(); }
-  std::string address() const { return socket_.peer_address(); }
+  const std::string& address() const noexcept { return address_; }
   void close() noexcept;
 
   /// Reads what has come. `refused`: why() says what is wrong with this stranger or node; `ended`: nothing more comes.
@@ -58,6 +59,7 @@ private:
   progress refuse(const char* why) noexcept;
 
   machine::socket socket_;
+  std::string address_;  // while it was there to be asked
   stage stage_ = stage::opening;
   std::array<std::byte, k_opening_bytes> first_{};
   std::size_t first_count_ = 0;

@@ -57,6 +57,13 @@ bool gathered_place_taken() {
   return value_of(k_taken_variable) == std::to_string(machine::own_pid()) + " " + place_shown();
 }
 
+unsigned processes_started() {
+  unsigned long most = 0;
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
+    most = std::max(most, std::strtoul(value_of(name).c_str(), nullptr, 10));
+  return static_cast<unsigned>(most);
+}
+
 bool shows_one_machine() {
   return same_number("OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE") ||
          same_number("MPI_LOCALNRANKS", "PMI_SIZE");

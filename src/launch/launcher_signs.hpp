@@ -17,6 +17,9 @@ void take_gathered_place();
 /// Whether this process has been, or is, a node.
 bool gathered_place_taken();
 
+/// How many processes the launcher has started, as far as it says so; 0: it does not.
+unsigned processes_started();
+
 /// Whether the launcher of an MPI says that all processes are on this machine.
 bool shows_one_machine();
 

@@ -2,7 +2,7 @@
 // What a launcher of others (srun, mpirun, mpiexec) or `shoal run --hosts` tells this process: which node of how many
 // it is; and how node 0's word (where the hub is) reaches the others.
 // Who may call: the thread that makes the job. Blocks its thread.
-// Shown by tests/unit/launch/meeting_test.cpp, tests/cluster/launchers_test.cpp.
+// Shown by tests/unit/launch/meeting_test.cpp, tests/cluster/transports_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -125,9 +125,9 @@ private:
   std::atomic<bool> executed_{false};  // partners: release() and look_back()
   std::atomic<bool> waits_{false};     // partners: waits_for_library() and look_back()
   lockfree::doorbell<> bell_;
-  std::uint32_t polls_ = 0;        // the worker's; a sibling may disturb it
-  std::atomic<bool> moved_{true};  // something has arrived since the last sleep. Partner: longest_sleep_ns()
-  std::int64_t sleep_ns_ = 0;      // the worker's
+  std::atomic<std::uint32_t> polls_{0};  // of whoever polls; one may be lost
+  std::atomic<bool> moved_{true};        // something has arrived since the last sleep. Partner: longest_sleep_ns()
+  std::int64_t sleep_ns_ = 0;            // the worker's
 };
 
 class message_domain final : public wire_user {
@@ -160,6 +160,8 @@ public:
   /// Unless another thread is at it.
   bool progress() noexcept;
   void finish() noexcept;
+  /// From here on nobody is told of losses: others may leave.
+  void end_losses() noexcept;
 
   bool arrived(const arrival& a) noexcept override;
   void unreachable(std::uint32_t node, const char* why) noexcept override;
@@ -174,6 +176,7 @@ private:
   std::vector<message_lane*> lanes_;  // by worker; null: not ours
   std::vector<message_lane*> sleepers_;
   std::vector<bool> unreachable_;  // by node; under the lock
+  bool tells_losses_ = true;       // under the lock
   message_server* const server_;
   message_watch* watch_ = nullptr;
   unsigned number_ = 0;  // with the watch

@@ -20,8 +20,8 @@ constexpr std::int64_t k_shortest_sleep_ns = 20'000;
 constexpr std::int64_t k_longest_sleep_ns = 500'000;
 // For what leaves at the end; a node that is gone does not take it.
 constexpr std::uint64_t k_patience_ns = 1'000'000'000;
-// Of a thread that serves an event, before it leaves a library that cannot be armed to who sleeps.
-constexpr int k_rounds_to_arm = 16;
+// Of the thread that serves events; other domains have events too. Then those who sleep look themselves.
+constexpr int k_rounds_to_serve = 64;
 
 std::size_t lane_bytes(const message_shape& s) {
   return machine::round_up(std::size_t{s.nodes} * k_traffic_classes * s.slots * s.slot_bytes, machine::page_size());
@@ -147,7 +147,11 @@ message_lane::message_lane(message_domain& through, message_domain& aside, unsig
 bool message_lane::progress() noexcept {
   if (through_.server() != nullptr) return false;
   const bool moved = &aside_ != &through_ && aside_.progress();
-  if (poll_mask_ != 0 && (polls_++ & poll_mask_) != 0) return moved;
+  if (poll_mask_ != 0) {
+    const std::uint32_t polls = polls_.load(std::memory_order_relaxed);
+    polls_.store(polls + 1, std::memory_order_relaxed);
+    if ((polls & poll_mask_) != 0) return moved;
+  }
   return through_.progress() || moved;
 }
 
@@ -260,15 +264,23 @@ void message_domain::send_now(message_lane& lane, std::uint32_t to, traffic t, s
 }
 
 bool message_domain::put(remote_piece to, const void* from, std::size_t bytes, std::atomic<bool>& done) noexcept {
-  const std::lock_guard guard(*lock_);
+  bool begun = false;
+  {
+    const std::lock_guard guard(*lock_);
+    begun = wire_.put(to, from, bytes, &done);
+  }
   if (server_ != nullptr) server_->ring();
-  return wire_.put(to, from, bytes, &done);
+  return begun;
 }
 
 bool message_domain::get(remote_piece from, void* to, std::size_t bytes, std::atomic<bool>& done) noexcept {
-  const std::lock_guard guard(*lock_);
+  bool begun = false;
+  {
+    const std::lock_guard guard(*lock_);
+    begun = wire_.get(from, to, bytes, &done);
+  }
   if (server_ != nullptr) server_->ring();
-  return wire_.get(from, to, bytes, &done);
+  return begun;
 }
 
 bool message_domain::progress() noexcept {
@@ -296,7 +308,8 @@ void message_domain::be_watched(message_watch& by, unsigned number) noexcept {
 
 bool message_domain::arm() noexcept {
   if (watch_ == nullptr || !lock_->try_lock()) return false;
-  const bool armed = arm_now();
+  // Whatever was posted, executed or sent since the last look, which somebody else's may have prevented.
+  const bool armed = !move() && arm_now();
   lock_->unlock();
   return armed;
 }
@@ -309,14 +322,15 @@ bool message_domain::arm_now() noexcept {
 
 void message_domain::serve_event() noexcept {
   if (server_ != nullptr) return server_->ring();
+  // Then somebody else looks after it, or is about to arm it.
   const auto asleep = [](message_lane* lane) { return lane->asleep(); };
-  for (int failed = 0; failed < k_rounds_to_arm;) {
+  for (int round = 0; round < k_rounds_to_serve; ++round) {
     {
       const std::lock_guard guard(*lock_);
-      if (move()) continue;
-      if (std::none_of(sleepers_.begin(), sleepers_.end(), asleep) || arm_now()) return;
+      const bool moved = move();
+      if (std::none_of(sleepers_.begin(), sleepers_.end(), asleep)) return;
+      if (!moved && arm_now()) return;
     }
-    ++failed;
     machine::yield_processor();
   }
   for (message_lane* lane : sleepers_) lane->wake();
@@ -336,6 +350,11 @@ void message_domain::finish() noexcept {
   }
 }
 
+void message_domain::end_losses() noexcept {
+  const std::lock_guard guard(*lock_);
+  tells_losses_ = false;
+}
+
 bool message_domain::arrived(const arrival& a) noexcept {
   SHOAL_ASSERT(a.label.from < unreachable_.size() && a.label.lane < lanes_.size() && lanes_[a.label.lane] != nullptr,
                "a message of this job names a worker of this node");
@@ -344,7 +363,7 @@ bool message_domain::arrived(const arrival& a) noexcept {
 }
 
 void message_domain::unreachable(std::uint32_t node, const char* why) noexcept {
-  if (unreachable_[node]) return;
+  if (unreachable_[node] || !tells_losses_) return;
   unreachable_[node] = true;
   lost_(node, why);
 }
@@ -376,15 +395,22 @@ message_transport::message_transport(const char* name, std::unique_ptr<network> 
 
 // The network first: until its end it may read what is in the lanes' buffers, and say that it was sent.
 message_transport::~message_transport() {
-  if (server_ != nullptr) server_->stop();  // the watch may still ring it
-  watch_.reset();
+  end_threads();
+  for (auto& d : domains_) d->end_losses();
   net_.reset();
 }
 
 domain& message_transport::at(unsigned worker) noexcept { return *lanes_[worker]; }
 
+void message_transport::end_threads() noexcept {
+  if (server_ != nullptr) server_->stop();  // the watch may still ring it
+  watch_.reset();
+}
+
 void message_transport::finish() noexcept {
+  end_threads();
   for (auto& d : domains_) d->finish();
+  for (auto& d : domains_) d->end_losses();
 }
 
 registered_memory message_transport::registered() const noexcept {

@@ -70,6 +70,8 @@ public:
   network& underneath() noexcept { return *net_; }
 
 private:
+  void end_threads() noexcept;
+
   const char* name_;
   std::unique_ptr<network> net_;
   loss_handler lost_;

@@ -110,6 +110,8 @@ struct network_request {
   unsigned lanes = 1;            // per domain
   std::byte* segment = nullptr;  // to be registered for put() and get(); null: not wanted
   std::uint64_t segment_bytes = 0;
+  bool one_machine = false;        // all nodes are here: nothing needs to be reachable from elsewhere
+  std::uint64_t token = 0;         // of the job; a message without it is a stranger's
   bool allocate = false;           // put memory of the library's own where the segment lies; it ends with the network
   bool shared_context = false;     // the wires of a node share what they can; else nothing
   bool own_communicators = false;  // MPI: each domain has a communicator of its own

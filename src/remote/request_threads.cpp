@@ -15,10 +15,17 @@ constexpr std::int64_t k_shortest_sleep_ns = 20'000;
 
 request_threads::request_threads(net::transport& transport, node_ports& ports, unsigned workers, unsigned threads)
     : transport_(transport), ports_(ports), workers_(workers) {
-  for (unsigned t = 0; t < threads; ++t) threads_.emplace_back([this, t] { serve(t); });
+  try {
+    for (unsigned t = 0; t < threads; ++t) threads_.emplace_back([this, t] { serve(t); });
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
-request_threads::~request_threads() {
+request_threads::~request_threads() { stop(); }
+
+void request_threads::stop() noexcept {
   stopping_.store(1, std::memory_order_release);
   machine::futex_wake(stopping_, static_cast<int>(threads_.size()), false);
   for (std::thread& t : threads_) t.join();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/log.hpp"
 #include "fiber/sanitizer.hpp"
 #include "machine/futex.hpp"
 #include "sched/worker.hpp"
@@ -43,8 +44,10 @@ bool worker_port::poll(sched::worker& w) noexcept {
   if (transfers_ != nullptr) any |= end_transfers();
   // Held: by a sibling, or further up on this stack, by what is executed in place and looks at the messages itself.
   if (serving_.try_hold()) {
-    any |= serving_.serve(&w);
+    const bool served = serving_.serve(&w);
     serving_.let_go();
+    if (served) domain_.progress();  // who sent it hears of it before the next task
+    any |= served;
   }
   return any;
 }
@@ -154,7 +157,11 @@ template <class Begin>
 bool worker_port::wait_for_transfer(const Begin& begin) {
   const fiber::unwatched quiet;
   transfer t;
-  if (!begin(t.done)) return false;
+  if (!begin(t.done)) {
+    if (!std::exchange(told_of_refusal_, true))
+      base::verbose("the network library refuses a copy from memory to memory; such copies go by messages");
+    return false;
+  }
   if (t.done.load(std::memory_order_acquire)) return true;
   t.task = detail::this_task();
   t.next = std::exchange(transfers_, &t);

@@ -2,7 +2,7 @@
 // The issuing half of a domain: what stands behind detail::port. Streams of commands to other nodes, the replies to
 // them, and those who wait for room, for an acknowledgement, or for a reply.
 // Who may call: its worker only. make_room() and the settle functions may switch tasks; poll() does not.
-// Guarantees: who waits is woken by what it waits for; nobody is re-checked. Bounded: a worker that writes faster than
+// Guarantees: who waits is woken by what it waits for; only transfers of the network's are looked at one by one. Bounded: a worker that writes faster than
 // the receiver executes runs out of buffers and waits.
 // Shown by tests/unit/remote/, tests/cluster/.
 #pragma once
@@ -78,6 +78,7 @@ private:
   std::vector<peer> peers_;
   net::domain& domain_;
   transfer* transfers_ = nullptr;  // begun and not yet seen to be done
+  bool told_of_refusal_ = false;
   aggregate::flush_counts flushes_;
 };
 

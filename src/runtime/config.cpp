@@ -319,10 +319,8 @@ sched::pool_options scheduler_options(const config& c) {
 std::string config::common() const {
   std::string text = fmt::format("workers {}, direct {}, buffer {}, buffers {}", workers, direct ? "on" : "off",
                                  buffer_bytes, buffers);
-  if (transport == "ucx" || transport == "mpi")
-    text += fmt::format(", transport {}, domains {}, messages {}", transport, domains,
-                        messages == net::message_route::own ? "own" : "domain_0");
-  if (transport == "mpi") text += fmt::format(", own_communicators {}", own_communicators ? "on" : "off");
+  text += fmt::format(", transport {}, domains {}, messages {}, own_communicators {}", transport, domains,
+                      messages == net::message_route::own ? "own" : "domain_0", own_communicators ? "on" : "off");
   return text;
 }
 

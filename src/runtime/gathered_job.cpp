@@ -10,6 +10,7 @@
 
 #include "base/log.hpp"
 #include "launch/control.hpp"
+#include "launch/handshake.hpp"
 #include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
 #include "launch/meeting.hpp"
@@ -66,7 +67,7 @@ public:
   void introduce();
   /// Maps what neighbours show; chooses the transport if that is left to us.
   void share_memory();
-  std::unique_ptr<net::transport> open_transport(peer_watch& watch);
+  std::unique_ptr<net::transport> open_transport(const std::shared_ptr<peer_watch>& watch);
   node_parts parts(std::unique_ptr<net::transport> transport);
   launch::control& control() noexcept { return *control_; }
   std::uint32_t node() const noexcept { return node_; }
@@ -84,6 +85,7 @@ private:
   const machine::topology machine_ = machine::topology::discover();
   std::optional<launch::hub> hub_;
   std::optional<launch::control> control_;
+  std::uint64_t token_ = 0;
   std::optional<neighbours> all_;
   std::vector<machine::segment> segments_;  // by node; those of others only where they are mapped
   machine::segment world_;
@@ -99,8 +101,11 @@ gathering::gathering(config& c, launch::meeting& through)
     word = through.share(word);
     if (word.starts_with(k_no_hub)) throw error(errc::system, word);
   }
-  control_.emplace(launch::hub_place::parse(word),
-                   launch::control::identity{node_, nodes_, remote::code_fingerprint(), c.common()},
+  const auto place = launch::hub_place::parse(word);
+  constexpr std::string_view k_purpose = "messages";
+  token_ = launch::siphash(launch::parse_secret(place.secret).value_or(launch::job_secret{}),
+                           std::as_bytes(std::span(k_purpose)));
+  control_.emplace(place, launch::control::identity{node_, nodes_, remote::code_fingerprint(), c.common()},
                    c.start_timeout_ns);
 }
 
@@ -205,17 +210,17 @@ void gathering::choose_library() {
                           nodes_, all_->machines()));
 }
 
-std::unique_ptr<net::transport> gathering::open_transport(peer_watch& watch) {
+std::unique_ptr<net::transport> gathering::open_transport(const std::shared_ptr<peer_watch>& watch) {
   std::string described = "shared memory";
   std::unique_ptr<net::transport> made;
   if (c_.transport == "shm") {
     made = net::connect_shm(world_.data(), shape(), node_);
   } else {
-    auto network = open_network(c_, node_, nodes_, segments_[node_]);
+    auto network = open_network(c_, node_, nodes_, segments_[node_], {all_->all_here(), token_});
     network->connect(control_->exchange(network->address()));
     described = network->describe();
     made = over_network(c_, node_, nodes_, std::move(network),
-                        [&watch](std::uint32_t node, const char* why) { watch.unreachable(node, why); });
+                        [watch](std::uint32_t node, const char* why) { watch->unreachable(node, why); });
   }
   if (node_ == 0)
     base::verbose("{} nodes of {} workers on {} machine{}, found by {}, over {}: {}", nodes_, c_.workers,
@@ -253,6 +258,13 @@ int run_gathered(config c, const std::function<int()>& main_task) {
   const auto meeting = meet(c);
   launch::take_gathered_place();
   if (meeting->nodes() == 1) {
+    if (const unsigned started = launch::processes_started(); started > 1)
+      throw error(
+          errc::unsupported,
+          fmt::format("a launcher has started {} processes, and what could be asked ({}) knows of this one alone: "
+                      "each would run all of the program. Build Shoal for the launcher's PMIx or MPI, or start "
+                      "with shoal run",
+                      started, meeting->by()));
     if (c.transport == "shm")
       throw error(errc::invalid_argument,
                   fmt::format("the launcher has started one process, and transport shm is for several (found by {}); "
@@ -265,14 +277,13 @@ int run_gathered(config c, const std::function<int()>& main_task) {
   gathering all(c, *meeting);
   all.introduce();
   all.share_memory();
-  auto watch = std::make_unique<control_watch>(all.control());
-  control_watch& watching = *watch;
-  node here(all.parts(all.open_transport(watching)));
+  const auto watch = std::make_shared<control_watch>(all.control());
+  node here(all.parts(all.open_transport(watch)));
   static_cast<void>(all.control().exchange({}));  // all can be reached
   int status = 0;
   std::exception_ptr thrown;
   {
-    const service watcher({&here}, std::move(watch), all.node());
+    const service watcher({&here}, watch, all.node());
     try {
       if (all.node() == 0)
         status = here.run_main(main_task);
@@ -283,8 +294,12 @@ int run_gathered(config c, const std::function<int()>& main_task) {
     }
   }
   if (here.has_finished()) {
-    static_cast<void>(all.control().exchange({}));  // nobody needs this node's network any more
-    all.control().leave();
+    try {
+      static_cast<void>(all.control().exchange({}));  // nobody needs this node's network any more
+      all.control().leave();
+    } catch (const error&) {
+      if (!thrown) throw;  // what the main task threw says more
+    }
   }
   if (thrown) std::rethrow_exception(thrown);
   here.report_profile();

@@ -68,8 +68,9 @@ process_transports rings_in_process(const config& c) {
 process_transports networks_in_process(const config& c, std::vector<machine::segment>& segments) {
   std::vector<std::unique_ptr<net::network>> networks;
   std::vector<std::vector<std::byte>> addresses;
+  const network_place place{.one_machine = true, .token = new_token()};
   for (unsigned n = 0; n < c.nodes; ++n) {
-    networks.push_back(open_network(c, n, c.nodes, segments[n]));
+    networks.push_back(open_network(c, n, c.nodes, segments[n], place));
     addresses.push_back(networks.back()->address());
   }
   for (auto& one : networks) one->connect(addresses);

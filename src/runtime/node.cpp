@@ -68,8 +68,18 @@ node::node(node_parts parts)
     helpers_.emplace(*transport_, ports_, parts.settings->workers, parts.settings->helpers);
 }
 
+// After its workers.
+void node::end_messages() noexcept {
+  helpers_.reset();
+  transport_->finish();
+}
+
 int node::run_main(const std::function<int()>& main_task) {
   int status = 0;
+  struct ending {
+    node& of;
+    ~ending() { of.end_messages(); }
+  } const at_the_end{*this};
   pool_.run([&] {
     const auto stop_others = [this] {
       detail::port& p = detail::this_port();
@@ -89,7 +99,6 @@ int node::run_main(const std::function<int()>& main_task) {
     end_profile();
     stop_others();
   });
-  transport_->finish();
   return status;
 }
 
@@ -100,7 +109,7 @@ void node::serve() {
     end_profile();
     finished_ = true;
   });
-  transport_->finish();
+  end_messages();
 }
 
 void node::begin_profile() {

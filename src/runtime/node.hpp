@@ -60,6 +60,7 @@ public:
 
 private:
   void begin_profile();
+  void end_messages() noexcept;
   void end_profile() noexcept;
 
   const std::uint32_t node_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the service thread learns that another node is gone: from the world that the nodes of a machine share, or from
 // the hub. Who may call: wait() the service thread; unreachable() any thread. Blocks its thread; never switches tasks.
-// Shown by tests/cluster/faults_test.cpp, tests/cluster/hosts_test.cpp.
+// Shown by tests/cluster/faults_test.cpp, tests/cluster/transports_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 namespace shoal::runtime {
 
-service::service(std::vector<node*> nodes, std::unique_ptr<peer_watch> peers, std::uint32_t me)
+service::service(std::vector<node*> nodes, std::shared_ptr<peer_watch> peers, std::uint32_t me)
     : nodes_(std::move(nodes)), peers_(std::move(peers)), me_(me) {
   for (node* n : nodes_) polls_.emplace_back(n->workers().size());
   thread_ = std::thread([this] { watch(); });

@@ -29,7 +29,7 @@ public:
   static constexpr int k_lost_status = 3;
 
   /// The nodes of this process; `peers` if there are others, of which this process is `me`.
-  explicit service(std::vector<node*> nodes, std::unique_ptr<peer_watch> peers = nullptr, std::uint32_t me = 0);
+  explicit service(std::vector<node*> nodes, std::shared_ptr<peer_watch> peers = nullptr, std::uint32_t me = 0);
   ~service();
 
 private:
@@ -39,7 +39,7 @@ private:
 
   std::vector<node*> nodes_;
   std::vector<std::vector<std::uint64_t>> polls_;  // at the last tick, by node and worker
-  std::unique_ptr<peer_watch> peers_;
+  std::shared_ptr<peer_watch> peers_;
   std::uint32_t me_;
   machine::wake_descriptor stop_;
   std::atomic<bool> stopping_{false};  // partner: the destructor

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "machine/entropy.hpp"
 #include "net/plugin.hpp"
 #include "shoal/error.hpp"
 
@@ -51,8 +52,14 @@ const net::net_plugin& find_plugin(const config& c, const std::string& name) {
   return net::load_plugin(name, net::plugin_folders(c.plugins));
 }
 
+std::uint64_t new_token() {
+  std::uint64_t token = 0;
+  machine::fill_random(std::as_writable_bytes(std::span(&token, 1)));
+  return token;
+}
+
 std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, std::uint32_t nodes,
-                                           machine::segment& segment) {
+                                           machine::segment& segment, const network_place& place) {
   const net::message_shape shape = shape_of(c, node, nodes);
   net::network_request request;
   request.node = node;
@@ -67,6 +74,8 @@ std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, 
   request.shared_context = c.shared_context;
   request.own_communicators = c.own_communicators;
   request.allocate = c.network_memory;
+  request.one_machine = place.one_machine;
+  request.token = place.token;
   if (c.network_memory && (c.direct || c.transport != "ucx"))
     throw error(
         errc::invalid_argument,

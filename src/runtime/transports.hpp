@@ -23,9 +23,17 @@ std::vector<std::string> transports_here(const config& c);
 /// Throws, and says what to install.
 const net::net_plugin& find_plugin(const config& c, const std::string& name);
 
+/// Who else is there.
+struct network_place {
+  bool one_machine = false;  // all nodes are on this one
+  std::uint64_t token = 0;   // known to this job's nodes alone
+};
+/// That nobody else knows; throws where the system has no random numbers.
+std::uint64_t new_token();
+
 /// This node's part of the network; to be connected. `c.workers` is chosen by now.
 std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, std::uint32_t nodes,
-                                           machine::segment& segment);
+                                           machine::segment& segment, const network_place& place);
 /// The network is connected.
 std::unique_ptr<net::transport> over_network(const config& c, std::uint32_t node, std::uint32_t nodes,
                                              std::unique_ptr<net::network> network,

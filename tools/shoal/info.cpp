@@ -92,7 +92,7 @@ std::string describe_library(const runtime::config& c) {
   try {
     machine::segment segment = machine::segment::create("shoal-info", machine::k_huge_page_bytes);
     segment.map();
-    const auto network = runtime::open_network(c, 0, 1, segment);
+    const auto network = runtime::open_network(c, 0, 1, segment, {.one_machine = true});
     return fmt::format("{}; a node's memory is registered {} times for {} domains ({} of {})", network->describe(),
                        network->registrations(), c.workers, machine::describe_bytes(network->registered_bytes()),
                        machine::describe_bytes(segment.capacity()));

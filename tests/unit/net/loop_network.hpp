@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,7 @@ public:
       if (o.sent != nullptr) o.sent->store(true, std::memory_order_release);
     }
     waiting_.clear();
+    if (broken_) user.unreachable(*broken_, "cut");
     bool any = false;
     for (int i = 0; i < k_at_once; ++i) {
       std::unique_ptr<parcel> p;
@@ -109,6 +111,8 @@ public:
     static_cast<void>(::read(mine.event, &told, sizeof told));  // nothing to read is no error
     return mine.armed = true;
   }
+  /// From now on it says that it cannot reach this node.
+  void break_with(std::uint32_t node) { broken_ = node; }
   std::size_t kept() const noexcept { return kept_.size(); }
 
 private:
@@ -124,6 +128,7 @@ private:
   loop_world& world_;
   const std::uint32_t node_;
   const unsigned domain_;
+  std::optional<std::uint32_t> broken_;
   std::vector<outgoing> waiting_;
   std::vector<parcel*> kept_;
 };

@@ -218,13 +218,26 @@ TEST(message_transport, who_sleeps_for_ever_is_woken_where_the_library_tells) {
   }
 }
 
-TEST(message_transport, who_has_not_sent_all_does_not_sleep_for_ever) {
+TEST(message_transport, who_goes_to_sleep_sends_first_and_stays_awake_if_something_has_come) {
   two_nodes job(shape_of(1, 1), true);
   post(job.out(0), 1, 1);
-  EXPECT_GT(job.at(0).longest_sleep_ns(), 0);
-  job.at(0).progress();
   EXPECT_LT(job.at(0).longest_sleep_ns(), 0);
-  EXPECT_GT(job.at(1).longest_sleep_ns(), 0);  // something has come
+  EXPECT_TRUE(job.wire(0).all_sent());
+  EXPECT_GT(job.at(1).longest_sleep_ns(), 0);
+  EXPECT_FALSE(job.in(1).front().empty());
+  EXPECT_LT(job.at(1).longest_sleep_ns(), 0);
+}
+
+TEST(message_transport, losses_are_told_once_and_not_after_the_end) {
+  two_nodes job(shape_of(1, 1));
+  job.wire(0).break_with(1);
+  job.at(0).progress();
+  job.at(0).progress();
+  EXPECT_EQ(job.lost, std::vector<std::uint32_t>{1});
+  job.nodes[1]->finish();
+  job.wire(1).break_with(0);
+  job.at(1).progress();
+  EXPECT_EQ(job.lost, std::vector<std::uint32_t>{1});
 }
 
 class servers : public testing::TestWithParam<bool> {};

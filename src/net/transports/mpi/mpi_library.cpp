@@ -90,10 +90,11 @@ mpi_library::mpi_library() {
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "start");
     std::atexit(finalize);
   }
-  if (level < MPI_THREAD_SERIALIZED)
+  // Who has started it himself calls it, too, and knows nothing of our lock.
+  if (level < (running != 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED))
     throw error(errc::unsupported,
                 "MPI runs at a level where only one thread may use it; call MPI_Init_thread with "
-                "MPI_THREAD_SERIALIZED or more, or let Shoal start MPI, or choose another --transport");
+                "MPI_THREAD_MULTIPLE, or let Shoal start MPI, or choose another --transport");
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
   int* bound = nullptr;

@@ -61,6 +61,8 @@ void prefer_settings(configuration& config, const network_request& request) {
     config.prefer("MM_ERROR_HANDLING", "y", {"UCX_MM_ERROR_HANDLING", "UCX_POSIX_ERROR_HANDLING"});
   }
   if (may_use({"tcp"})) {
+    // UCX listens on every device that it may use.
+    if (request.one_machine) config.prefer("NET_DEVICES", "lo", {"UCX_NET_DEVICES"});
     config.prefer("TX_SEG_SIZE", piece, {"UCX_TCP_TX_SEG_SIZE"});
     config.prefer("RX_SEG_SIZE", std::to_string(k_longest_piece + 4096), {"UCX_TCP_RX_SEG_SIZE"});
   }

@@ -14,7 +14,7 @@ constexpr unsigned k_rounds = 16;  // of UCX's progress in one of ours, while th
 }  // namespace
 
 ucx_wire::ucx_wire(const ucx_context& context, const network_request& request)
-    : context_(context), peers_(request.nodes) {
+    : context_(context), token_(request.token), peers_(request.nodes) {
   ucp_worker_params_t parameters{};
   parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
   parameters.thread_mode = UCS_THREAD_MODE_SERIALIZED;
@@ -79,7 +79,7 @@ void ucx_wire::send(std::uint32_t node, const message_label& label, std::uint64_
   }
   soil(p);
   operation* const o = take_operation(p, sent);
-  o->head = {label, p.sent++};
+  o->head = {label, p.sent++, token_};
   ucp_request_param_t parameters{};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
   parameters.flags = UCP_AM_SEND_FLAG_EAGER;
@@ -107,6 +107,7 @@ ucs_status_t ucx_wire::on_message(void* self, const void* header, std::size_t he
   heading head{};
   if (header_bytes != sizeof head) return UCS_OK;
   std::memcpy(&head, header, sizeof head);
+  if (head.token != w.token_) return UCS_OK;                                    // a stranger's
   if (w.user_ == nullptr || head.label.from >= w.peers_.size()) return UCS_OK;  // the end has begun
   peer& p = w.peers_[head.label.from];
   if (head.number != p.taken) [[unlikely]] {
@@ -171,7 +172,7 @@ bool ucx_wire::progress(wire_user& user) noexcept {
   return arrived_;
 }
 
-bool ucx_wire::arm() noexcept { return unflushed_.empty() && ucp_worker_arm(worker_) == UCS_OK; }
+bool ucx_wire::arm() noexcept { return unflushed_.empty() && !news_ && ucp_worker_arm(worker_) == UCS_OK; }
 
 ucx_wire::operation* ucx_wire::take_operation(peer& to, std::atomic<bool>* done) {
   if (free_operations_.empty()) free_operations_.push_back(&operations_.emplace_back());

@@ -56,6 +56,7 @@ private:
   struct heading {
     message_label label;
     std::uint64_t number;  // of this wire's messages to that node
+    std::uint64_t token;   // of the job
   };
   struct peer;
   // Under way. UCX reads the heading until the message has left.
@@ -118,6 +119,7 @@ private:
   void take_waiting(peer& p) noexcept;
 
   const ucx_context& context_;
+  const std::uint64_t token_;
   ucp_worker_h worker_ = nullptr;
   int event_ = -1;
   wire_user* user_ = nullptr;  // within progress() only
