@@ -163,12 +163,13 @@ inline bool all_gone_within(const std::map<int, int>& processes, double seconds)
   return true;
 }
 
-/// What lies in /dev/shm, but for what MPI libraries put there: other tests run at the same time.
+/// What lies in /dev/shm, but for what MPI libraries, and UCX below them, put there: other tests run at the same time.
 inline std::set<std::string> shared_memory_files() {
   std::set<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
     const std::string name = entry.path().filename();
-    if (!name.starts_with("vader_segment") && !name.starts_with("mpich")) found.insert(name);
+    if (!name.starts_with("vader_segment") && !name.starts_with("mpich") && !name.starts_with("ucx_shm_posix"))
+      found.insert(name);
   }
   return found;
 }
