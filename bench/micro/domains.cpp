@@ -80,7 +80,7 @@ domains_plan plan_of(const domains_options& o, const domains_setup& s) {
   p.window = o.window;
   p.seconds = o.measuring.seconds;
   p.bytes = s.what == kind::mask ? std::vector<std::uint32_t>{8} : o.bytes;
-  p.ops = {domains_op::put, domains_op::get, domains_op::add, domains_op::adds, domains_op::add_one};
+  p.ops = {domains_op::put, domains_op::get, domains_op::send, domains_op::add, domains_op::adds, domains_op::add_one};
   return p;
 }
 
@@ -117,7 +117,7 @@ std::string table(const report& r, std::string_view title, const std::vector<row
 
 std::vector<row> all_rows(const std::vector<std::uint32_t>& bytes) {
   std::vector<row> rows;
-  for (const domains_op op : {domains_op::put, domains_op::get})
+  for (const domains_op op : {domains_op::put, domains_op::get, domains_op::send})
     for (const std::uint32_t b : bytes)
       rows.push_back({point(op, b), fmt::format("{} {}", domains_op_name(op), size_text(b))});
   rows.push_back({point(domains_op::add, 8), "add, waited for"});
@@ -177,7 +177,7 @@ std::vector<domains_panel> panels(const report& r, const domains_options& o, con
     domains_panel p{std::move(title), {}, {}};
     for (const column& c : columns) p.places.push_back(c.title);
     for (const domains_op op : ops) {
-      const std::uint32_t bytes = op == domains_op::put || op == domains_op::get ? o.bytes.front() : 8;
+      const std::uint32_t bytes = has_sizes(op) ? o.bytes.front() : 8;
       p.curves.push_back(
           {fmt::format("{} {}", domains_op_name(op), size_text(bytes)), values(what, point(op, bytes), columns)});
     }
@@ -190,14 +190,16 @@ std::vector<domains_panel> panels(const report& r, const domains_options& o, con
   if (!plain.empty()) {
     all.push_back(panel("latency in us, against domains", "latency_us", plain, {put, get, add}));
     all.push_back(panel("rate in Mops/s, all workers, against domains", "rate", plain, {put, get, adds, add_one}));
-    domains_panel sizes{"rate of puts in Mops/s, against size", {}, {}};
-    for (const std::uint32_t b : o.bytes) sizes.places.push_back(size_text(b));
-    for (const column& c : plain) {
-      domains_curve curve{c.title, {}};
-      for (const std::uint32_t b : o.bytes) curve.values.push_back(median(r, "rate", point(put, b), c.name));
-      sizes.curves.push_back(std::move(curve));
+    for (const domains_op op : {put, send}) {
+      domains_panel sizes{fmt::format("rate of {} in Mops/s, against size", domains_op_name(op)), {}, {}};
+      for (const std::uint32_t b : o.bytes) sizes.places.push_back(size_text(b));
+      for (const column& c : plain) {
+        domains_curve curve{c.title, {}};
+        for (const std::uint32_t b : o.bytes) curve.values.push_back(median(r, "rate", point(op, b), c.name));
+        sizes.curves.push_back(std::move(curve));
+      }
+      all.push_back(std::move(sizes));
     }
-    all.push_back(std::move(sizes));
   }
   if (!masks.empty()) all.push_back(panel("latency in us, against the mask", "latency_us", masks, {put, get, add}));
   return all;
@@ -260,6 +262,8 @@ int run_domains(domains_options o) {
   std::vector<row> messages;
   for (const std::uint32_t b : sizes) messages.push_back({fmt::format("message.{}", b), "message " + size_text(b)});
   text += table(r, "MPI, THREAD_MULTIPLE", messages, mpi_columns);
+  if (one_sided && o.memory == "network")
+    text += "\nput and get reach memory that UCX has allocated; --memory node: memory as in other jobs\n";
   if (!setups.empty() && !one_sided)
     text += fmt::format("\ntransport {} has no one-sided operations: put and get are not measured\n", o.transport);
   if (beside && programs.empty())
@@ -286,7 +290,7 @@ subcommand_body declare_domains(CLI::App& app) {
       ->check(CLI::Range(1U, 64U))
       ->capture_default_str();
   app.add_option("--domains", o->domains, "how many the workers share (1 to workers)")->delimiter(',');
-  app.add_option("--bytes", o->bytes, "sizes of put and get, multiples of 8 up to 8 MiB")
+  app.add_option("--bytes", o->bytes, "sizes of put, get and send, multiples of 8 up to 8 MiB")
       ->delimiter(',')
       ->check(CLI::Range(8U, 8U << 20));
   app.add_option("--masks", o->masks, "with all messages through domain 0: powers of two less 1")

@@ -19,16 +19,19 @@ namespace shoal::bench {
 enum class domains_op : std::uint8_t {
   put,      // one-sided: the last node does nothing
   get,      // the same
+  send,     // a message of so many bytes that is executed there, which copies them, and acknowledged
   add,      // a message that is executed there and acknowledged, one at a time
   adds,     // many of them travel together
   add_one,  // each travels by itself
 };
 std::string_view domains_op_name(domains_op op) noexcept;
+/// Whether it is measured with each size.
+inline bool has_sizes(domains_op op) noexcept { return op <= domains_op::send; }
 
 /// What one job measures. The first `initiators` nodes work, all their workers at once, on the last node.
 struct domains_plan {
   std::vector<domains_op> ops;
-  std::vector<std::uint32_t> bytes{8};  // of put and get
+  std::vector<std::uint32_t> bytes{8};  // of put, get and send
   unsigned initiators = 1;
   unsigned window = 64;  // one-sided operations under way per worker
   double seconds = 0.02;

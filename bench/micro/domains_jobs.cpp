@@ -87,6 +87,7 @@ std::vector<std::string> environment_of(const domains_setup& s, const std::strin
           set("DOMAINS", s.what == kind::threads ? s.count
                          : processes             ? 1
                                                  : s.workers),
+          set("ONE_SIDED", "1G"),  // what is sent goes by messages
           set("MESSAGES", s.what == kind::mask ? "domain_0" : "own"),
           set("POLL_MASK", s.what == kind::mask ? s.count : 0),
           set("SHARED_CONTEXT", s.what == kind::shared ? "on" : "off")};

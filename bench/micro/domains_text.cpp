@@ -13,7 +13,7 @@
 namespace shoal::bench {
 namespace {
 
-constexpr std::array<std::string_view, 5> k_names = {"put", "get", "add", "adds", "add_one"};
+constexpr std::array<std::string_view, 6> k_names = {"put", "get", "send", "add", "adds", "add_one"};
 
 [[noreturn]] void refuse(std::string_view what) {
   throw error(errc::invalid_argument, fmt::format("'{}' is nothing that a job of shoal bench domains is told", what));

@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -47,6 +48,7 @@ struct domain_task {
 
   bool is_one_sided() const noexcept { return op == domains_op::put || op == domains_op::get; }
   std::uint64_t words_used() const noexcept {
+    if (op == domains_op::send) return bytes / sizeof(std::uint64_t);
     return is_one_sided() ? std::uint64_t{window} * bytes / sizeof(std::uint64_t) : k_added_elements;
   }
   std::uint64_t first_word(std::uint64_t initiator) const noexcept {
@@ -119,6 +121,19 @@ void copy_one_sided(const domain_task& m, std::uint64_t first_word, tally& t) {
   t.operations = ended;
 }
 
+void copy_by_messages(const domain_task& m, std::uint64_t first_word, tally& t) {
+  const std::uint64_t first = m.target * (m.words.size() / node_count()) + first_word;
+  const std::span<const std::uint64_t> mine(own_words(m) + first_word, m.words_used());
+  const std::uint64_t until_ns = t.first_ns + m.lasts_ns;
+  do {
+    if (m.window == 1)
+      m.words.put(first, mine);
+    else
+      m.words.async_put(first, mine);
+  } while (++t.operations, base::now_ns() < until_ns);
+  wait();
+}
+
 void add_by_messages(const domain_task& m, std::uint64_t first_word, tally& t) {
   const std::uint64_t first = m.target * (m.words.size() / node_count()) + first_word;
   const std::uint64_t until_ns = t.first_ns + m.lasts_ns;
@@ -150,6 +165,8 @@ tally initiate(const domain_task& m, std::uint64_t initiator) {
   t.first_ns = base::now_ns();
   if (m.is_one_sided())
     copy_one_sided(m, first, t);
+  else if (m.op == domains_op::send)
+    copy_by_messages(m, first, t);
   else
     add_by_messages(m, first, t);
   t.last_ns = base::now_ns();
@@ -219,7 +236,7 @@ std::uint64_t read_target(const domain_task& m, std::uint64_t initiators) {
   for (std::uint64_t k = 0; k < initiators; ++k)
     for (std::uint64_t i = 0; i < m.words_used(); ++i) {
       const std::uint64_t word = own_words(m)[m.first_word(k) + i];
-      if (m.op == domains_op::put)
+      if (m.op == domains_op::put || m.op == domains_op::send)
         answer += word != value_of(m.seed, m.first_word(k) + i) ? 1 : 0;
       else
         answer += word;
@@ -234,7 +251,7 @@ struct domain_sample {
 
 domain_sample measure_once(domain_task m, unsigned initiating_nodes) {
   const std::uint64_t initiators = std::uint64_t{initiating_nodes} * worker_count();
-  const bool put = m.op == domains_op::put;
+  const bool put = m.op == domains_op::put || m.op == domains_op::send;
   const auto prepare = [m, initiators](bool filled) { prepare_here(m, initiators, filled); };
   on(m.target, [prepare, get = m.op == domains_op::get] { prepare(get); });
   for (std::uint32_t n = 0; n < initiating_nodes; ++n) on(n, [prepare, put] { prepare(put); });
@@ -252,7 +269,7 @@ domain_sample measure_once(domain_task m, unsigned initiating_nodes) {
     r.wrong = fmt::format("{} words that were got are not those there", r.sum.wrong);
   else if (put && found != 0)
     r.wrong = fmt::format("{} words there are not what was put", found);
-  else if (!m.is_one_sided() && found != r.sum.operations)
+  else if (!m.is_one_sided() && !put && found != r.sum.operations)
     r.wrong = fmt::format("{} additions of one left a sum of {}", r.sum.operations, found);
   return r;
 }
@@ -275,7 +292,7 @@ std::vector<domains_value> measure_domains(const domains_plan& plan, bool& one_s
   for (const domains_op op : plan.ops) {
     m.op = op;
     if (m.is_one_sided() && !one_sided) continue;
-    for (const std::uint32_t bytes : m.is_one_sided() ? plan.bytes : std::vector<std::uint32_t>{8}) {
+    for (const std::uint32_t bytes : has_sizes(op) ? plan.bytes : std::vector<std::uint32_t>{8}) {
       domains_value v{.op = op, .bytes = bytes, .correct = true, .said = "memory held what was put, got and added"};
       m.bytes = bytes;
       const auto once = [&](unsigned window) {
@@ -288,7 +305,7 @@ std::vector<domains_value> measure_domains(const domains_plan& plan, bool& one_s
         }
         return r.sum;
       };
-      if (m.is_one_sided() || op == domains_op::add) {
+      if (has_sizes(op) || op == domains_op::add) {
         const tally t = once(1);
         const auto operations = static_cast<double>(std::max<std::uint64_t>(t.operations, 1));
         v.latency_us = static_cast<double>(t.busy_ns) / operations * 1e-3;

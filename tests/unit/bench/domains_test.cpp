@@ -28,7 +28,7 @@ std::vector<domains_value> measure(const char* transport, const char* domains, c
   s.set("domains", domains);
   s.set("messages", messages);
   domains_plan plan;
-  plan.ops = {put, get, add, adds, add_one};
+  plan.ops = {put, get, send, add, adds, add_one};
   plan.bytes = {8, 65536};
   plan.initiators = initiators;
   plan.window = 8;
@@ -43,7 +43,7 @@ std::vector<domains_value> measure(const char* transport, const char* domains, c
             0);
   for (const domains_value& v : values) {
     EXPECT_TRUE(v.correct) << v.said;
-    EXPECT_EQ(v.latency_us > 0, v.op == put || v.op == get || v.op == add) << v.text();
+    EXPECT_EQ(v.latency_us > 0, has_sizes(v.op) || v.op == add) << v.text();
     EXPECT_EQ(v.mops > 0, v.op != add) << v.text();
   }
   return values;
@@ -52,7 +52,7 @@ std::vector<domains_value> measure(const char* transport, const char* domains, c
 TEST(domains_bench, where_nothing_is_one_sided_messages_are_measured) {
   for (const unsigned initiators : {1U, 2U}) {
     bool one_sided = true;
-    EXPECT_EQ(measure("inproc", "0", "own", initiators, one_sided).size(), 3U);
+    EXPECT_EQ(measure("inproc", "0", "own", initiators, one_sided).size(), 5U);
     EXPECT_FALSE(one_sided);
   }
 }
@@ -65,7 +65,7 @@ TEST(domains_bench, what_was_put_got_and_added_over_a_network_library_is_compare
   }
   for (const auto& [domains, messages] : {std::pair{"1", "own"}, std::pair{"2", "own"}, std::pair{"2", "domain_0"}}) {
     bool one_sided = false;
-    EXPECT_EQ(measure("ucx", domains, messages, 1, one_sided).size(), 7U) << domains << messages;
+    EXPECT_EQ(measure("ucx", domains, messages, 1, one_sided).size(), 9U) << domains << messages;
     EXPECT_TRUE(one_sided);
   }
 }

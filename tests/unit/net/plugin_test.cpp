@@ -365,6 +365,29 @@ TEST_P(plugins, channels_stand_on_it) {
   run_channels(*plugin_, 1);
 }
 
+// Counts what is handed over.
+struct counting final : wire_user {
+  unsigned arrivals = 0;
+  bool arrived(const arrival&) noexcept override { return ++arrivals == 0; }
+  void unreachable(std::uint32_t, const char* why) noexcept override { ADD_FAILURE() << why; }
+};
+
+TEST_P(plugins, messages_of_strangers_are_dropped) {
+  INSIDE_ONLY();
+  if (std::string_view(GetParam()) != "ucx") GTEST_SKIP() << "an MPI knows its own processes";
+  for (const bool stranger : {false, true}) {
+    cluster c(*plugin_, 2, 1, 0, [stranger](network_request& r) { r.token = stranger ? r.node + 1 : 1; });
+    c.nodes[0]->at(0).send(1, {.lane = 0, .kind = 2, .unused = 0, .from = 0}, nullptr, 0, nullptr);
+    counting sender, receiver;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(stranger ? 200 : 20'000);
+    while (receiver.arrivals == 0 && std::chrono::steady_clock::now() < end) {
+      c.nodes[0]->at(0).progress(sender);
+      c.nodes[1]->at(0).progress(receiver);
+    }
+    EXPECT_EQ(receiver.arrivals, stranger ? 0U : 1U);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(all, plugins, testing::Values("ucx", "mpi_openmpi", "mpi_mpich"),
                          [](const auto& plugin) { return std::string(plugin.param); });
 

@@ -32,7 +32,8 @@ TEST(bench_domains, threads_processes_and_masks_over_ucx_are_compared_and_writte
       ASSERT_TRUE(report["metrics"].contains(std::string(point) + column)) << point << column;
       EXPECT_GT(report["metrics"][std::string(point) + column]["median"], 0);
     }
-  EXPECT_TRUE(report["metrics"].contains("rate.put.4096.domains_2"));
+  for (const char* point : {"rate.put.4096.domains_2", "rate.send.4096.domains_2", "latency_us.send.8.processes_1"})
+    EXPECT_TRUE(report["metrics"].contains(point)) << point;
 }
 
 TEST(bench_domains, over_mpi_it_says_that_nothing_is_one_sided) {

@@ -3,9 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <shoal/error.hpp>
+#include <thread>
 
 namespace shoal::net {
 namespace {
@@ -48,12 +55,45 @@ private:
   std::vector<const char*> made_;
 };
 
-void finalize() {
+// Ends the process, with its own status, if it does not end by itself in time.
+class end_limit {
+public:
+  explicit end_limit(int status) : thread_([this, status] { wait(status); }) {}
+  ~end_limit() {
+    {
+      const std::lock_guard guard(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+  end_limit(const end_limit&) = delete;
+  end_limit& operator=(const end_limit&) = delete;
+
+private:
+  static constexpr std::chrono::seconds k_limit{5};
+  void wait(int status) {
+    std::unique_lock guard(mutex_);
+    if (changed_.wait_for(guard, k_limit, [this] { return ended_; })) return;
+    std::fputs("shoal: MPI_Finalize does not end, though all processes are in it; this one leaves\n", stderr);
+    std::fflush(nullptr);
+    ::_exit(status);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+void finalize(int status, void*) {
   int ended = 0;
   MPI_Finalized(&ended);
   if (ended != 0) return;
-  // All at once: in MPICH's end over UCX and TCP one waits for another's answer that waits elsewhere already.
+  // In MPICH's end over UCX and TCP one waits for another's answer that waits elsewhere already, without looking. All at
+  // once makes that rare.
   MPI_Barrier(MPI_COMM_WORLD);
+  const end_limit limit(status);
   MPI_Finalize();
 }
 
@@ -88,7 +128,7 @@ mpi_library::mpi_library() {
   } else {
     const preferred_settings while_it_starts;
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "start");
-    std::atexit(finalize);
+    ::on_exit(finalize, nullptr);
   }
   // Who has started it himself calls it, too, and knows nothing of our lock.
   if (level < (running != 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED))
