@@ -214,6 +214,9 @@ void require_alone(const domains_options& o) {
   for (const unsigned d : o.domains)
     if (d == 0 || d > o.workers)
       throw error(errc::invalid_argument, fmt::format("--domains {}: from 1 to the {} workers", d, o.workers));
+  for (const unsigned mask : o.masks)
+    if ((mask & (mask + 1)) != 0)
+      throw error(errc::invalid_argument, fmt::format("--masks {}: powers of two less 1: 0, 1, 3, 7 ...", mask));
   for (const std::uint32_t b : o.bytes)
     if (b % 8 != 0) throw error(errc::invalid_argument, fmt::format("--bytes {}: multiples of 8", b));
 }
@@ -259,6 +262,11 @@ int run_domains(domains_options o) {
   std::FILE* const out = o.measuring.json == "-" ? stderr : stdout;
   std::string text = table(r, "medians", all_rows(o.bytes), columns_of(setups, false)) +
                      table(r, "all through domain 0", all_rows({8}), columns_of(setups, true));
+  text += fmt::format(
+      "\nlatency: one at a time per worker, less is better; rate: all workers together, more is better. D = n: {} "
+      "workers of one process share n domains; processes: one worker each. The last node is the target. "
+      "send: a message that is copied there and acknowledged; adds together share messages\n",
+      o.workers);
   std::vector<row> messages;
   for (const std::uint32_t b : sizes) messages.push_back({fmt::format("message.{}", b), "message " + size_text(b)});
   text += table(r, "MPI, THREAD_MULTIPLE", messages, mpi_columns);

@@ -17,7 +17,8 @@ public:
 
   int run() {
     while (std::ranges::any_of(processes_, [](const auto& p) { return p.running(); })) step();
-    return status_ != 0 ? status_ : follower_status_;
+    const int found = status_ != 0 ? status_ : follower_status_;
+    return found == 0 && failing_ ? 1 : found;
   }
 
 private:

@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/log.hpp"
 #include "launch/child_watch.hpp"
 #include "launch/control.hpp"
 #include "launch/meeting.hpp"
@@ -158,7 +159,13 @@ int launch_hosts(const hosts_job& job) {
     inputs.push_back(std::move(ours));
   }
   hub_view view(center, hosts, inputs);
-  return watch_children(processes, view, stop, !remote);
+  const int status = watch_children(processes, view, stop, !remote);
+  bool nobody = remote && status == 0;
+  for (unsigned n = 0; n < nodes; ++n) nobody = nobody && center.at(n) == presence::absent;
+  if (nobody)
+    base::say("no node of this job has come: either {} does not start the runtime, or {} did not run it",
+              job.arguments.front(), job.remote_shell);
+  return status;
 }
 
 }  // namespace shoal::launch

@@ -125,7 +125,12 @@ socket socket::connect(const std::string& host, std::uint16_t port, std::int64_t
   int cause = 0;
   for (const addrinfo* at = found.first(); at != nullptr; at = at->ai_next) {
     socket made(open_stream(*at));
-    cause = made.open() ? finish_connecting(made.descriptor(), *at, deadline_ns) : errno;
+    // One that does not answer leaves time for those behind it.
+    std::uint64_t left = 0;
+    for (const addrinfo* one = at; one != nullptr; one = one->ai_next) ++left;
+    const std::uint64_t now_ns = base::now_ns();
+    const std::uint64_t share_ns = now_ns < deadline_ns ? (deadline_ns - now_ns) / left : 0;
+    cause = made.open() ? finish_connecting(made.descriptor(), *at, now_ns + share_ns) : errno;
     if (cause != 0) continue;
     send_at_once(made.descriptor());
     return made;

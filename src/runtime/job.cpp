@@ -184,6 +184,9 @@ int run_in_world(config c, const std::function<int()>& main_task) {
     parts.bases.push_back(n == me.node || c.direct ? segments.back().map() : nullptr);
   }
   parts.segment = &segments[me.node];
+  if (me.node == 0)
+    base::verbose("{} nodes of {} workers on 1 machine, started by shoal run, over shm{}", me.nodes, c.workers,
+                  c.direct ? ": memory mapped" : ": messages only");
   node here(std::move(parts));
   const service watcher({&here}, std::make_unique<world_watch>(world, me.node, me.nodes), me.node);
   // From the moment that this node's workers have stopped, also if the main task threw, its end is as it should be. If

@@ -49,6 +49,9 @@ int start_job(const config& c, const start_request& request) {
     job.environment = request.environment;
     return launch::launch_local(job);
   }
+  if (c.transport == "shm")
+    throw error(errc::invalid_argument,
+                "transport shm is for nodes that shoal run starts on this machine; leave --hosts out, or use ucx");
   std::vector<std::string> environment = request.environment;
   environment.push_back("SHOAL_TRANSPORT=" + c.transport);
   if (c.transport == "mpi") {

@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "machine/entropy.hpp"
+#include "machine/memory_info.hpp"
 #include "net/plugin.hpp"
 #include "shoal/error.hpp"
 
@@ -81,6 +82,13 @@ std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, 
         errc::invalid_argument,
         "SHOAL_NETWORK_MEMORY=on needs SHOAL_TRANSPORT=ucx and SHOAL_DIRECT=off: only UCX allocates, and what it "
         "has allocated the nodes of a machine do not map");
+  if (const std::uint64_t free = machine::memory_info().usable_bytes();
+      c.network_memory && segment.capacity() > free / (2 * nodes))
+    throw error(
+        errc::out_of_memory,
+        fmt::format("SHOAL_NETWORK_MEMORY=on takes all of SHOAL_SEGMENT at once, and {} for each of {} nodes is "
+                    "more than half of the {} that are free; set SHOAL_SEGMENT to what the arrays need, as 256M",
+                    machine::describe_bytes(segment.capacity()), nodes, machine::describe_bytes(free)));
   auto opened = find_plugin(c, c.transport).open(request);
   if (c.network_memory) segment.yield_mapping();
   return opened;

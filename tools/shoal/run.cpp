@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "base/settings.hpp"
 #include "launch/hosts_launch.hpp"
@@ -20,9 +21,9 @@ struct run_request {
   std::string transport = "auto";
   std::string direct = "on";
   std::string steal;
-  unsigned domains = 0;  // 0: not said
+  std::optional<unsigned> domains;
   std::string progress;
-  unsigned helpers = 0;
+  std::optional<unsigned> helpers;
   bool verbose = false;
   std::string hosts;
   std::string remote_shell = "ssh";
@@ -36,9 +37,9 @@ std::vector<std::string> environment_of(const run_request& request) {
   if (request.workers != 0) result.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
   result.push_back("SHOAL_DIRECT=" + request.direct);
   if (!request.steal.empty()) result.push_back("SHOAL_STEAL=" + request.steal);
-  if (request.domains != 0) result.push_back("SHOAL_DOMAINS=" + std::to_string(request.domains));
+  if (request.domains) result.push_back("SHOAL_DOMAINS=" + std::to_string(*request.domains));
   if (!request.progress.empty()) result.push_back("SHOAL_PROGRESS=" + request.progress);
-  if (request.helpers != 0) result.push_back("SHOAL_HELPERS=" + std::to_string(request.helpers));
+  if (request.helpers) result.push_back("SHOAL_HELPERS=" + std::to_string(*request.helpers));
   if (request.verbose) result.emplace_back("SHOAL_LOG=verbose");
   return result;
 }
@@ -77,14 +78,14 @@ subcommand_body declare_run(CLI::App& app) {
   app.add_option("--steal", request->steal, "whom workers steal from: a victim policy, also one that PROGRAM adds")
       ->type_name("POLICY");
   app.add_option("--domains", request->domains,
-                 "endpoints per node over ucx and mpi; fewer than workers: they share them (default: one each)")
-      ->check(CLI::Range(1U, 1024U));
+                 "endpoints per node over ucx and mpi; fewer than workers: they share them (default 0: one each)")
+      ->check(CLI::Range(0U, 1024U));
   app.add_option("--progress", request->progress,
                  "who moves messages over ucx and mpi: each worker its own, or a thread for all (server)")
       ->check(CLI::IsMember({"workers", "server"}));
   app.add_option("--helpers", request->helpers,
                  "threads per node that only execute commands on its memory, for workers that compute for long")
-      ->check(CLI::Range(1U, 64U));
+      ->check(CLI::Range(0U, 64U));
   app.add_flag("-v,--verbose", request->verbose, "say what was found: nodes, machines, transport");
   auto* hosts =
       app.add_option("--hosts", request->hosts, "machines to run on, separated by commas; through --remote-shell")

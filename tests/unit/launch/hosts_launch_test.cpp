@@ -177,12 +177,14 @@ TEST_P(hosts_launch, programs_that_are_no_nodes_simply_run) {
   j.arguments = {"printf", "%s|", "a b", "it's", "new\nline", "$HOME", ""};
   const auto [status, text] = run(j);
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(text, "a b|it's|new\nline|$HOME||a b|it's|new\nline|$HOME||");
+  const std::string printed = "a b|it's|new\nline|$HOME||a b|it's|new\nline|$HOME||";
+  EXPECT_EQ(text.substr(0, printed.size()), printed);
+  EXPECT_EQ(text.find("no node of this job has come") != text.npos, GetParam());
   j.arguments = {"sh", "-c", "echo $ODD; pwd; cat"};
   j.environment = {"ODD=it's  \"odd\""};
   j.nodes = 1;
   if (GetParam()) {
-    EXPECT_EQ(run(j).second, "it's \"odd\"\n" + fs::current_path().string() + "\n");
+    EXPECT_TRUE(run(j).second.starts_with("it's \"odd\"\n" + fs::current_path().string() + "\n"));
   }
 }
 
