@@ -8,7 +8,8 @@ namespace {
 
 constexpr subcommand k_subcommands[] = {
     {"info", "show machine, topology, pages, limits and settings", "shoal info", declare_info},
-    {"run", "run a program on several nodes, here or on other hosts", "shoal run -n 2 -- ./program argument", declare_run},
+    {"run", "run a program on several nodes, here or on other hosts", "shoal run -n 2 -- ./program argument",
+     declare_run},
     {"bfs", "breadth-first search of a graph, validated",
      "shoal bfs --kronecker 18 -n 2\n  shoal bfs data/debian-bookworm.txt.zst --directed reverse --root libc6",
      declare_bfs},
