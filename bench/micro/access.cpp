@@ -44,7 +44,7 @@ struct traffic_counts {
   static traffic_counts here() {
     traffic_counts t;
     auto& pool = sched::this_worker()->owner();
-    auto& ports = static_cast<remote::node_ports&>(pool.above());
+    auto& ports = static_cast<remote::node_ports&>(pool.hooks());
     for (unsigned w = 0; w < pool.size(); ++w) {
       const auto& b = ports.at(w).flushes().buffers;
       t.full += b[static_cast<std::size_t>(aggregate::reason::full)];

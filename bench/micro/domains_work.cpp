@@ -76,7 +76,7 @@ struct tally {
 
 net::domain& domain_here() {
   sched::worker& w = *sched::this_worker();
-  return static_cast<remote::node_ports&>(w.owner().above()).at(worker_id()).domain();
+  return static_cast<remote::node_ports&>(w.owner().hooks()).at(worker_id()).domain();
 }
 
 std::uint64_t* own_words(const domain_task& m) { return m.words.local().data(); }

@@ -86,7 +86,7 @@ private:
 template <detail::task_body F>
 auto async(const char* name, F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
   using result = std::invoke_result_t<std::decay_t<F>&>;
-  detail::worker_face& w = detail::worker_here();
+  detail::worker_base& w = detail::worker_here();
   auto* const made =
       detail::make_state<detail::async_state<result, std::decay_t<F>>>(std::in_place, std::forward<F>(f));
   made->name = name;

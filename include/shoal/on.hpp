@@ -18,7 +18,7 @@
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/detail/port.hpp"
-#include "shoal/detail/unwatched.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 #include "shoal/sync.hpp"
 
 namespace shoal {
@@ -136,7 +136,7 @@ requires std::invocable<F&>
 void async_at(std::uint32_t node, const F& f) {
   using packing = detail::packed<F>;
   static_assert(packing::k_words <= 64, "what async_at sends should be small");
-  detail::worker_face& w = detail::worker_here();
+  detail::worker_base& w = detail::worker_here();
   SHOAL_ASSERT(node < node_count(), "there is no such node");
   detail::check_capture(f);
   if (node == static_cast<detail::port*>(w.port)->node) {
@@ -148,7 +148,7 @@ void async_at(std::uint32_t node, const F& f) {
     return;
   }
   static const std::uint64_t code = detail::code_of(&detail::receive_in_place<F>);
-  const detail::unwatched quiet;
+  const detail::tsan_ignore_scope ignore;
   detail::stream& s = detail::begin_message(w, node, code, packing::k_words);
   packing::write(f, s.cursor);
   s.cursor += packing::k_words;

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "shoal/detail/unwatched.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 #include "shoal/profile.hpp"
 
 namespace shoal {
@@ -55,15 +55,16 @@ struct promised final : submission {
     try {
       if constexpr (std::is_void_v<R>) {
         call(body);
-        const unwatched quiet;  // the standard library keeps thread-local notes, which TSan takes for the stack's
+        const tsan_ignore_scope
+            ignore;  // the standard library keeps thread-local notes, which TSan takes for the stack's
         result.set_value();
       } else {
         R&& value = call(body);
-        const unwatched quiet;
+        const tsan_ignore_scope ignore;
         result.set_value(std::forward<R>(value));
       }
     } catch (...) {
-      const unwatched quiet;
+      const tsan_ignore_scope ignore;
       result.set_exception(std::current_exception());
     }
   }

@@ -39,7 +39,7 @@ class join_counter {
 public:
   /// Waiter, or another task of his worker.
   void add(std::int64_t tasks = 1) noexcept {
-    const unwatched quiet;
+    const tsan_ignore_scope ignore;
     begun_ += tasks;
   }
   /// A task that is counted and has not ended: adds one more. Any worker; for a waiter who waits for all.
@@ -57,13 +57,13 @@ public:
   bool announced() const noexcept { return announced_; }
   /// Waiter, or another task of his worker: whether he is waiting, so that only add_elsewhere() still counts.
   bool awaited() const noexcept {
-    const unwatched quiet;
+    const tsan_ignore_scope ignore;
     return waiter_ != nullptr;
   }
   bool nothing_begun() const noexcept { return begun() == 0; }
   /// Waiter only: how many that were added have not been waited for.
   std::int64_t begun() const noexcept {
-    const unwatched quiet;
+    const tsan_ignore_scope ignore;
     return begun_;
   }
 
@@ -120,7 +120,7 @@ inline void settle(std::uint64_t issued_before) noexcept {
 }
 
 /// Offers `t` as of other than normal priority.
-void spawn_apart(worker_face& w, task& t, priority p);
+void spawn_apart(worker_base& w, task& t, priority p);
 
 }  // namespace detail
 
@@ -138,13 +138,13 @@ public:
   /// Offers `f` to this worker and to thieves. Its exception, if any, is thrown by wait().
   template <detail::task_body F>
   void run(F&& f) {
-    begin(std::forward<F>(f), [](detail::worker_face& w, detail::task& t) { detail::spawn(w, t); });
+    begin(std::forward<F>(f), [](detail::worker_base& w, detail::task& t) { detail::spawn(w, t); });
   }
   /// The same, to begin before or after others (see priority).
   template <detail::task_body F>
   void run(priority p, F&& f) {
     if (p == priority::normal) return run(std::forward<F>(f));
-    begin(std::forward<F>(f), [p](detail::worker_face& w, detail::task& t) { detail::spawn_apart(w, t, p); });
+    begin(std::forward<F>(f), [p](detail::worker_base& w, detail::task& t) { detail::spawn_apart(w, t, p); });
   }
 
   /// Returns when all tasks of the group have ended; rethrows the first exception among them. May switch. Runs those
@@ -205,15 +205,15 @@ private:
   template <class F, class Offer>
   void begin(F&& f, Offer offer) {
     using body = std::decay_t<F>;
-    using homely = child_of<body, true>;
-    detail::worker_face& w = detail::worker_here();
+    using inline_child = child_of<body, true>;
+    detail::worker_base& w = detail::worker_here();
     const bool mine = is_mine(w);
     // The first children since the last wait lie in the group itself, if they fit: most groups have few.
-    if constexpr (sizeof(homely) <= k_home_bytes && alignof(homely) <= alignof(std::max_align_t)) {
+    if constexpr (sizeof(inline_child) <= k_home_bytes && alignof(inline_child) <= alignof(std::max_align_t)) {
       constexpr std::size_t k_bytes =
-          (sizeof(homely) + alignof(std::max_align_t) - 1) & ~(alignof(std::max_align_t) - 1);
-      if (std::byte* const place = mine ? take_home(k_bytes) : nullptr; place != nullptr) {
-        auto* const c = ::new (place) homely(*this, std::forward<F>(f));
+          (sizeof(inline_child) + alignof(std::max_align_t) - 1) & ~(alignof(std::max_align_t) - 1);
+      if (std::byte* const place = mine ? allocate_inline(k_bytes) : nullptr; place != nullptr) {
+        auto* const c = ::new (place) inline_child(*this, std::forward<F>(f));
         try {
           offer(w, *c);
         } catch (...) {  // no memory for a longer deque
@@ -237,7 +237,7 @@ private:
 
   // Otherwise it is one of the group's own tasks, on another worker or while the group is waited for, that begins
   // another one. It is counted and has not ended, so the group cannot be over.
-  bool is_mine(const detail::worker_face& w) noexcept {
+  bool is_mine(const detail::worker_base& w) noexcept {
     if (user_ != nullptr) return user_ == &w && !join_.awaited();
     user_ = &w;
     home_used_ = 0;
@@ -245,8 +245,8 @@ private:
   }
 
   // Room for a child; nullptr if there is not enough.
-  std::byte* take_home(std::size_t bytes) noexcept {
-    const detail::unwatched quiet;
+  std::byte* allocate_inline(std::size_t bytes) noexcept {
+    const detail::tsan_ignore_scope ignore;
     const std::size_t place = home_used_;
     if (place > k_home_bytes - bytes) return nullptr;
     home_used_ = static_cast<std::uint32_t>(place + bytes);
@@ -254,7 +254,7 @@ private:
   }
 
   template <class Child, class F>
-  Child* make(detail::worker_face& w, F&& f) {
+  Child* make(detail::worker_base& w, F&& f) {
     void* const place = detail::allocate_for<Child>(w);
     if constexpr (std::is_nothrow_constructible_v<Child, task_group&, F>) {
       return ::new (place) Child(*this, std::forward<F>(f));
@@ -275,7 +275,7 @@ private:
   detail::first_exception exception_;
   // The worker whose tasks may use what is not atomic here: that of the task that began the first child. The same for
   // as long as there are children, who may read it.
-  const detail::worker_face* user_ = nullptr;
+  const detail::worker_base* user_ = nullptr;
   std::uint32_t home_used_ = 0;  // bytes
   alignas(std::max_align_t) std::byte home_[k_home_bytes];
 };

@@ -61,7 +61,7 @@ public:
   }
 
   bool try_lock() noexcept {
-    const detail::unwatched quiet;
+    const detail::tsan_ignore_scope ignore;
     place& p = here();
     if (p.wanted) return false;
     p.wanted = lock_.try_lock();
@@ -99,7 +99,7 @@ private:
   }
 
   bool queues_here(waiter& me) noexcept {
-    const detail::unwatched quiet;
+    const detail::tsan_ignore_scope ignore;
     place& p = here();
     if (!std::exchange(p.wanted, true)) return false;
     me.task = detail::this_task();
@@ -110,7 +110,7 @@ private:
 
   // True: `next` has the lock. False: it must be given back, and `next`, if any, asks for it.
   bool hands_over_here(detail::suspended*& next) noexcept {
-    const detail::unwatched quiet;
+    const detail::tsan_ignore_scope ignore;
     place& p = here();
     waiter* const first = p.first;
     if (first == nullptr) {

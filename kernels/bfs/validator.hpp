@@ -4,7 +4,7 @@
 // edges, and reports which tree edges its edges confirm.
 // Who may call: a task; check() switches. The graph must have been built with keep_edges.
 // Memory per node: 16 bytes per vertex of the whole graph and a bit more, which bounds the graphs that can be validated
-// this way; larger ones need rules checked by gathering the ends of edges only.
+// this way; larger ones need rules checked by external_nodes the ends of edges only.
 // Shown by tests/cluster/bfs_test.cpp (also that it finds trees that are wrong).
 #pragma once
 

@@ -7,7 +7,7 @@
 #include "array/node_memory.hpp"
 #include "shoal/detail/array_access.hpp"
 #include "shoal/detail/call.hpp"
-#include "shoal/detail/unwatched.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 
 namespace shoal::detail {
 namespace {
@@ -61,7 +61,7 @@ enum class source { own, shared };
 
 void put_pieces(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit,
                 source kind) {
-  const unwatched quiet;
+  const tsan_ignore_scope ignore;
   port& p = this_port();
   ++p.async_issued;
   for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {
@@ -157,7 +157,7 @@ std::size_t copy_part(std::uint32_t, std::span<const std::uint64_t> arguments, s
 }  // namespace
 
 void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::uint64_t count, unsigned unit) {
-  const unwatched quiet;
+  const tsan_ignore_scope ignore;
   port& p = this_port();
   ++p.async_issued;
   for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {

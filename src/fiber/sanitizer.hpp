@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-#include "shoal/detail/unwatched.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 
 #if SHOAL_TSAN
 #include <sanitizer/tsan_interface.h>
@@ -25,7 +25,7 @@ namespace shoal::fiber {
 
 using shoal::detail::acquire_from;
 using shoal::detail::release_to;
-using shoal::detail::unwatched;
+using shoal::detail::tsan_ignore_scope;
 
 /// The contrary, inside the scheduler: the program's own code runs while it lives.
 class watched {
@@ -51,7 +51,7 @@ public:
 struct shadow {
 #if SHOAL_TSAN
   void* tsan = nullptr;
-  bool unwatched_for_ever = false;  // its first function stands inside `unwatched` and never returns
+  bool unwatched_for_ever = false;  // its first function stands inside `tsan_ignore_scope` and never returns
 #endif
 #if SHOAL_ASAN
   void* fake_stack = nullptr;

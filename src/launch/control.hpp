@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the processes of a job that share no memory find, greet and watch each other: each has one connection (TCP) to
-// the hub, which runs in the launcher (`shoal run --hosts`) or beside node 0. Only bytes that say who, where and whether
-// still alive travel here; everything else goes over the network of net/.
+// the hub, which runs in the launcher (`shoal run --hosts`) or beside node 0. Only bytes that say who, where and
+// whether still alive travel here; everything else goes over the network of net/.
 // Who may call: the thread that makes the job until the service thread takes over; then watch() and leave() that
 // thread. Blocks its thread; never called by tasks.
 // Guarantees: exchange() gives all nodes the same parts; where a node is lost meanwhile it may return on some and throw
-// on the others; a node that ends, is stopped, or is cut off for longer
-// than the limit is announced to all once; a connection without the job's secret is refused and logged.
+// on the others; a node that ends, is stopped, or is cut off for longer than the limit is announced to all once; a
+// connection without the job's secret is refused and logged.
 // Shown by tests/unit/launch/control_test.cpp, tests/cluster/transports_test.cpp.
 #pragma once
 

@@ -4,7 +4,8 @@
 // Who may call: the command line, from its main thread. Blocks it.
 // Guarantees: as launch_local: it returns when all processes have ended; when one ends early the others are told at
 // once, have k_grace_ns to leave by themselves, and are killed then, on other machines too. The job's secret is in no
-// command line and in no environment but the nodes' and that of what they start. Shown by tests/unit/launch/hosts_launch_test.cpp.
+// command line and in no environment but the nodes' and that of what they start.
+// Shown by tests/unit/launch/hosts_launch_test.cpp.
 #pragma once
 
 #include <cstdint>

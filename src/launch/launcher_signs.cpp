@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "launch/meeting.hpp"
+#include "launch/rendezvous.hpp"
 #include "launch/siphash.hpp"
 #include "machine/environment.hpp"
 #include "machine/process.hpp"
@@ -43,17 +43,17 @@ bool same_number(const char* one, const char* other) {
 
 }  // namespace
 
-bool seems_gathered() {
+bool is_externally_launched() {
   if (!somebody_started_us()) return false;
   const bool inherited = value_of(k_taken_variable).ends_with(place_shown());
-  return !inherited || gathered_place_taken();
+  return !inherited || external_place_taken();
 }
 
-void take_gathered_place() {
+void take_external_place() {
   machine::set_variable(k_taken_variable, std::to_string(machine::own_pid()) + " " + place_shown());
 }
 
-bool gathered_place_taken() {
+bool external_place_taken() {
   return value_of(k_taken_variable) == std::to_string(machine::own_pid()) + " " + place_shown();
 }
 

@@ -11,11 +11,11 @@ inline constexpr const char* k_taken_variable = "SHOAL_TAKEN";
 
 /// `shoal run --hosts`, PMIx (Open MPI, Slurm), PMI-2 or PMI-1 (MPICH, Slurm). Not what a process that has taken its
 /// place handed down to those that it started itself.
-bool seems_gathered();
+bool is_externally_launched();
 /// To be called before the node joins: the place is this process's. Changes the environment.
-void take_gathered_place();
+void take_external_place();
 /// Whether this process has been, or is, a node.
-bool gathered_place_taken();
+bool external_place_taken();
 
 /// How many processes the launcher has started, as far as it says so; 0: it does not.
 unsigned processes_started();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How launchers tell a process its place in a variable: "node=1 nodes=2 taken=4711". Who may call: anyone, at set-up.
-// Shown by tests/unit/launch/meeting_test.cpp.
+// Shown by tests/unit/launch/rendezvous_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ std::optional<refusal_message> roster::come(const hello_message& hello) {
   const auto other = std::ranges::find_if(members_, [](const member& o) { return o.now != presence::absent; });
   if (other != members_.end()) {
     const hello_message& first = other->hello;
-    if (first.code != hello.code) return refusal_message{errc::mismatch, other_code(hello.node, first.node)};
+    if (first.code != hello.code) return refusal_message{errc::mismatch, code_mismatch(hello.node, first.node)};
     if (first.settings != hello.settings)
       return refusal_message{errc::mismatch,
                              printable(other_settings(hello.node, hello.settings, first.node, first.settings))};

@@ -7,7 +7,7 @@
 
 namespace shoal::launch {
 
-std::string other_code(std::uint32_t node, std::uint32_t than) {
+std::string code_mismatch(std::uint32_t node, std::uint32_t than) {
   return fmt::format(
       "node {} runs another program, or other versions of its libraries, than node {}; start all nodes "
       "from the same build",

@@ -9,7 +9,7 @@
 
 namespace shoal::launch {
 
-std::string other_code(std::uint32_t node, std::uint32_t than);
+std::string code_mismatch(std::uint32_t node, std::uint32_t than);
 std::string other_settings(std::uint32_t node, const std::string& its, std::uint32_t than, const std::string& theirs);
 std::string started_already(std::uint32_t node);
 /// `nodes`: at least one.

@@ -68,7 +68,7 @@ void world::join(const identity& me, std::int64_t timeout_ns) {
       if (now >= deadline_ns) throw error(errc::timeout, not_started({n}, timeout_ns));
       machine::futex_wait(head().changes, seen, static_cast<std::int64_t>(deadline_ns - now), true);
     }
-    if (at(n).code_fingerprint != mine.code_fingerprint) throw error(errc::mismatch, other_code(n, me.node));
+    if (at(n).code_fingerprint != mine.code_fingerprint) throw error(errc::mismatch, code_mismatch(n, me.node));
     if (at(n).settings_fingerprint != mine.settings_fingerprint)
       throw error(errc::mismatch, other_settings(n, at(n).settings, me.node, mine.settings));
   }

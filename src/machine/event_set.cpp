@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -24,13 +22,11 @@ int checked(int result, const char* what) {
 
 }  // namespace
 
-event_set::event_set()
-    : set_(checked(::epoll_create1(EPOLL_CLOEXEC), "make a set of events")),
-      stop_(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "make an event")) {
+event_set::event_set() : set_(checked(::epoll_create1(EPOLL_CLOEXEC), "make a set of events")) {
   epoll_event wanted{};
   wanted.events = EPOLLIN;
   wanted.data.u64 = k_stop;
-  checked(::epoll_ctl(set_.number(), EPOLL_CTL_ADD, stop_.number(), &wanted), "watch an event");
+  checked(::epoll_ctl(set_.number(), EPOLL_CTL_ADD, stop_.descriptor(), &wanted), "watch an event");
 }
 
 void event_set::add(int descriptor, std::uint32_t number) {
@@ -59,10 +55,6 @@ std::optional<std::uint32_t> event_set::wait() noexcept {
   return static_cast<std::uint32_t>(got.data.u64);
 }
 
-void event_set::stop() noexcept {
-  const std::uint64_t one = 1;
-  const auto written = ::write(stop_.number(), &one, sizeof one);
-  SHOAL_ASSERT(written == sizeof one, "an event counts");
-}
+void event_set::stop() noexcept { stop_.wake(); }
 
 }  // namespace shoal::machine

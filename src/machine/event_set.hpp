@@ -25,7 +25,8 @@ public:
   void stop() noexcept;
 
 private:
-  descriptor set_, stop_;
+  descriptor set_;
+  wake_descriptor stop_;
 };
 
 }  // namespace shoal::machine

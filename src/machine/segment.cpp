@@ -190,9 +190,10 @@ void segment::release(std::size_t offset, std::size_t bytes) {
   const std::size_t begin = round_up(offset, page_size());
   const std::size_t end = round_down(offset + bytes, page_size());
   if (end <= begin) return;
-  if (yielded_ && ::madvise(data() + begin, end - begin, MADV_REMOVE) == 0) return;
-  if (yielded_ || ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
-                              static_cast<off_t>(end - begin)) != 0) {
+  const int refused = yielded_ ? ::madvise(data() + begin, end - begin, MADV_REMOVE)
+                               : ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                             static_cast<off_t>(begin), static_cast<off_t>(end - begin));
+  if (refused != 0) {
     refuse("cannot give shared memory back", errno, "it stays taken until the process ends");
   }
 }

@@ -83,7 +83,7 @@ public:
   virtual ~transport() = default;
   virtual const char* name() const noexcept = 0;
   virtual domain& at(unsigned worker) noexcept = 0;
-  /// After the last operation of this node's workers: what is still owed to others leaves. Losses are not told of any more.
+  /// After the last operation of this node's workers: what is still owed to others leaves; losses are told no more.
   virtual void finish() noexcept {}
   /// In words, what a node has not answered yet; a moment's picture, for whoever explains its loss.
   virtual std::string outstanding(std::uint32_t) const { return {}; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's channels over a wire, and the lock that guards the wire. Innards of message_transport.hpp.
+// A worker's channels over a wire. Innards of message_transport.hpp.
 // Threads: an out side its poster; an in side whoever serves; everything marked so under the domain's lock.
 #pragma once
 
@@ -128,58 +128,6 @@ private:
   std::atomic<std::uint32_t> polls_{0};  // of whoever polls; one may be lost
   std::atomic<bool> moved_{true};        // something has arrived since the last sleep. Partner: longest_sleep_ns()
   std::int64_t sleep_ns_ = 0;            // the worker's
-};
-
-class message_domain final : public wire_user {
-public:
-  /// `server`: who is to be rung for what was posted; null: whoever posts sends.
-  message_domain(wire& over, const message_shape& shape, const message_transport::loss_handler& lost,
-                 message_server* server);
-  message_server* server() const noexcept { return server_; }
-  /// Its messages go through here.
-  void add(message_lane& lane, unsigned worker);
-  /// Its worker sleeps only when nothing happens here.
-  void add_sleeper(message_lane& lane) { sleepers_.push_back(&lane); }
-
-  /// Readable when something happens after arm(); -1: the library does not tell.
-  int event() const noexcept { return wire_.event(); }
-  void be_watched(message_watch& by, unsigned number) noexcept;
-  /// For who goes to sleep. True: what happens from now on is served, and rings. False: look again yourself.
-  bool arm() noexcept;
-  /// Something has happened: moves messages until nothing does, and is armed again if somebody still sleeps.
-  void serve_event() noexcept;
-
-  /// Under the lock.
-  void send_now(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
-                std::atomic<bool>& sent) noexcept;
-  void send(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
-            std::atomic<bool>& sent) noexcept;
-  bool one_sided() const noexcept { return wire_.one_sided(); }
-  bool put(remote_piece to, const void* from, std::size_t bytes, std::atomic<bool>& done) noexcept;
-  bool get(remote_piece from, void* to, std::size_t bytes, std::atomic<bool>& done) noexcept;
-  /// Unless another thread is at it.
-  bool progress() noexcept;
-  void finish() noexcept;
-  /// From here on nobody is told of losses: others may leave.
-  void end_losses() noexcept;
-
-  bool arrived(const arrival& a) noexcept override;
-  void unreachable(std::uint32_t node, const char* why) noexcept override;
-
-private:
-  bool move() noexcept;
-  bool arm_now() noexcept;
-
-  wire& wire_;
-  const message_transport::loss_handler& lost_;
-  std::unique_ptr<any_lock> lock_;
-  std::vector<message_lane*> lanes_;  // by worker; null: not ours
-  std::vector<message_lane*> sleepers_;
-  std::vector<bool> unreachable_;  // by node; under the lock
-  bool tells_losses_ = true;       // under the lock
-  message_server* const server_;
-  message_watch* watch_ = nullptr;
-  unsigned number_ = 0;  // with the watch
 };
 
 }  // namespace shoal::net

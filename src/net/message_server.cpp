@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "machine/futex.hpp"
-#include "net/message_lane.hpp"
+#include "net/message_domain.hpp"
 
 namespace shoal::net {
 namespace {

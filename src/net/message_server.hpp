@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one thread that moves the messages of a node, where workers do not (progress_role::server): sends what they have
-// posted, hands over what arrives, and sleeps when there is nothing: until somebody rings, or, where the network does
-// not tell what comes, at most so long that it is noticed. Who may call: ring() any thread. Shown by tests/unit/net/message_transport_test.cpp.
+// The one thread that moves the messages of a node, where workers do not (progress_role::server): sends what they
+// have posted, hands over what arrives, and sleeps when there is nothing: until somebody rings, or, where the network
+// does not tell what comes, at most so long that it is noticed. Who may call: ring() any thread. Shown by
+// tests/unit/net/message_transport_test.cpp.
 #pragma once
 
 #include <atomic>

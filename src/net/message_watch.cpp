@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/message_watch.hpp"
 
-#include "net/message_lane.hpp"
+#include "net/message_domain.hpp"
 
 namespace shoal::net {
 

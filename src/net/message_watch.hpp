@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread that waits for what arrives at a node's domains while their workers sleep, where the network library can
-// tell (UCX): it moves the messages, and so rings whoever they are for. A domain none of whose workers sleeps is left to them.
+// tell (UCX): it moves the messages, and so rings whoever they are for. A domain none of whose workers sleeps is left
+// to them.
 // Who may call: arm() whoever holds the domain's lock. Never switches tasks.
 // Guarantees: an armed domain in which something happens is served once (message_domain::serve_event).
 // Shown by tests/unit/net/message_transport_test.cpp, tests/unit/net/plugin_test.cpp.

@@ -100,7 +100,7 @@ struct called_task final : task {
   static std::size_t bytes(std::size_t words) noexcept { return sizeof(called_task) + words * sizeof(std::uint64_t); }
 
   void execute() noexcept {
-    worker_face& w = *t_worker;
+    worker_base& w = *t_worker;
     const std::uint64_t issued = *w.async_issued;
     const std::uint32_t here = this_port().node;
     const std::uint32_t to = from;

@@ -22,7 +22,7 @@ namespace shoal::remote {
 struct serving {
   std::byte* base = nullptr;              // of this node's segment
   std::uint64_t capacity_bytes = 0;       // of this node's segment
-  detail::worker_face* worker = nullptr;  // that executes; null: calls are not executed
+  detail::worker_base* worker = nullptr;  // that executes; null: calls are not executed
   std::uint32_t from = 0;                 // node
   aggregate::outbox* replies = nullptr;
   detail::stream* reply_stream = nullptr;

@@ -4,7 +4,7 @@
 #include "sched/worker.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/message.hpp"
-#include "shoal/detail/unwatched.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 
 namespace shoal::remote {
 namespace {
@@ -97,13 +97,13 @@ namespace shoal::detail {
 
 std::uint64_t code_of(receiver function) { return remote::encode_function(function); }
 
-void send(worker_face& w, std::uint32_t node, receiver function, std::span<const std::uint64_t> payload) {
+void send(worker_base& w, std::uint32_t node, receiver function, std::span<const std::uint64_t> payload) {
   if (node == static_cast<port*>(w.port)->node) {
     function({w, node, payload});
     return;
   }
   SHOAL_ASSERT(payload.size() <= k_most_payload_words, "a message is too long");
-  const unwatched quiet;
+  const tsan_ignore_scope ignore;
   stream& s = begin_message(w, node, code_of(function), payload.size());
   for (const std::uint64_t word : payload) *s.cursor++ = word;
 }

@@ -3,8 +3,8 @@
 // answers while all its workers compute. Calls are not theirs: what a call brings belongs to a worker, and what came
 // after it from that node waits with it.
 // Who may call: whoever made the node's ports, which outlive the threads. Nothing here switches tasks.
-// Guarantees: those of server.hpp; a request waits for a thread at most k_longest_sleep_ns, at the price of as many looks
-// while nothing comes.
+// Guarantees: those of server.hpp; a request waits for a thread at most k_longest_sleep_ns, at the price of as many
+// looks while nothing comes.
 // Source: GMT (SYSTEMS 1). Shown by tests/cluster/progress_test.cpp.
 #pragma once
 

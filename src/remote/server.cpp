@@ -17,14 +17,14 @@ server::server(net::domain& domain, std::uint32_t node, std::uint32_t nodes, std
   }
 }
 
-bool server::serve(detail::worker_face* w) noexcept {
+bool server::serve(detail::worker_base* w) noexcept {
   bool any = false;
   for (std::uint32_t n = 0; n < peers_.size(); ++n)
     if (n != node_) any |= serve_peer(n, w);
   return any;
 }
 
-bool server::serve_peer(std::uint32_t node, detail::worker_face* w) noexcept {
+bool server::serve_peer(std::uint32_t node, detail::worker_base* w) noexcept {
   peer& p = peers_[node];
   bool any = false;
   for (int buffers = 0; buffers < k_most_buffers; ++buffers) {
@@ -42,7 +42,8 @@ bool server::serve_peer(std::uint32_t node, detail::worker_face* w) noexcept {
     while (at < end) {
       const std::uint64_t* reached = handlers_[detail::operation_of(*at)](serving_, at, end);
       any |= reached != at;
-      // Between two calls a handler is stopped by another operation, by the end, or by the want of room for a reply, or of a worker.
+      // Between two calls a handler is stopped by another operation, by the end, or by the want of room for a
+      // reply, or of a worker.
       if (reached == at) break;
       at = reached;
     }

@@ -36,7 +36,7 @@ public:
   /// Executes what has arrived, on behalf of `w`; null: memory accesses only, up to the first call. True if there was
   /// anything. Only while held. At most k_most_buffers
   /// of each node: its worker has tasks, and other nodes send too.
-  bool serve(detail::worker_face* w) noexcept;
+  bool serve(detail::worker_base* w) noexcept;
 
   struct statistics {
     std::uint64_t buffers = 0;
@@ -54,7 +54,7 @@ private:
     std::size_t position = 0;  // in the front buffer: where execution stopped
   };
 
-  bool serve_peer(std::uint32_t node, detail::worker_face* w) noexcept;
+  bool serve_peer(std::uint32_t node, detail::worker_base* w) noexcept;
 
   std::uint32_t node_;
   const handler_table& handlers_;

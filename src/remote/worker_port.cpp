@@ -155,7 +155,7 @@ bool worker_port::end_transfers() noexcept {
 
 template <class Begin>
 bool worker_port::wait_for_transfer(const Begin& begin) {
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   transfer t;
   if (!begin(t.done)) {
     if (!std::exchange(told_of_refusal_, true))
@@ -182,7 +182,7 @@ struct waiting_task final : stream_waiter {
 }  // namespace
 
 void worker_port::make_room(std::uint32_t to, std::size_t words) {
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   aggregate::outbox& out = peers_[to].requests;
   SHOAL_ASSERT(words <= out.capacity_words(), "a command is larger than a buffer; raise SHOAL_BUFFER");
   constexpr int k_polls_before_leaving = 16;
@@ -246,20 +246,20 @@ void reply_list::grow() {
 void make_room(port& p, std::uint32_t node, std::size_t words) { whole(p).make_room(node, words); }
 
 std::uint64_t fetch(port& p, std::uint32_t node) {
-  const unwatched quiet;
+  const tsan_ignore_scope ignore;
   sched::worker& w = *sched::this_worker();
   p.peers[node].replies.push(reply_kind::task, w.current());
   return w.leave();
 }
 
 void settle_node(port& p, std::uint32_t node) {
-  const unwatched quiet;
+  const tsan_ignore_scope ignore;
   remote::waiting_task me;
   if (!whole(p).settled(node, me)) leave();
 }
 
 void settle_all(port& p) {
-  const unwatched quiet;
+  const tsan_ignore_scope ignore;
   drain_window(p);
   for (std::uint32_t n = whole(p).first_unsettled(0); n < p.nodes; n = whole(p).first_unsettled(n + 1))
     settle_node(p, n);
@@ -277,7 +277,7 @@ bool get_by_network(port& p, std::uint32_t node, std::uint64_t offset, void* to,
 
 void drain_window(port& p) noexcept {
   if (p.window_drained == p.window_next) return;
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   for (std::uint64_t i = 0; i < k_window; ++i) {
     deferred_access& slot = p.window[(p.window_next + i) % k_window];
     slot.run(slot.address, slot.value, slot.target);
@@ -287,7 +287,7 @@ void drain_window(port& p) noexcept {
 }
 
 void flush_all(port& p) noexcept {
-  const unwatched quiet;
+  const tsan_ignore_scope ignore;
   whole(p).flush(aggregate::reason::asked);
 }
 

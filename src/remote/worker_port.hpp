@@ -2,8 +2,8 @@
 // The issuing half of a domain: what stands behind detail::port. Streams of commands to other nodes, the replies to
 // them, and those who wait for room, for an acknowledgement, or for a reply.
 // Who may call: its worker only. make_room() and the settle functions may switch tasks; poll() does not.
-// Guarantees: who waits is woken by what it waits for; only transfers of the network's are looked at one by one. Bounded: a worker that writes faster than
-// the receiver executes runs out of buffers and waits.
+// Guarantees: who waits is woken by what it waits for; only transfers of the network's are looked at one by one.
+// Bounded: a worker that writes faster than the receiver executes runs out of buffers and waits.
 // Shown by tests/unit/remote/, tests/cluster/.
 #pragma once
 
@@ -83,7 +83,7 @@ private:
 };
 
 /// What this layer does for the workers of a node.
-class node_ports final : public sched::hooks {
+class node_ports final : public sched::pool_hooks {
 public:
   struct setup {
     net::transport* transport = nullptr;

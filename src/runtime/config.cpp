@@ -8,7 +8,7 @@
 #include "base/log.hpp"
 #include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
-#include "launch/meeting.hpp"
+#include "launch/rendezvous.hpp"
 #include "machine/topology.hpp"
 #include "sched/steal_policies.hpp"
 #include "shoal/error.hpp"

@@ -208,11 +208,11 @@ int run_in_world(config c, const std::function<int()>& main_task) {
   return status;
 }
 
-bool is_launched() { return launch::launched() || launch::seems_gathered(); }
+bool is_launched() { return launch::launched() || launch::is_externally_launched(); }
 
 int run_job(const config& c, const std::function<int()>& main_task) {
   if (launch::launched()) return run_in_world(c, main_task);
-  if (launch::seems_gathered()) return run_gathered(c, main_task);
+  if (launch::is_externally_launched()) return run_external(c, main_task);
   return run_in_process(c, main_task);
 }
 

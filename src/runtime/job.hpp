@@ -20,8 +20,8 @@ int run_in_process(config c, const std::function<int()>& main_task);
 /// node 0, else 0.
 int run_in_world(config c, const std::function<int()>& main_task);
 
-/// Runs this process's node of a job whose nodes find each other by what a launcher says (launch/meeting.hpp).
-int run_gathered(config c, const std::function<int()>& main_task);
+/// Runs this process's node of a job whose nodes find each other by what a launcher says (launch/rendezvous.hpp).
+int run_external(config c, const std::function<int()>& main_task);
 
 /// Whichever of these this process is started for.
 int run_job(const config& c, const std::function<int()>& main_task);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends this process with a sentence if it is not destroyed in time. For the moment when a launcher's own means bring the
-// processes together: MPI and PMIx wait without a limit for one that never comes.
+// Ends this process with a sentence if it is not destroyed in time. For the moment when a launcher's own means bring
+// the processes together: MPI and PMIx wait without a limit for one that never comes.
 // Who may call: the main thread, at start. Shown by tests/cluster/misfits_test.cpp.
 #pragma once
 

@@ -82,8 +82,8 @@ std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, 
         errc::invalid_argument,
         "SHOAL_NETWORK_MEMORY=on needs SHOAL_TRANSPORT=ucx and SHOAL_DIRECT=off: only UCX allocates, and what it "
         "has allocated the nodes of a machine do not map");
-  if (const std::uint64_t free = machine::memory_info().usable_bytes();
-      c.network_memory && segment.capacity() > free / (2 * nodes))
+  const std::uint64_t free = c.network_memory ? machine::memory_info().usable_bytes() : 0;
+  if (c.network_memory && segment.capacity() > free / (2 * nodes))
     throw error(
         errc::out_of_memory,
         fmt::format("SHOAL_NETWORK_MEMORY=on takes all of SHOAL_SEGMENT at once, and {} for each of {} nodes is "

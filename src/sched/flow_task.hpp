@@ -28,7 +28,7 @@ struct successor_block {
   successor_block* last;  // of the first block only
   flow_task* slots[k_slots];
 };
-static_assert(sizeof(successor_block) == detail::worker_face::k_block_bytes);
+static_assert(sizeof(successor_block) == detail::worker_base::k_block_bytes);
 
 struct alignas(64) flow_task final : detail::task, detail::flow_body {
   static constexpr std::uint32_t k_slots = 3;

@@ -113,7 +113,7 @@ std::string wait_for(future_state& s) {
   stack_notes& me = notes_here();
   std::uintptr_t open = 0;
   {
-    const fiber::unwatched quiet;
+    const fiber::tsan_ignore_scope ignore;
     open = me.open_wait(w.next_wait());
   }
   me.awaited_name.store(s.name, std::memory_order_relaxed);

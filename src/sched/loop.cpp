@@ -61,7 +61,7 @@ void fence_workers(sched::worker& w, loop_state& loop) noexcept {
     f->run = [](task& t) noexcept {
       auto& self = static_cast<loop_fence&>(static_cast<sched::errand&>(t));
       auto& here = *sched::this_worker();
-      if (here.owner().above().fence(here, self)) end_fence(&self);
+      if (here.owner().hooks().fence(here, self)) end_fence(&self);
     };
     pool.at(i).give_errand(*f);  // to this worker too: what lies in its deque a thief may take
   }
@@ -95,7 +95,7 @@ void run_placed_piece(task& t) noexcept {
   run_piece(loop, begin, end);
 }
 
-placed_piece& make_placed_piece(worker_face& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
+placed_piece& make_placed_piece(worker_base& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
   auto* piece = new (allocate(w, sizeof(placed_piece))) placed_piece;
   piece->run = run_placed_piece;
   piece->loop = &loop;
@@ -111,7 +111,7 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
   std::uint64_t async_before = 0;
   const sched::known_as known(w.begun(), reinterpret_cast<const void*>(loop.piece), w.begun().node);
   {
-    const fiber::unwatched quiet;  // the worker's own state, which all its stacks touch in turn
+    const fiber::tsan_ignore_scope ignore;  // the worker's own state, which all its stacks touch in turn
     frame.outer = std::exchange(w.frames, &frame);
     outermost = std::exchange(stack.outermost, false);
     async_before = *w.async_issued;
@@ -124,7 +124,7 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
   }
   bool issued = false;
   {
-    const fiber::unwatched quiet;
+    const fiber::tsan_ignore_scope ignore;
     stack.outermost = outermost;
     w.frames = frame.outer;
     issued = *w.async_issued != async_before;
@@ -134,7 +134,7 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
 }
 
 // Somebody may want it: nothing else of this worker's can be stolen.
-[[gnu::noinline]] void offer_half(worker_face& w, loop_frame& frame) noexcept {
+[[gnu::noinline]] void offer_half(worker_base& w, loop_frame& frame) noexcept {
   loop_state& loop = *frame.loop;
   const std::uint64_t next = number(frame.next);
   const std::uint64_t end = number(frame.end);
@@ -187,7 +187,7 @@ std::uint64_t default_grain(std::uint64_t iterations, unsigned workers, std::uin
   return std::clamp<std::uint64_t>(iterations / (k_pieces_per_worker * workers), 1, most);
 }
 
-void spawn_piece(worker_face& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) {
+void spawn_piece(worker_base& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) {
   auto* piece = new (allocate(w, sizeof(piece_task))) piece_task;
   piece->run = run_piece_task;
   piece->group = &loop;
@@ -240,7 +240,7 @@ void run_loop_static(local_loop& loop, std::uint64_t size) {
   sched::pool& pool = w.owner();
   const loop_parts shares{size, pool.size(), loop.tiled, loop.unit};
   loop.divisible = false;
-  loop.cut = [](worker_face& here, loop_frame& frame) noexcept {
+  loop.cut = [](worker_base& here, loop_frame& frame) noexcept {
     const std::uint64_t from = number(frame.next);
     const std::uint64_t to = number(frame.end);
     frame.limit = frame.end = frame.next;
@@ -262,7 +262,7 @@ void run_loop_affinity(local_loop& loop, affinity_map*& map, std::uint64_t size,
   begin_loop(w, loop);
   affinity_map& placement = affinity_map::ready(map, w.owner(), parts);
   loop.divisible = false;
-  loop.cut = [](worker_face& here, loop_frame& frame) noexcept {
+  loop.cut = [](worker_base& here, loop_frame& frame) noexcept {
     const std::uint64_t from = number(frame.next);
     const std::uint64_t to = number(frame.end);
     frame.limit = frame.end = frame.next;

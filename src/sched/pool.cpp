@@ -31,7 +31,7 @@ struct main_task final : detail::task {
 
 }  // namespace
 
-pool::pool(const pool_options& options, hooks* above)
+pool::pool(const pool_options& options, pool_hooks* above)
     : options_(options),
       map_(options.workers, options.where),
       hooks_(above != nullptr ? above : &none_),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workers of one node: starts and stops them, and knows who sleeps. What lies above the scheduler (messages) comes
-// in through `hooks`.
+// in through `pool_hooks`.
 // Who may call: the thread that made it (run, start, finish); submit, wake_one and stopping any thread.
 // Guarantees: run() runs the main task on the calling thread, which is worker 0, and returns when it has ended. Or
 // start() gives each worker a thread of its own, submit() brings tasks, and finish() ends them. A program must have no
@@ -29,8 +29,8 @@ struct fence_request {
 };
 
 /// What the layers above do for a worker, on its own thread. None may switch tasks or throw.
-struct hooks {
-  virtual ~hooks() = default;
+struct pool_hooks {
+  virtual ~pool_hooks() = default;
   /// Serves what has arrived; true if anything had.
   virtual bool poll(worker&) noexcept { return false; }
   /// Pushes out what is buffered, since the worker is idle; true if it served others meanwhile, which may have given it
@@ -59,7 +59,7 @@ struct pool_options {
 
 class pool {
 public:
-  explicit pool(const pool_options& options, hooks* above = nullptr);
+  explicit pool(const pool_options& options, pool_hooks* hooks = nullptr);
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
   ~pool();
@@ -78,7 +78,7 @@ public:
 
   unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }
   worker& at(unsigned i) noexcept { return *workers_[i]; }
-  hooks& above() noexcept { return *hooks_; }
+  pool_hooks& hooks() noexcept { return *hooks_; }
   const pool_options& options() const noexcept { return options_; }
   const worker_map& map() const noexcept { return map_; }
   fiber::stack_region& stacks() noexcept { return region_; }
@@ -112,8 +112,8 @@ private:
 
   pool_options options_;
   worker_map map_;
-  hooks none_;
-  hooks* hooks_;
+  pool_hooks none_;
+  pool_hooks* hooks_;
   fiber::stack_region region_;
   const bool heavy_fences_;
   alignas(64) detail::pool_signs signs_;  // partners: parking workers and whoever spawns

@@ -33,7 +33,7 @@ void copy(To& to, const From& from) {
 profiler::~profiler() { SHOAL_ASSERT(users_ == 0, "a profile of a pool ends before the pool does"); }
 
 void profiler::start() {
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   const std::lock_guard hold(lock_);
   if (recorders_.empty()) {
     const std::int64_t cost = measure_clock_cost();
@@ -74,7 +74,7 @@ unsigned profiler::running() {
 }
 
 pool_reading profiler::read() {
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   if (worker* const w = this_worker(); w != nullptr && &w->owner() == &pool_) w->profile()->publish_spawned();
   pool_reading all;
   all.ticks = base::ticks();

@@ -19,7 +19,7 @@ namespace shoal::sched {
 inline constexpr std::int64_t k_longest_strand = 256;
 
 /// Whether no other worker can touch what this one does. ThreadSanitizer must see an order even then.
-inline bool alone([[maybe_unused]] const detail::worker_face& w) noexcept {
+inline bool alone([[maybe_unused]] const detail::worker_base& w) noexcept {
 #if SHOAL_TSAN
   return false;
 #else
@@ -28,7 +28,7 @@ inline bool alone([[maybe_unused]] const detail::worker_face& w) noexcept {
 }
 
 /// Whether a strand that has run so many tasks lets others come before its next one.
-inline bool gives_way(const detail::worker_face& w, std::int64_t tasks) noexcept {
+inline bool gives_way(const detail::worker_base& w, std::int64_t tasks) noexcept {
   return tasks >= k_longest_strand || w.signs->urgent.load(std::memory_order_relaxed) != 0;
 }
 

@@ -27,7 +27,7 @@ void wait_list::wake_all(waiter* w) noexcept {
 
 void switch_to(suspended* s) noexcept {
   sched::worker& here = *sched::this_worker();
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   here.make_next(*reinterpret_cast<fiber::fiber*>(s));
   here.yield();
 }

@@ -17,22 +17,22 @@
 
 namespace shoal::detail {
 
-thread_local constinit worker_face* t_worker = nullptr;
+thread_local constinit worker_base* t_worker = nullptr;
 thread_local constinit void* t_port = nullptr;
 
 namespace {
 
-sched::worker& self(worker_face& w) noexcept { return static_cast<sched::worker&>(w); }
+sched::worker& self(worker_base& w) noexcept { return static_cast<sched::worker&>(w); }
 fiber::fiber* fiber_of(suspended* s) noexcept { return reinterpret_cast<fiber::fiber*>(s); }
 
 }  // namespace
 
-void* allocate_anew(std::size_t bytes) { return ::operator new(std::max(bytes, worker_face::k_block_bytes)); }
+void* allocate_anew(std::size_t bytes) { return ::operator new(std::max(bytes, worker_base::k_block_bytes)); }
 
-void wake_a_sleeper(worker_face& w) noexcept { self(w).owner().wake_one(&self(w)); }
+void wake_a_sleeper(worker_base& w) noexcept { self(w).owner().wake_one(&self(w)); }
 
-void spawn_timed(worker_face& w, task& t) {
-  const unwatched quiet;
+void spawn_timed(worker_base& w, task& t) {
+  const tsan_ignore_scope ignore;
   sched::profile_recorder* const profile = self(w).profile();
   if (profile == nullptr) return publish(w, t);
   const auto began = profile->spawn_begins();
@@ -90,8 +90,8 @@ void join_counter::wait_for(std::int64_t tasks) noexcept {
   add(-tasks);  // not before: a task of a group that asks for the group's end is to find it outstanding
 }
 
-void spawn_apart(worker_face& w, task& t, priority p) {
-  const unwatched quiet;
+void spawn_apart(worker_base& w, task& t, priority p) {
+  const tsan_ignore_scope ignore;
   release_to(&t);
   sched::pool& pool = self(w).owner();
   pool.by_priority().put(w.index, p, t);
@@ -102,14 +102,14 @@ void spawn_apart(worker_face& w, task& t, priority p) {
 }
 
 void settle_now() noexcept {
-  const unwatched quiet;
+  const tsan_ignore_scope ignore;
   struct settled final : sched::fence_request {
     suspended* waiter = nullptr;
   } request;
   request.waiter = this_task();
   request.done = [](sched::fence_request& r) noexcept { wake(static_cast<settled&>(r).waiter); };
   auto& w = self(*t_worker);
-  if (!w.owner().above().fence(w, request)) leave();
+  if (!w.owner().hooks().fence(w, request)) leave();
 }
 
 }  // namespace shoal::detail
@@ -132,7 +132,7 @@ void poll() noexcept {
 }
 
 void task_group::wait_all() noexcept {
-  detail::worker_face& w = detail::worker_here();  // says so to a thread of the program
+  detail::worker_base& w = detail::worker_here();  // says so to a thread of the program
   SHOAL_ASSERT(!join_.announced(), k_waits_for_itself);
   join_.announce(true);
   const std::uint64_t issued = detail::issued_count(w);

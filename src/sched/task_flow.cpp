@@ -42,7 +42,7 @@ struct strand {
 };
 
 strand run_strand(flow_state& f, flow_task* t) noexcept {
-  worker_face& w = *t_worker;
+  worker_base& w = *t_worker;
   const bool alone = sched::alone(w);
   strand s{1, nullptr, t};
   sched::known_as known(static_cast<sched::worker&>(w).begun(), nullptr, nullptr);
@@ -110,7 +110,7 @@ void hold_back(flow_state& f) noexcept {
 
 void wait_all(flow_state& f) noexcept {
   f.waiting = true;
-  worker_face& w = *t_worker;
+  worker_base& w = *t_worker;
   std::int64_t in_a_row = 0;
   while (!f.join.nothing_begun()) {
     if (sched::gives_way(w, in_a_row)) [[unlikely]] {
@@ -189,7 +189,7 @@ void task_flow::unmake(flow_body& made) noexcept {
 
 void task_flow::submit(flow_body& made, const access* declared, std::size_t count) {
   detail::flow_state& f = *state_;
-  detail::worker_face& w = *detail::t_worker;
+  detail::worker_base& w = *detail::t_worker;
   const bool alone = sched::alone(w);
   auto& t = static_cast<flow_task&>(made);
   if (f.user == nullptr) f.user = detail::current_task();

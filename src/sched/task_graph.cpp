@@ -182,7 +182,7 @@ void task_graph::report_cycle(const std::vector<std::int32_t>& left) const {
 }
 
 void task_graph::run() {
-  detail::worker_face& w = detail::worker_here();
+  detail::worker_base& w = detail::worker_here();
   if (running_.exchange(true, std::memory_order_acquire)) refuse("run() is called");
   try {
     if (!frozen_) freeze();
@@ -225,7 +225,7 @@ void task_graph::run_from_loop(detail::task& t) noexcept {
 
 // Gives how many tasks it has run. The graph exists until these are counted.
 std::int64_t task_graph::run_strand(graph_node* n) noexcept {
-  detail::worker_face& w = *detail::t_worker;
+  detail::worker_base& w = *detail::t_worker;
   const bool alone = sched::alone(w);
   sched::known_as known(static_cast<sched::worker&>(w).begun(), nullptr, nullptr);
   for (std::int64_t count = 1;; ++count) {

@@ -42,7 +42,7 @@ void worker::use_doorbell(lockfree::doorbell<>& bell, bool shared_by_processes) 
 }
 
 void worker::run_thread() noexcept {
-  const fiber::unwatched quiet;  // the thread's own state, which all its stacks read
+  const fiber::tsan_ignore_scope ignore;  // the thread's own state, which all its stacks read
   const machine::alternate_stack handlers(for_signals_);
   if (!handlers.in_use())
     base::warn("worker {}: the system refuses a stack for signal handlers; faults go unexplained", index);
@@ -75,7 +75,7 @@ void worker::run_thread() noexcept {
 
 void worker::on_fresh_stack() noexcept {
   auto& w = *this_worker();
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   fiber::arrived(*w.current_);
 #if SHOAL_TSAN
   w.current_->sanitizer.unwatched_for_ever = true;
@@ -227,7 +227,7 @@ task* worker::next_placed() noexcept {
 }
 
 void worker::keep(placed_task& t) noexcept {
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   fiber::release_to(static_cast<task*>(&t));
   if (++spawn_clock == 0) time_next_spawn(1);
   t.next.write(std::exchange(kept_, &t));
@@ -235,7 +235,7 @@ void worker::keep(placed_task& t) noexcept {
 
 bool worker::defer_if_full(detail::loop_state& loop, task& t) noexcept {
   if (!loop.outermost || !full()) return false;
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   deferred_.push_back(&t);
   return true;
 }
@@ -337,7 +337,7 @@ void worker::cut_frames() noexcept {
 }
 
 std::uint64_t worker::leave() noexcept {
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   if (profile() != nullptr) [[unlikely]]
     return leave_timed();
   return leave_as(nullptr);
@@ -366,7 +366,7 @@ void worker::wait_without_stack() noexcept {
     } else if (round++ < owner_.options().spin_rounds) {
       machine::yield_processor();
     } else {
-      owner_.above().flush(*this);
+      owner_.hooks().flush(*this);
       park(false);
       round = 0;
     }
@@ -374,7 +374,7 @@ void worker::wait_without_stack() noexcept {
 }
 
 void worker::yield() noexcept {
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   if (ready_.empty() || owner_.urgent())
     turns_ = 0;  // nobody to take turns with but what has not begun: let the loop see to it
   fiber::release_to(current_);
@@ -383,7 +383,7 @@ void worker::yield() noexcept {
 }
 
 bool worker::poll() noexcept {
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   return poll_once();
 }
 
@@ -391,7 +391,7 @@ bool worker::poll_once() noexcept {
   polls.store(polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
     return poll_timed(*p);
-  return owner_.above().poll(*this) | (!woken_.empty() && take_inbox());
+  return owner_.hooks().poll(*this) | (!woken_.empty() && take_inbox());
 }
 
 }  // namespace shoal::sched

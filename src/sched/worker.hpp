@@ -50,7 +50,7 @@ struct started {
   const void* group = nullptr;
 };
 
-class worker final : public detail::worker_face {
+class worker final : public detail::worker_base {
 public:
   worker(pool& owner, unsigned number, std::size_t most_waiting);
   worker(const worker&) = delete;
@@ -238,7 +238,7 @@ inline worker* this_worker() noexcept { return static_cast<worker*>(detail::t_wo
 inline void note_end() noexcept {
   if (detail::t_worker == nullptr) return;
   if (profile_recorder* const p = this_worker()->profile(); p != nullptr) [[unlikely]] {
-    const fiber::unwatched quiet;
+    const fiber::tsan_ignore_scope ignore;
     p->publish_spawned();
   }
 }

@@ -47,7 +47,7 @@ task* worker::steal() noexcept {
 // Looks around for a while before parking; true if there is something to do.
 bool worker::idle(started& begun) noexcept {
   if (profile_recorder* const p = profile(); p != nullptr) p->looks();
-  if (owner_.above().flush(*this)) {
+  if (owner_.hooks().flush(*this)) {
     if (profile_recorder* const p = profile(); p != nullptr) p->turns_out(profile_state::messages);
     return true;
   }
@@ -69,7 +69,7 @@ bool worker::idle(started& begun) noexcept {
 }
 
 bool worker::anything_to_do(bool able) noexcept {
-  if (owner_.stopping() || !woken_.empty() || !errands_.empty() || owner_.above().pending(*this)) return true;
+  if (owner_.stopping() || !woken_.empty() || !errands_.empty() || owner_.hooks().pending(*this)) return true;
   if (!able) return false;
   if (!placed_.empty() || owner_.anything_apart()) return true;
   for (unsigned i = 0; i < siblings; ++i)
@@ -107,7 +107,7 @@ void worker::sleep() noexcept {
   std::int64_t slept_ns = 0;
   while (bell_->may_sleep()) {
     const bool surplus = stacks_.idle() > k_kept_stacks || stacks_.may_shrink();
-    const std::int64_t look_ns = owner_.above().longest_sleep_ns(*this);
+    const std::int64_t look_ns = owner_.hooks().longest_sleep_ns(*this);
     std::int64_t limit_ns = surplus ? std::max(k_until_trim_ns - slept_ns, std::int64_t{0}) : machine::k_no_timeout;
     if (look_ns >= 0) limit_ns = limit_ns < 0 ? look_ns : std::min(limit_ns, look_ns);
     if (machine::futex_wait(bell_->word(), lockfree::doorbell<>::k_announced, limit_ns, bell_shared_) !=
@@ -120,7 +120,7 @@ void worker::sleep() noexcept {
       stacks_.shrink();
       slept_ns = 0;
     }
-    if (look_ns >= 0 && owner_.above().pending(*this)) bell_->cancel();
+    if (look_ns >= 0 && owner_.hooks().pending(*this)) bell_->cancel();
   }
 }
 
@@ -138,7 +138,7 @@ bool worker::ring() noexcept {
 }
 
 void worker::make_ready(fiber::fiber& f) noexcept {
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   fiber::release_to(&f);
   if (detail::t_worker == this) {
     ready_.push(&f);
@@ -149,13 +149,13 @@ void worker::make_ready(fiber::fiber& f) noexcept {
 }
 
 void worker::give_errand(errand& e) noexcept {
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   fiber::release_to(static_cast<task*>(&e));
   if (errands_.push(&e)) ring();
 }
 
 void worker::place(placed_task& t) noexcept {
-  const fiber::unwatched quiet;
+  const fiber::tsan_ignore_scope ignore;
   fiber::release_to(static_cast<task*>(&t));
   if (worker* const me = this_worker(); me != nullptr && ++me->spawn_clock == 0) me->time_next_spawn(1);
   if (placed_.push(&t)) ring();
@@ -172,7 +172,7 @@ void worker::drop_placed() noexcept {
 
 bool worker::poll_timed(profile_recorder& profile) noexcept {
   const auto began = profile.poll_begins();
-  const bool served = owner_.above().poll(*this);
+  const bool served = owner_.hooks().poll(*this);
   profile.poll_ends(began, served);
   return served | (!woken_.empty() && take_inbox());
 }

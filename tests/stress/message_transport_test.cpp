@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Channels over a lazy network in memory, several workers to a domain: random sizes, pauses and siblings that move
-// messages too; where the network tells what comes, who can do nothing sleeps until it is rung. Every buffer arrives once,
-// whole, in order; room always comes back. How long, and with which seed:
-// stress/rounds.hpp.
+// messages too; where the network tells what comes, who can do nothing sleeps until it is rung. Every buffer arrives
+// once, whole, in order; room always comes back. How long, and with which seed: stress/rounds.hpp.
 #include "net/message_transport.hpp"
 
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 #include "shoal/detail/command.hpp"
 #include "shoal/detail/element_access.hpp"
 #include "shoal/detail/port.hpp"
-#include "shoal/detail/unwatched.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 
 namespace shoal {
 struct memory_report;
@@ -74,7 +74,7 @@ inline void write_command(port& p, array_layout::place at, T value, T desired) {
 
 template <verb V, class T>
 inline T run_access(const array_layout& layout, std::uint64_t i, T value, T desired) {
-  const unwatched quiet;
+  const tsan_ignore_scope ignore;
   port& p = this_port();
   check_index(p, layout, i);
   const auto at = layout.template locate<T>(i);
@@ -123,7 +123,7 @@ constexpr reply_kind reply_kind_of() noexcept {
 
 template <verb V, class T>
 inline void begin_access(const array_layout& layout, std::uint64_t i, T value, T* target, T desired) {
-  const unwatched quiet;
+  const tsan_ignore_scope ignore;
   port& p = this_port();
   check_index(p, layout, i);
   const auto at = layout.template locate<T>(i);

@@ -60,7 +60,7 @@ struct future_state : task {
 
   explicit future_state(const future_kind& kind) noexcept : of(&kind) {
     run = run_future;
-    const worker_face& w = worker_here();
+    const worker_base& w = worker_here();
     number = std::uint64_t{w.index} << k_worker_shift | static_cast<std::uint32_t>(w.spawned());
   }
   bool is_ready() const noexcept {

@@ -52,7 +52,7 @@ struct loop_state {
   const std::stop_token* stop = nullptr;             // begins nothing more once asked
   void (*finished)(loop_state&) noexcept = nullptr;  // on whichever worker ends last; may not switch
   /// Takes care of [next, end) of a frame whose iteration waits; nullptr: it is offered as a piece.
-  void (*cut)(worker_face&, loop_frame&) noexcept = nullptr;
+  void (*cut)(worker_base&, loop_frame&) noexcept = nullptr;
 
   std::atomic<std::int64_t> pieces{1};          // partners: every worker that holds a piece
   std::atomic<std::uint64_t> async_workers{0};  // bit i: worker i mod 64 has begun asynchronous operations
@@ -90,7 +90,7 @@ std::uint64_t default_grain(std::uint64_t iterations, unsigned workers, std::uin
 /// the body does.
 void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept;
 /// Offers [begin, end) as one (already counted) piece of `loop` to this worker's loop and to thieves.
-void spawn_piece(worker_face& w, loop_state& loop, std::uint64_t begin, std::uint64_t end);
+void spawn_piece(worker_base& w, loop_state& loop, std::uint64_t begin, std::uint64_t end);
 
 /// What a loop's positions are cut into at its beginning: part k of `parts`, nearly equal, or tile k of a tiled loop.
 struct loop_parts {

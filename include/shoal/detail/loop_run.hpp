@@ -233,7 +233,7 @@ void run_for(const Range& range, const Body& body, const loop_plan& plan) {
 
 /// Where pieces leave what they have combined.
 template <class T, class Combine>
-class meeting_place {
+class combined_result {
 public:
   // Two at a time, outside the lock: values may be large.
   void merge(T value, const Combine& combine) {
@@ -284,7 +284,7 @@ struct reduce_loop {
   const Body& body;
   const Combine& combine;
   const T& identity;
-  meeting_place<T, Combine>& total;
+  combined_result<T, Combine>& total;
 
   static void piece(const void* raw, loop_frame& frame) {
     const auto& self = *static_cast<const reduce_loop*>(raw);
@@ -305,7 +305,7 @@ struct reduce_loop {
 template <bool Stoppable, class T, class Range, class Body, class Combine>
 T run_reduce(const Range& range, const T& identity, const Body& body, const Combine& combine, const loop_plan& plan) {
   using pieces = reduce_loop<T, typename space_of<Range>::type, Range, Body, Combine, Stoppable>;
-  meeting_place<T, Combine> total;
+  combined_result<T, Combine> total;
   run_over<pieces>(range, plan, body, combine, identity, total);
   return total.value() ? std::move(*total.value()) : identity;
 }

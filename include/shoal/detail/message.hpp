@@ -16,7 +16,7 @@
 namespace shoal::detail {
 
 struct arrival {
-  worker_face& worker;  // that executes it
+  worker_base& worker;  // that executes it
   std::uint32_t from;   // node
   std::span<const std::uint64_t> payload;
 };
@@ -31,7 +31,7 @@ std::uint64_t code_of(receiver function);
 
 /// Room for a message to another node, behind its header: the caller fills `words` words and advances the cursor by
 /// them.
-inline stream& begin_message(worker_face& w, std::uint32_t node, std::uint64_t code, std::size_t words) {
+inline stream& begin_message(worker_base& w, std::uint32_t node, std::uint64_t code, std::size_t words) {
   port& p = *static_cast<port*>(w.port);
   stream& s = room_for(p, node, 1 + words);
   *s.cursor++ = header(static_cast<std::uint8_t>(other_operation::call), words, code);
@@ -40,6 +40,6 @@ inline stream& begin_message(worker_face& w, std::uint32_t node, std::uint64_t c
 }
 
 /// Writes a message for `node`, which may be this one. May switch tasks.
-void send(worker_face& w, std::uint32_t node, receiver function, std::span<const std::uint64_t> payload);
+void send(worker_base& w, std::uint32_t node, receiver function, std::span<const std::uint64_t> payload);
 
 }  // namespace shoal::detail

@@ -13,7 +13,7 @@
 
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/deque.hpp"
-#include "shoal/detail/unwatched.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 
 namespace shoal::detail {
 
@@ -36,7 +36,7 @@ struct pool_signs {
   std::atomic<unsigned> urgent{0};    // tasks of high priority that have not begun
 };
 
-struct worker_face {
+struct worker_base {
   lockfree::deque<task> tasks;
   loop_frame* frames = nullptr;  // the ranges that the current stack is in, innermost first
   std::uint64_t none_issued = 0;
@@ -62,54 +62,54 @@ struct worker_face {
   unsigned block_count = 0;
 
 protected:
-  worker_face() = default;
-  ~worker_face() = default;
+  worker_base() = default;
+  ~worker_base() = default;
 };
 
 /// The worker that this thread is; nullptr on threads that are none.
-extern thread_local constinit worker_face* t_worker [[gnu::tls_model("initial-exec")]];
+extern thread_local constinit worker_base* t_worker [[gnu::tls_model("initial-exec")]];
 /// Its port, for the accesses that must be fast (see port.hpp).
 extern thread_local constinit void* t_port [[gnu::tls_model("initial-exec")]];
 
 /// The worker that the calling task runs on; says so if there is none.
-inline worker_face& worker_here() noexcept {
+inline worker_base& worker_here() noexcept {
   SHOAL_ASSERT(t_worker != nullptr,
                "this is for tasks: call it from a task, inside shoal::pool::run or submit, or shoal::run");
   return *t_worker;
 }
 
 /// How many asynchronous operations this worker has begun.
-inline std::uint64_t issued_count(const worker_face& w) noexcept {
-  const unwatched quiet;
+inline std::uint64_t issued_count(const worker_base& w) noexcept {
+  const tsan_ignore_scope ignore;
   return *w.async_issued;
 }
 inline std::uint64_t issued_count() noexcept { return issued_count(*t_worker); }
 
 /// The rest of allocate(), deallocate() and spawn(), out of their way.
 void* allocate_anew(std::size_t bytes);
-void wake_a_sleeper(worker_face& w) noexcept;
-void spawn_timed(worker_face& w, task& t);
+void wake_a_sleeper(worker_base& w) noexcept;
+void spawn_timed(worker_base& w, task& t);
 
 /// At least `bytes`, aligned for any object that does not ask for more than new gives. Recycled blocks up to
 /// k_block_bytes, else from the system.
-inline void* allocate(worker_face& w, std::size_t bytes) {
-  const unwatched quiet;
-  worker_face::block* const b = w.blocks;
-  if (bytes > worker_face::k_block_bytes || b == nullptr) [[unlikely]]
+inline void* allocate(worker_base& w, std::size_t bytes) {
+  const tsan_ignore_scope ignore;
+  worker_base::block* const b = w.blocks;
+  if (bytes > worker_base::k_block_bytes || b == nullptr) [[unlikely]]
     return allocate_anew(bytes);
   w.blocks = b->next;
   --w.block_count;
   acquire_from(b);  // what was in it before is over
   return b;
 }
-inline void deallocate(worker_face& w, void* at, std::size_t bytes) noexcept {
-  if (bytes > worker_face::k_block_bytes || w.block_count >= worker_face::k_most_blocks) [[unlikely]] {
+inline void deallocate(worker_base& w, void* at, std::size_t bytes) noexcept {
+  if (bytes > worker_base::k_block_bytes || w.block_count >= worker_base::k_most_blocks) [[unlikely]] {
     ::operator delete(at);
     return;
   }
-  const unwatched quiet;
+  const tsan_ignore_scope ignore;
   release_to(at);
-  auto* b = static_cast<worker_face::block*>(at);
+  auto* b = static_cast<worker_base::block*>(at);
   b->next = w.blocks;
   w.blocks = b;
   ++w.block_count;
@@ -117,14 +117,14 @@ inline void deallocate(worker_face& w, void* at, std::size_t bytes) noexcept {
 
 /// The same for a T, whatever alignment it asks for.
 template <class T>
-void* allocate_for(worker_face& w) {
+void* allocate_for(worker_base& w) {
   if constexpr (alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__)
     return ::operator new (sizeof(T), std::align_val_t{alignof(T)});
   else
     return allocate(w, sizeof(T));
 }
 template <class T>
-void deallocate_for(worker_face& w, void* at) noexcept {
+void deallocate_for(worker_base& w, void* at) noexcept {
   if constexpr (alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__)
     ::operator delete (at, std::align_val_t{alignof(T)});
   else
@@ -132,7 +132,7 @@ void deallocate_for(worker_face& w, void* at) noexcept {
 }
 
 /// The only way into a deque: a worker that fell asleep a moment ago must be told.
-inline void publish(worker_face& w, task& t) {
+inline void publish(worker_base& w, task& t) {
   w.tasks.push(&t);
   // A worker about to park fences for us (worker::park); where it cannot, `sleepers` is never nought.
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -140,8 +140,8 @@ inline void publish(worker_face& w, task& t) {
     wake_a_sleeper(w);
 }
 /// Offers `t` to whoever comes first: this worker, last in first out, or a thief.
-inline void spawn(worker_face& w, task& t) {
-  const unwatched quiet;
+inline void spawn(worker_base& w, task& t) {
+  const tsan_ignore_scope ignore;
   release_to(&t);
   try {
     if (++w.spawn_clock == 0) [[unlikely]]
@@ -153,13 +153,13 @@ inline void spawn(worker_face& w, task& t) {
   }
 }
 /// Takes `t` back if it is what the bottom of the deque holds and nobody was faster. `t` must still exist.
-inline bool unspawn(worker_face& w, task& t) noexcept {
-  const unwatched quiet;
+inline bool unspawn(worker_base& w, task& t) noexcept {
+  const tsan_ignore_scope ignore;
   return w.tasks.bottom_item() == &t && w.tasks.pop() == &t;
 }
 /// Takes the newest task of this worker if it is of `group`; nullptr otherwise.
-inline task* unspawn_of(worker_face& w, const void* group) noexcept {
-  const unwatched quiet;
+inline task* unspawn_of(worker_base& w, const void* group) noexcept {
+  const tsan_ignore_scope ignore;
   task* const t = w.tasks.pop();
   if (t == nullptr) return nullptr;
   acquire_from(t);

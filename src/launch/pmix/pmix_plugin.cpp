@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "launch/meeting_plugin.hpp"
+#include "launch/rendezvous_plugin.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::launch {
@@ -18,7 +18,7 @@ void check(pmix_status_t status, const char* what) {
                                           what, PMIx_Error_string(status)));
 }
 
-class pmix_meeting final : public meeting {
+class pmix_rendezvous final : public rendezvous {
   template <class Read>
   auto get(pmix_rank_t rank, const char* key, const char* what, Read read) const {
     pmix_proc_t whose;
@@ -37,7 +37,7 @@ class pmix_meeting final : public meeting {
   }
 
 public:
-  pmix_meeting() {
+  pmix_rendezvous() {
     check(PMIx_Init(&me_, nullptr, 0), "tell this process its place");
     try {
       nodes_ = number(PMIX_JOB_SIZE);
@@ -47,7 +47,7 @@ public:
       throw;
     }
   }
-  ~pmix_meeting() override { PMIx_Finalize(nullptr, 0); }
+  ~pmix_rendezvous() override { PMIx_Finalize(nullptr, 0); }
 
   const char* by() const noexcept override { return "PMIx"; }
   std::uint32_t node() const noexcept override { return me_.rank; }
@@ -83,11 +83,11 @@ private:
   unsigned words_ = 0;
 };
 
-std::unique_ptr<meeting> open_pmix() { return std::make_unique<pmix_meeting>(); }
+std::unique_ptr<rendezvous> open_pmix() { return std::make_unique<pmix_rendezvous>(); }
 
 }  // namespace
 
-extern "C" [[gnu::visibility("default")]] const meeting_plugin shoal_meeting_plugin{
-    .interface = k_meeting_interface, .version = SHOAL_VERSION, .open = open_pmix};
+extern "C" [[gnu::visibility("default")]] const rendezvous_plugin shoal_rendezvous_plugin{
+    .interface = k_rendezvous_interface, .version = SHOAL_VERSION, .open = open_pmix};
 
 }  // namespace shoal::launch

@@ -14,8 +14,8 @@
 #include <sstream>
 
 #include "hub_callers.hpp"
-#include "launch/meeting.hpp"
 #include "launch/remote_script.hpp"
+#include "launch/rendezvous.hpp"
 #include "machine/process.hpp"
 
 namespace shoal::launch {
@@ -80,7 +80,7 @@ TEST(hosts_node, DISABLED_plays_its_part) {
   const char* const role_text = std::getenv("TEST_ROLE");
   ASSERT_NE(role_text, nullptr);
   const std::string role = role_text;
-  const auto met = find_meeting();
+  const auto met = find_rendezvous();
   ASSERT_TRUE(met);
   const std::uint32_t me = met->node();
   if (role == "absent" && me == 1) ::pause();

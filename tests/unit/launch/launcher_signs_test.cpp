@@ -21,20 +21,20 @@ protected:
 INSTANTIATE_TEST_SUITE_P(each, launcher_signs, testing::Values("SHOAL_HUB", "PMIX_RANK", "PMI_RANK"));
 
 TEST_P(launcher_signs, are_seen_until_another_process_has_taken_the_place) {
-  EXPECT_FALSE(seems_gathered());
+  EXPECT_FALSE(is_externally_launched());
   machine::set_variable(GetParam(), "1");
-  EXPECT_TRUE(seems_gathered());
-  EXPECT_FALSE(gathered_place_taken());
-  take_gathered_place();
-  EXPECT_TRUE(seems_gathered());
-  EXPECT_TRUE(gathered_place_taken());
+  EXPECT_TRUE(is_externally_launched());
+  EXPECT_FALSE(external_place_taken());
+  take_external_place();
+  EXPECT_TRUE(is_externally_launched());
+  EXPECT_TRUE(external_place_taken());
   const std::string taken = std::getenv("SHOAL_TAKEN");
   machine::set_variable("SHOAL_TAKEN", "1" + taken.substr(taken.find(' ')));  // as a child of a node sees it
-  EXPECT_FALSE(seems_gathered());
-  EXPECT_FALSE(gathered_place_taken());
+  EXPECT_FALSE(is_externally_launched());
+  EXPECT_FALSE(external_place_taken());
   machine::set_variable(GetParam(), "2");  // as a node of another launcher sees it, which a node has started
-  EXPECT_TRUE(seems_gathered());
-  EXPECT_FALSE(gathered_place_taken());
+  EXPECT_TRUE(is_externally_launched());
+  EXPECT_FALSE(external_place_taken());
 }
 
 TEST(launchers, an_mpi_s_launcher_tells_whether_all_are_here) {

@@ -129,7 +129,7 @@ TEST_P(handler_runs, calls_are_executed_in_place_with_their_payload) {
   const std::uint64_t code = encode_function(receiver{note});
   const auto call = [&](std::uint64_t n) { return header(static_cast<std::uint8_t>(other_operation::call), n, code); };
   serving_.from = 4;
-  struct face : worker_face {
+  struct face : worker_base {
   } w;
   serving_.worker = &w;
   const auto to = reinterpret_cast<std::uintptr_t>(&said);

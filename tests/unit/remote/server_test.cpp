@@ -26,7 +26,7 @@ protected:
     return any;
   }
 
-  struct face : worker_face {};
+  struct face : worker_base {};
   std::vector<std::uint64_t> memory_ = std::vector<std::uint64_t>(64);
   test_domain domain_;
   server server_{domain_, 0, 2, reinterpret_cast<std::byte*>(memory_.data()), 64 * 8, false};

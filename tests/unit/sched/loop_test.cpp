@@ -191,7 +191,7 @@ TEST(loop, leaves_nothing_at_its_end_if_nothing_waited) {
 
 // Asynchronous operations begun by iterations must be fenced on the worker that began them, on none but that.
 TEST(loop, fences_each_worker_that_began_something) {
-  struct recording final : hooks {
+  struct recording final : pool_hooks {
     std::atomic<std::uint64_t> issued[4]{};
     std::atomic<std::uint64_t> fenced[4]{};
     std::atomic<int> wrong{0};
@@ -209,9 +209,9 @@ TEST(loop, fences_each_worker_that_began_something) {
           loop_here(
               0, 64,
               [&above](std::uint64_t i) {
-                detail::worker_face& w = *detail::t_worker;
+                detail::worker_base& w = *detail::t_worker;
                 {
-                  const fiber::unwatched quiet;  // the worker's own count
+                  const fiber::tsan_ignore_scope ignore;  // the worker's own count
                   ++*w.async_issued;
                 }
                 above.issued[w.index].fetch_add(1);

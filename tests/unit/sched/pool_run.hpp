@@ -8,7 +8,7 @@
 
 namespace shoal::sched {
 
-inline void run_pool(unsigned workers, const std::function<void()>& body, hooks* above = nullptr) {
+inline void run_pool(unsigned workers, const std::function<void()>& body, pool_hooks* above = nullptr) {
   pool_options options;
   options.workers = workers;
   options.most_stacks = std::size_t{1} << 14;

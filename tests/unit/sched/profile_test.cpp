@@ -35,7 +35,7 @@ std::uint64_t compute_ns(std::uint64_t ns) {
 }
 
 profile profiled(unsigned workers, const std::function<void()>& body, const profile_options& options = {},
-                 hooks* above = nullptr) {
+                 pool_hooks* above = nullptr) {
   std::optional<profile> got;
   run_pool(
       workers,
@@ -197,7 +197,7 @@ TEST(profile, rings_given_are_sleeps_that_ended) {
 }
 
 // Something to serve at each tenth look, which takes 50 microseconds.
-struct busy_hooks final : hooks {
+struct busy_hooks final : pool_hooks {
   std::atomic<int> looks{0};
   std::atomic<std::uint64_t> served_ns{0};
   bool poll(worker&) noexcept override {

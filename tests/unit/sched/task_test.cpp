@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "sched/pool.hpp"
-#include "shoal/detail/unwatched.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 
 namespace {
 
@@ -211,11 +211,11 @@ TEST_P(tasks, a_task_that_waits_goes_on_on_its_thread) {
 
 // The word belongs to the thread, and TSan thinks in tasks.
 int error_now() {
-  const shoal::detail::unwatched quiet;
+  const shoal::detail::tsan_ignore_scope ignore;
   return errno;
 }
 void set_error(int number) {
-  const shoal::detail::unwatched quiet;
+  const shoal::detail::tsan_ignore_scope ignore;
   errno = number;
 }
 

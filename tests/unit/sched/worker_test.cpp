@@ -193,7 +193,7 @@ TEST(worker, counts_what_it_did) {
 
 // The hooks see each phase: polled while busy, flushed and asked before sleeping.
 TEST(worker, polls_while_tasks_yield_and_flushes_before_it_parks) {
-  struct counting final : hooks {
+  struct counting final : pool_hooks {
     std::atomic<int> polls{0}, flushes{0}, asked{0};
     bool poll(worker&) noexcept override { return polls.fetch_add(1), false; }
     bool flush(worker&) noexcept override {

@@ -107,7 +107,7 @@ int greatest_tag() {
 }
 
 // Calls that are made at the same time by the same processes differ in the tag or in the communicator.
-int meeting_tag(const std::vector<int>& ranks, std::uint64_t identity, int tag, int greatest) {
+int rendezvous_tag(const std::vector<int>& ranks, std::uint64_t identity, int tag, int greatest) {
   std::uint64_t hash = mixed(identity, static_cast<std::uint64_t>(tag));
   for (const int rank : ranks) hash = mixed(hash, static_cast<std::uint64_t>(rank));
   return static_cast<int>((hash >> 33) % (static_cast<std::uint64_t>(greatest) + 1));
@@ -220,7 +220,7 @@ int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   const bool ours = std::ranges::find(ranks, static_cast<int>(MPI_UNDEFINED)) == ranks.end();
   if (!g_meets) return unlocked(in, work);
   if (me == MPI_UNDEFINED || size < 2 || !ours) return held(in, call, k_high, work);
-  const int ours_tag = meeting_tag(ranks, identity, tag, greatest);
+  const int ours_tag = rendezvous_tag(ranks, identity, tag, greatest);
   std::int64_t agreed = 0, there = 0;
   int failed = greatest_of_group(in, call, g_world, ranks, me, ours_tag, 0, &there);
   if (failed != MPI_SUCCESS) return failed;

@@ -90,9 +90,13 @@ void finalize(int status, void*) {
   int ended = 0;
   MPI_Finalized(&ended);
   if (ended != 0) return;
-  // In MPICH's end over UCX and TCP one waits for another's answer that waits elsewhere already, without looking. All at
-  // once makes that rare.
-  MPI_Barrier(MPI_COMM_WORLD);
+  // In MPICH's end over UCX and TCP one waits for another's answer that waits elsewhere already, without looking.
+  // All at once makes that rare.
+  MPI_Request all_here = MPI_REQUEST_NULL;
+  int here = 0;
+  if (MPI_Ibarrier(MPI_COMM_WORLD, &all_here) != MPI_SUCCESS) here = 1;
+  while (here == 0 && MPI_Test(&all_here, &here, MPI_STATUS_IGNORE) == MPI_SUCCESS && here == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // others may compute for long yet
   const end_limit limit(status);
   MPI_Finalize();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/pmi2_meeting.hpp"
+#include "launch/pmi2_rendezvous.hpp"
 
 #include <fmt/format.h>
 
@@ -41,14 +41,14 @@ void check(int status, const char* what) {
                 fmt::format("PMI-2 cannot {} (status {}); was this process started by srun --mpi=pmi2?", what, status));
 }
 
-class pmi2_meeting final : public meeting {
+class pmi2_rendezvous final : public rendezvous {
 public:
-  explicit pmi2_meeting(const functions& f) : call_(f) {
+  explicit pmi2_rendezvous(const functions& f) : call_(f) {
     int spawned = 0;
     int application = 0;
     check(call_.init(&spawned, &size_, &rank_, &application), "tell this process its place");
   }
-  ~pmi2_meeting() override { call_.finalize(); }
+  ~pmi2_rendezvous() override { call_.finalize(); }
 
   const char* by() const noexcept override { return "PMI-2"; }
   std::uint32_t node() const noexcept override { return static_cast<std::uint32_t>(rank_); }
@@ -92,7 +92,7 @@ bool shows_pmi2() {
   return fmt::format("{}.{}", job, step) == named && std::strcmp(rank, std::getenv("PMI_RANK")) == 0;
 }
 
-std::unique_ptr<meeting> find_pmi2() {
+std::unique_ptr<rendezvous> find_pmi2() {
   if (!shows_pmi2()) return nullptr;
   functions f{};
   try {
@@ -106,7 +106,7 @@ std::unique_ptr<meeting> find_pmi2() {
     base::warn("Slurm's PMI-2 cannot be asked ({}); install its library (Debian: libpmi2-0)", e.what());
     return nullptr;
   }
-  return std::make_unique<pmi2_meeting>(f);
+  return std::make_unique<pmi2_rendezvous>(f);
 }
 
 }  // namespace shoal::launch

@@ -13,7 +13,7 @@
 #include "launch/handshake.hpp"
 #include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
-#include "launch/meeting.hpp"
+#include "launch/rendezvous.hpp"
 #include "machine/neighbourhood.hpp"
 #include "machine/process.hpp"
 #include "machine/topology.hpp"
@@ -36,9 +36,9 @@ namespace {
 constexpr std::string_view k_no_hub = "node 0 cannot begin the job: ";
 
 // By the plugin of an MPI whose own launcher has started the processes.
-class mpi_meeting final : public launch::meeting {
+class mpi_rendezvous final : public launch::rendezvous {
 public:
-  explicit mpi_meeting(const config& c) : plugin_(find_plugin(c, "mpi")) { plugin_.share({}, node_, nodes_); }
+  explicit mpi_rendezvous(const config& c) : plugin_(find_plugin(c, "mpi")) { plugin_.share({}, node_, nodes_); }
   const char* by() const noexcept override { return "MPI"; }
   std::uint32_t node() const noexcept override { return node_; }
   std::uint32_t nodes() const noexcept override { return nodes_; }
@@ -59,9 +59,9 @@ std::string text_of(const std::vector<std::byte>& bytes) {
 }
 
 // What a node sees of the job before it begins.
-class gathering {
+class external_nodes {
 public:
-  gathering(config& c, launch::meeting& through);
+  external_nodes(config& c, launch::rendezvous& through);
 
   /// The nodes' own descriptions, complete with what they share.
   void introduce();
@@ -92,7 +92,7 @@ private:
   std::vector<std::byte*> bases_;
 };
 
-gathering::gathering(config& c, launch::meeting& through)
+external_nodes::external_nodes(config& c, launch::rendezvous& through)
     : c_(c), node_(through.node()), nodes_(through.nodes()), by_(through.by()) {
   std::string word = through.hub();
   if (word.empty()) {
@@ -110,7 +110,7 @@ gathering::gathering(config& c, launch::meeting& through)
 }
 
 // Its place; or, for all to know, why there is none.
-std::string gathering::open_hub(bool one_machine) {
+std::string external_nodes::open_hub(bool one_machine) {
   try {
     launch::hub_options options;
     options.nodes = nodes_;
@@ -123,13 +123,13 @@ std::string gathering::open_hub(bool one_machine) {
   }
 }
 
-std::vector<visiting_card> gathering::exchange(const visiting_card& mine) {
+std::vector<visiting_card> external_nodes::exchange(const visiting_card& mine) {
   std::vector<visiting_card> cards;
   for (const auto& one : control_->exchange(mine.bytes())) cards.push_back(visiting_card::read(one));
   return cards;
 }
 
-void gathering::introduce() {
+void external_nodes::introduce() {
   visiting_card mine;
   mine.neighbourhood = machine::neighbourhood();
   mine.processors = machine_.usable_processors();
@@ -149,7 +149,7 @@ void gathering::introduce() {
 }
 
 // Why not; empty if all is well.
-std::string gathering::map_neighbours(bool rings) {
+std::string external_nodes::map_neighbours(bool rings) {
   std::string why;
   for (std::uint32_t n = 0; n < nodes_; ++n) {
     if (n == node_ || !c_.direct || !all_->here(n)) continue;
@@ -168,7 +168,7 @@ std::string gathering::map_neighbours(bool rings) {
   return {};
 }
 
-void gathering::share_memory() {
+void external_nodes::share_memory() {
   const bool one_machine = all_->all_here();
   if (c_.transport == "shm" && !one_machine)
     throw error(errc::invalid_argument, fmt::format("transport shm is for one machine, and the nodes are on {}; use "
@@ -195,7 +195,7 @@ void gathering::share_memory() {
 }
 
 // The first that works on all nodes.
-void gathering::choose_library() {
+void external_nodes::choose_library() {
   const auto answers = control_->exchange(bytes_of(fmt::format(" {} ", fmt::join(transports_here(c_), " "))));
   for (const std::string& name : {std::string("ucx"), std::string("mpi")}) {
     const bool everywhere =
@@ -210,7 +210,7 @@ void gathering::choose_library() {
                           nodes_, all_->machines()));
 }
 
-std::unique_ptr<net::transport> gathering::open_transport(const std::shared_ptr<peer_watch>& watch) {
+std::unique_ptr<net::transport> external_nodes::open_transport(const std::shared_ptr<peer_watch>& watch) {
   std::string described = "shared memory";
   std::unique_ptr<net::transport> made;
   if (c_.transport == "shm") {
@@ -228,7 +228,7 @@ std::unique_ptr<net::transport> gathering::open_transport(const std::shared_ptr<
   return made;
 }
 
-node_parts gathering::parts(std::unique_ptr<net::transport> transport) {
+node_parts external_nodes::parts(std::unique_ptr<net::transport> transport) {
   node_parts p;
   p.node = node_;
   p.nodes = nodes_;
@@ -241,40 +241,40 @@ node_parts gathering::parts(std::unique_ptr<net::transport> transport) {
   return p;
 }
 
-std::unique_ptr<launch::meeting> meet(const config& c) {
+std::unique_ptr<launch::rendezvous> meet(const config& c) {
   const start_limit limit(c.start_timeout_ns);
-  auto found = launch::find_meeting();
-  return found != nullptr ? std::move(found) : std::make_unique<mpi_meeting>(c);
+  auto found = launch::find_rendezvous();
+  return found != nullptr ? std::move(found) : std::make_unique<mpi_rendezvous>(c);
 }
 
 }  // namespace
 
-int run_gathered(config c, const std::function<int()>& main_task) {
-  if (launch::gathered_place_taken())
+int run_external(config c, const std::function<int()>& main_task) {
+  if (launch::external_place_taken())
     throw error(errc::unsupported,
                 "this process has been a node of its job already: a program that a launcher starts calls shoal::run "
                 "once; put both parts into one main task, or start a job for each");
   base::set_log_context({.level = c.log, .node = -1});
-  const auto meeting = meet(c);
-  launch::take_gathered_place();
-  if (meeting->nodes() == 1) {
+  const auto rendezvous = meet(c);
+  launch::take_external_place();
+  if (rendezvous->nodes() == 1) {
     if (const unsigned started = launch::processes_started(); started > 1)
       throw error(
           errc::unsupported,
           fmt::format("a launcher has started {} processes, and what could be asked ({}) knows of this one alone: "
                       "each would run all of the program. Build Shoal for the launcher's PMIx or MPI, or start "
                       "with shoal run",
-                      started, meeting->by()));
+                      started, rendezvous->by()));
     if (c.transport == "shm")
       throw error(errc::invalid_argument,
                   fmt::format("the launcher has started one process, and transport shm is for several (found by {}); "
                               "ask it for more, for instance mpirun -n 2, or leave SHOAL_TRANSPORT=shm out",
-                              meeting->by()));
+                              rendezvous->by()));
     return run_in_process(c, main_task);
   }
-  base::set_log_context({.level = c.log, .node = static_cast<int>(meeting->node())});
+  base::set_log_context({.level = c.log, .node = static_cast<int>(rendezvous->node())});
   sched::explain_stack_overflows();
-  gathering all(c, *meeting);
+  external_nodes all(c, *rendezvous);
   all.introduce();
   all.share_memory();
   const auto watch = std::make_shared<control_watch>(all.control());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each launcher that is here tells. Under those of MPI this test program is started once more, to play a node.
-#include "launch/meeting.hpp"
+#include "launch/rendezvous.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "hub_callers.hpp"
-#include "launch/pmi2_meeting.hpp"
+#include "launch/pmi2_rendezvous.hpp"
 #include "machine/library.hpp"
 #include "machine/process.hpp"
 
@@ -34,12 +34,12 @@ protected:
 
 const std::string k_place = std::string(32, '1') + "@127.0.0.1:4711";
 
-TEST_F(meetings, without_a_launcher_there_is_none) { EXPECT_FALSE(find_meeting()); }
+TEST_F(meetings, without_a_launcher_there_is_none) { EXPECT_FALSE(find_rendezvous()); }
 
 TEST_F(meetings, shoal_run_tells_all) {
   set(k_hub_variable, "node=1 nodes=3 hub=" + k_place);
   for (int again = 0; again < 2; ++again) {
-    const auto met = find_meeting();
+    const auto met = find_rendezvous();
     ASSERT_TRUE(met);
     EXPECT_STREQ(met->by(), "shoal run");
     EXPECT_EQ(met->node(), 1U);
@@ -51,7 +51,7 @@ TEST_F(meetings, shoal_run_tells_all) {
 TEST_F(meetings, a_place_that_contradicts_itself_is_a_sentence) {
   for (const char* wrong : {"node=3 nodes=3 hub=x", "node=x nodes=3 hub=x", "nodes=3 hub=x", "node= nodes=3 hub=x"}) {
     set(k_hub_variable, wrong);
-    EXPECT_THROW(find_meeting(), error) << wrong;
+    EXPECT_THROW(find_rendezvous(), error) << wrong;
   }
 }
 
@@ -73,10 +73,10 @@ TEST_F(meetings, slurm_and_hydra_are_told_apart) {
 }
 
 // Played by the processes that the other tests start.
-TEST(meeting_node, DISABLED_plays_its_part) {
+TEST(rendezvous_node, DISABLED_plays_its_part) {
   std::ostringstream line;
   try {
-    const auto met = find_meeting();
+    const auto met = find_rendezvous();
     if (!met) {
       line << "met nobody\n";
     } else {
@@ -92,8 +92,8 @@ TEST(meeting_node, DISABLED_plays_its_part) {
 }
 
 std::string output_under(std::vector<std::string> launcher) {
-  for (const char* word :
-       {"--gtest_also_run_disabled_tests", "--gtest_brief=1", "--gtest_filter=meeting_node.DISABLED_plays_its_part"}) {
+  for (const char* word : {"--gtest_also_run_disabled_tests", "--gtest_brief=1",
+                           "--gtest_filter=rendezvous_node.DISABLED_plays_its_part"}) {
     if (word == std::string("--gtest_also_run_disabled_tests")) launcher.push_back(machine::own_executable());
     launcher.emplace_back(word);
   }
@@ -116,14 +116,14 @@ bool has_pmix_plugin() {
   return false;
 }
 
-TEST(meeting, by_pmix_all_hear_node_0) {
+TEST(rendezvous, by_pmix_all_hear_node_0) {
   if (!is_there("mpirun.openmpi") || !has_pmix_plugin()) GTEST_SKIP() << "no Open MPI or no PMIx here";
   const std::string text = output_under({"mpirun.openmpi", "--oversubscribe", "-n", "3"});
   for (const char* node : {"0", "1", "2"})
     EXPECT_TRUE(has(text, std::string("PMIx node ") + node + " of 3 here heard word-of-0 and the place")) << text;
 }
 
-TEST(meeting, by_slurm_all_hear_node_0) {
+TEST(rendezvous, by_slurm_all_hear_node_0) {
   if (std::getenv("SLURM_CONF") == nullptr) GTEST_SKIP() << "not within tests/cluster/slurm.sh";
   for (const auto& [mpi, by] : {std::pair{"--mpi=pmi2", "PMI-2"}, std::pair{"--mpi=pmix", "PMIx"}}) {
     if (by == std::string("PMIx") && !has_pmix_plugin()) continue;
@@ -134,7 +134,7 @@ TEST(meeting, by_slurm_all_hear_node_0) {
   EXPECT_TRUE(has(output_under({"srun", "-n", "2", "--mpi=none"}), "met nobody"));
 }
 
-TEST(meeting, an_mpi_that_speaks_pmi_1_is_left_to_itself) {
+TEST(rendezvous, an_mpi_that_speaks_pmi_1_is_left_to_itself) {
   if (!is_there("mpirun.mpich")) GTEST_SKIP() << "no MPICH here";
   const std::string text = output_under({"mpirun.mpich", "-n", "2"});
   std::size_t times = 0;

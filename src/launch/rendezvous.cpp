@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/meeting.hpp"
+#include "launch/rendezvous.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "launch/meeting_plugin.hpp"
 #include "launch/place_text.hpp"
-#include "launch/pmi2_meeting.hpp"
+#include "launch/pmi2_rendezvous.hpp"
+#include "launch/rendezvous_plugin.hpp"
 #include "machine/library.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/error.hpp"
@@ -26,9 +26,9 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-class hub_meeting final : public meeting {
+class hub_rendezvous final : public rendezvous {
 public:
-  explicit hub_meeting(const std::string& text)
+  explicit hub_rendezvous(const std::string& text)
       : node_(number_in(text, "node", k_hub_variable)),
         nodes_(number_in(text, "nodes", k_hub_variable)),
         hub_(*field_in(text, "hub")) {
@@ -51,16 +51,16 @@ private:
 };
 
 // Null: there is no plugin, which is no fault where another way may lead to the others.
-std::unique_ptr<meeting> find_pmix() {
+std::unique_ptr<rendezvous> find_pmix() {
   namespace fs = std::filesystem;
   for (const std::string& folder : machine::plugin_folders("")) {
     const fs::path path = fs::path(folder) / k_pmix_file;
     std::error_code problem;
     if (!fs::is_regular_file(path, problem)) continue;
     try {
-      const auto* const plugin = static_cast<const meeting_plugin*>(
-          machine::find_symbol(machine::load_library(path.string(), false), k_meeting_plugin_symbol));
-      if (plugin == nullptr || plugin->interface != k_meeting_interface ||
+      const auto* const plugin = static_cast<const rendezvous_plugin*>(
+          machine::find_symbol(machine::load_library(path.string(), false), k_rendezvous_plugin_symbol));
+      if (plugin == nullptr || plugin->interface != k_rendezvous_interface ||
           std::strcmp(plugin->version, SHOAL_VERSION) != 0)
         throw error(errc::mismatch, fmt::format("{} is of another Shoal than {}; build and install both together",
                                                 path.string(), SHOAL_VERSION));
@@ -77,10 +77,10 @@ std::unique_ptr<meeting> find_pmix() {
 
 }  // namespace
 
-std::unique_ptr<meeting> find_meeting() {
+std::unique_ptr<rendezvous> find_rendezvous() {
   if (const std::string text = variable(k_hub_variable); field_in(text, "hub"))
-    return std::make_unique<hub_meeting>(text);
-  std::unique_ptr<meeting> found;
+    return std::make_unique<hub_rendezvous>(text);
+  std::unique_ptr<rendezvous> found;
   if (!variable("PMIX_NAMESPACE").empty() && !variable("PMIX_RANK").empty()) found = find_pmix();
   return found ? std::move(found) : find_pmi2();
 }

@@ -19,23 +19,23 @@ namespace shoal::detail {
 
 /// While it lives, plain accesses of this stack are not looked at: for the scheduler, whose state belongs to the thread
 /// while TSan thinks in stacks. Atomics are still seen.
-class unwatched {
+class tsan_ignore_scope {
 public:
 #if SHOAL_TSAN
-  unwatched() noexcept {
+  tsan_ignore_scope() noexcept {
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
     AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
   }
-  ~unwatched() {
+  ~tsan_ignore_scope() {
     AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
     AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
   }
 #else
-  unwatched() noexcept {}
-  ~unwatched() {}
+  tsan_ignore_scope() noexcept {}
+  ~tsan_ignore_scope() {}
 #endif
-  unwatched(const unwatched&) = delete;
-  unwatched& operator=(const unwatched&) = delete;
+  tsan_ignore_scope(const tsan_ignore_scope&) = delete;
+  tsan_ignore_scope& operator=(const tsan_ignore_scope&) = delete;
 };
 
 /// Marks for a hand-over that TSan cannot see: release before a task is offered, woken or ends; acquire where it is

@@ -2,7 +2,7 @@
 // What a launcher of others (srun, mpirun, mpiexec) or `shoal run --hosts` tells this process: which node of how many
 // it is; and how node 0's word (where the hub is) reaches the others.
 // Who may call: the thread that makes the job. Blocks its thread.
-// Shown by tests/unit/launch/meeting_test.cpp, tests/cluster/transports_test.cpp.
+// Shown by tests/unit/launch/rendezvous_test.cpp, tests/cluster/transports_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace shoal::launch {
 /// "node=1 nodes=2 hub=secret@host:port".
 inline constexpr const char* k_hub_variable = "SHOAL_HUB";
 
-class meeting {
+class rendezvous {
 public:
-  virtual ~meeting() = default;
+  virtual ~rendezvous() = default;
   /// "shoal run", "PMIx", "PMI-2", "MPI".
   virtual const char* by() const noexcept = 0;
   virtual std::uint32_t node() const noexcept = 0;
@@ -34,7 +34,7 @@ public:
 /// What this process's environment shows: `shoal run`'s variable, PMIx, PMI-2, in this order; null: none of them. An MPI
 /// without PMIx (mpiexec of MPICH, which speaks PMI-1) is asked by runtime, through the transport's plugin. Whether the
 /// place is this process's at all: launcher_signs.hpp. Throws shoal::error.
-/// The meeting should live as long as the job: its end tells the launcher that this process has ended in order.
-std::unique_ptr<meeting> find_meeting();
+/// The rendezvous should live as long as the job: its end tells the launcher that this process has ended in order.
+std::unique_ptr<rendezvous> find_rendezvous();
 
 }  // namespace shoal::launch

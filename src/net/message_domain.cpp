@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/message_domain.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/clock.hpp"
+#include "machine/futex.hpp"
+#include "net/message_lane.hpp"
+#include "net/message_server.hpp"
+#include "net/message_watch.hpp"
+#include "shoal/detail/assert.hpp"
+
+namespace shoal::net {
+namespace {
+
+// For what leaves at the end; a node that is gone does not take it.
+constexpr std::uint64_t k_patience_ns = 1'000'000'000;
+// Of the thread that serves events; other domains have events too. Then those who sleep look themselves.
+constexpr int k_rounds_to_serve = 64;
+
+}  // namespace
+
+message_domain::message_domain(wire& over, const message_shape& shape, const message_transport::loss_handler& lost,
+                               message_server* server)
+    : wire_(over),
+      lost_(lost),
+      lock_(make_lock(shape.lock, shape.wait)),
+      lanes_(shape.workers, nullptr),
+      unreachable_(shape.nodes),
+      server_(server) {}
+
+void message_domain::add(message_lane& lane, unsigned worker) { lanes_[worker] = &lane; }
+
+void message_domain::send(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
+                          std::atomic<bool>& sent) noexcept {
+  const std::lock_guard guard(*lock_);
+  send_now(lane, to, t, words, count, sent);
+}
+
+void message_domain::send_now(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
+                              std::atomic<bool>& sent) noexcept {
+  wire_.send(to, lane.label(to, static_cast<message_kind>(t)), words, count, &sent);
+}
+
+bool message_domain::put(remote_piece to, const void* from, std::size_t bytes, std::atomic<bool>& done) noexcept {
+  bool begun = false;
+  {
+    const std::lock_guard guard(*lock_);
+    begun = wire_.put(to, from, bytes, &done);
+  }
+  if (server_ != nullptr) server_->ring();
+  return begun;
+}
+
+bool message_domain::get(remote_piece from, void* to, std::size_t bytes, std::atomic<bool>& done) noexcept {
+  bool begun = false;
+  {
+    const std::lock_guard guard(*lock_);
+    begun = wire_.get(from, to, bytes, &done);
+  }
+  if (server_ != nullptr) server_->ring();
+  return begun;
+}
+
+bool message_domain::progress() noexcept {
+  if (!lock_->try_lock()) return false;
+  const bool any = move();
+  lock_->unlock();
+  return any;
+}
+
+bool message_domain::move() noexcept {
+  bool any = false;
+  if (server_ != nullptr)
+    for (message_lane* lane : lanes_)
+      if (lane != nullptr) any |= lane->send_posted();
+  any |= wire_.progress(*this);
+  for (message_lane* lane : lanes_)
+    if (lane != nullptr) lane->look_back(wire_);
+  return any;
+}
+
+void message_domain::be_watched(message_watch& by, unsigned number) noexcept {
+  watch_ = &by;
+  number_ = number;
+}
+
+bool message_domain::arm() noexcept {
+  if (watch_ == nullptr || !lock_->try_lock()) return false;
+  // Whatever was posted, executed or sent since the last look, which somebody else's may have prevented.
+  const bool armed = !move() && arm_now();
+  lock_->unlock();
+  return armed;
+}
+
+bool message_domain::arm_now() noexcept {
+  if (!wire_.arm()) return false;
+  watch_->arm(number_);
+  return true;
+}
+
+void message_domain::serve_event() noexcept {
+  if (server_ != nullptr) return server_->ring();
+  // Then somebody else looks after it, or is about to arm it.
+  const auto asleep = [](message_lane* lane) { return lane->asleep(); };
+  for (int round = 0; round < k_rounds_to_serve; ++round) {
+    {
+      const std::lock_guard guard(*lock_);
+      const bool moved = move();
+      if (std::none_of(sleepers_.begin(), sleepers_.end(), asleep)) return;
+      if (!moved && arm_now()) return;
+    }
+    machine::yield_processor();
+  }
+  for (message_lane* lane : sleepers_) lane->wake();
+}
+
+void message_domain::finish() noexcept {
+  const std::lock_guard guard(*lock_);
+  for (message_lane* lane : lanes_) {
+    if (lane == nullptr) continue;
+    if (server_ != nullptr) lane->send_posted();
+    lane->look_back(wire_);
+  }
+  const std::uint64_t until_ns = base::now_ns() + k_patience_ns;
+  while (!wire_.all_sent() && base::now_ns() < until_ns) {
+    wire_.progress(*this);
+    machine::yield_processor();
+  }
+}
+
+void message_domain::end_losses() noexcept {
+  const std::lock_guard guard(*lock_);
+  tells_losses_ = false;
+}
+
+bool message_domain::arrived(const arrival& a) noexcept {
+  SHOAL_ASSERT(a.label.from < unreachable_.size() && a.label.lane < lanes_.size() && lanes_[a.label.lane] != nullptr,
+               "a message of this job names a worker of this node");
+  lanes_[a.label.lane]->arrived(a, wire_);
+  return a.label.kind != static_cast<std::uint8_t>(message_kind::acknowledgement);
+}
+
+void message_domain::unreachable(std::uint32_t node, const char* why) noexcept {
+  if (unreachable_[node] || !tells_losses_) return;
+  unreachable_[node] = true;
+  lost_(node, why);
+}
+
+}  // namespace shoal::net

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A wire, the lock that guards it, and the lanes that go through it. Innards of message_transport.hpp.
+// Threads: any, but for what is marked as under the lock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "net/message_transport.hpp"
+
+namespace shoal::net {
+
+class message_domain final : public wire_user {
+public:
+  /// `server`: who is to be rung for what was posted; null: whoever posts sends.
+  message_domain(wire& over, const message_shape& shape, const message_transport::loss_handler& lost,
+                 message_server* server);
+  message_server* server() const noexcept { return server_; }
+  /// Its messages go through here.
+  void add(message_lane& lane, unsigned worker);
+  /// Its worker sleeps only when nothing happens here.
+  void add_sleeper(message_lane& lane) { sleepers_.push_back(&lane); }
+
+  /// Readable when something happens after arm(); -1: the library does not tell.
+  int event() const noexcept { return wire_.event(); }
+  void be_watched(message_watch& by, unsigned number) noexcept;
+  /// For who goes to sleep. True: what happens from now on is served, and rings. False: look again yourself.
+  bool arm() noexcept;
+  /// Something has happened: moves messages until nothing does, and is armed again if somebody still sleeps.
+  void serve_event() noexcept;
+
+  /// Under the lock.
+  void send_now(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
+                std::atomic<bool>& sent) noexcept;
+  void send(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
+            std::atomic<bool>& sent) noexcept;
+  bool one_sided() const noexcept { return wire_.one_sided(); }
+  bool put(remote_piece to, const void* from, std::size_t bytes, std::atomic<bool>& done) noexcept;
+  bool get(remote_piece from, void* to, std::size_t bytes, std::atomic<bool>& done) noexcept;
+  /// Unless another thread is at it.
+  bool progress() noexcept;
+  void finish() noexcept;
+  /// From here on nobody is told of losses: others may leave.
+  void end_losses() noexcept;
+
+  bool arrived(const arrival& a) noexcept override;
+  void unreachable(std::uint32_t node, const char* why) noexcept override;
+
+private:
+  bool move() noexcept;
+  bool arm_now() noexcept;
+
+  wire& wire_;
+  const message_transport::loss_handler& lost_;
+  std::unique_ptr<any_lock> lock_;
+  std::vector<message_lane*> lanes_;  // by worker; null: not ours
+  std::vector<message_lane*> sleepers_;
+  std::vector<bool> unreachable_;  // by node; under the lock
+  bool tells_losses_ = true;       // under the lock
+  message_server* const server_;
+  message_watch* watch_ = nullptr;
+  unsigned number_ = 0;  // with the watch
+};
+
+}  // namespace shoal::net

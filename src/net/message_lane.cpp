@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/message_lane.hpp"
+
+#include <algorithm>
+
+#include "machine/futex.hpp"
+#include "machine/memory_info.hpp"
+#include "net/message_domain.hpp"
+#include "net/message_server.hpp"
+#include "shoal/detail/assert.hpp"
+
+namespace shoal::net {
+namespace {
+
+// Where a library does not tell that something came, who sleeps looks again, at first soon.
+constexpr std::int64_t k_shortest_sleep_ns = 20'000;
+constexpr std::int64_t k_longest_sleep_ns = 500'000;
+
+std::size_t lane_bytes(const message_shape& s) {
+  return machine::round_up(std::size_t{s.nodes} * k_traffic_classes * s.slots * s.slot_bytes, machine::page_size());
+}
+
+}  // namespace
+
+// ---- out
+
+void message_out::attach(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* slots,
+                         const message_shape& shape) {
+  lane_ = &lane;
+  to_ = to;
+  traffic_ = t;
+  slots_ = slots;
+  slot_words_ = shape.slot_bytes / sizeof(std::uint64_t);
+  counts_.resize(shape.slots);
+  sent_ = std::make_unique<std::atomic<bool>[]>(shape.slots);
+  for (std::size_t i = 0; i < shape.slots; ++i) sent_[i].store(true, std::memory_order_relaxed);
+  ring_ = lockfree::slot_ring_producer<>(control_, shape.slots);
+}
+
+std::uint64_t* message_out::acquire() noexcept {
+  if (!ring_.has_room()) return nullptr;
+  const std::size_t i = ring_.fill_index();
+  if (sent_[i].load(std::memory_order_acquire)) return slot(i);
+  // Executed there does not mean that the library here knows it was sent.
+  lane_->waits_for_library();
+  return sent_[i].load(std::memory_order_acquire) ? slot(i) : nullptr;
+}
+
+void message_out::post(std::size_t words) noexcept {
+  const std::size_t i = ring_.fill_index();
+  sent_[i].store(false, std::memory_order_relaxed);
+  if (message_server* const server = lane_->through().server(); server != nullptr) {
+    counts_[i] = words;
+    ring_.publish();
+    server->ring();
+  } else {
+    ring_.publish();
+    lane_->through().send(*lane_, to_, traffic_, slot(i), words, sent_[i]);
+  }
+}
+
+bool message_out::send_posted() noexcept {
+  const std::uint64_t posted = control_.published.load(std::memory_order_acquire);
+  if (sending_ == posted) return false;
+  for (; sending_ < posted; ++sending_) {
+    const std::size_t i = sending_ & (counts_.size() - 1);
+    lane_->through().send_now(*lane_, to_, traffic_, slot(i), counts_[i], sent_[i]);
+  }
+  return true;
+}
+
+bool message_out::acknowledged(std::uint32_t executed) noexcept {
+  const std::uint64_t known = control_.consumed.load(std::memory_order_relaxed);
+  const auto more = static_cast<std::int32_t>(executed - static_cast<std::uint32_t>(known));
+  if (more <= 0) return false;
+  control_.consumed.store(known + static_cast<std::uint32_t>(more), std::memory_order_release);
+  return true;
+}
+
+std::uint64_t message_out::outstanding() const noexcept {
+  return control_.published.load(std::memory_order_relaxed) - control_.consumed.load(std::memory_order_relaxed);
+}
+
+// ---- in
+
+void message_in::attach(message_lane& lane, const message_shape& shape) {
+  lane_ = &lane;
+  entries_.resize(shape.slots);
+  filling_ = lockfree::slot_ring_producer<>(control_, shape.slots);
+  ring_ = lockfree::slot_ring_consumer<>(control_, shape.slots);
+}
+
+std::span<const std::uint64_t> message_in::front() noexcept {
+  if (ring_.available() == 0) return {};
+  const entry& e = entries_[ring_.front_index()];
+  return {e.words, e.count};
+}
+
+void message_in::release() noexcept {
+  ring_.release();
+  lane_->something_executed();
+}
+
+void message_in::arrived(const arrival& a, wire& over) noexcept {
+  give_back_executed(over);  // their places may be filled again
+  SHOAL_ASSERT(filling_.has_room(), "a node sends more than there is room for");
+  entries_[filling_.fill_index()] = {a.words, a.count, a.token};
+  filling_.publish();
+}
+
+void message_in::give_back_executed(wire& to) noexcept {
+  for (const std::uint64_t until = executed(); given_back_ < until; ++given_back_)
+    to.give_back(entries_[given_back_ & (entries_.size() - 1)].token);
+}
+
+// ---- lane
+
+message_lane::message_lane(message_domain& through, message_domain& aside, unsigned worker, const message_shape& shape)
+    : through_(through),
+      aside_(aside),
+      node_(shape.node),
+      nodes_(shape.nodes),
+      worker_(static_cast<std::uint16_t>(worker)),
+      half_room_(static_cast<std::uint32_t>(std::max<std::size_t>(shape.slots / 2, 1))),
+      poll_mask_(&through != &aside ? shape.poll_mask : 0),  // its own domain has its own transfers, too
+      memory_(lane_bytes(shape)),
+      out_(std::size_t{shape.nodes} * k_traffic_classes),
+      in_(std::size_t{shape.nodes} * k_traffic_classes),
+      told_(shape.nodes) {
+  memory_.commit(0, memory_.size());
+  auto* slots = reinterpret_cast<std::uint64_t*>(memory_.data());
+  const std::size_t channel_words = shape.slots * shape.slot_bytes / sizeof(std::uint64_t);
+  for (std::uint32_t n = 0; n < nodes_; ++n)
+    for (const auto t : {traffic::request, traffic::reply}) {
+      out_[index(n, t)].attach(*this, n, t, slots + index(n, t) * channel_words, shape);
+      in_[index(n, t)].attach(*this, shape);
+    }
+}
+
+bool message_lane::progress() noexcept {
+  if (through_.server() != nullptr) return false;
+  const bool moved = &aside_ != &through_ && aside_.progress();
+  if (poll_mask_ != 0) {
+    const std::uint32_t polls = polls_.load(std::memory_order_relaxed);
+    polls_.store(polls + 1, std::memory_order_relaxed);
+    if ((polls & poll_mask_) != 0) return moved;
+  }
+  return through_.progress() || moved;
+}
+
+bool message_lane::one_sided() const noexcept { return aside_.one_sided(); }
+bool message_lane::put(unsigned node, std::uint64_t offset, const void* from, std::size_t bytes,
+                       std::atomic<bool>& done) noexcept {
+  return aside_.put({node, offset}, from, bytes, done);
+}
+bool message_lane::get(unsigned node, std::uint64_t offset, void* to, std::size_t bytes,
+                       std::atomic<bool>& done) noexcept {
+  return aside_.get({node, offset}, to, bytes, done);
+}
+
+bool message_lane::pending() noexcept {
+  if (through_.server() == nullptr) {
+    through_.progress();
+    if (&aside_ != &through_) aside_.progress();
+  }
+  return std::any_of(in_.begin(), in_.end(), [](const message_in& c) { return c.pending(); });
+}
+
+std::int64_t message_lane::longest_sleep_ns() noexcept {
+  if (through_.server() != nullptr) return -1;
+  if (through_.arm() && (&aside_ == &through_ || aside_.arm())) return -1;
+  if (moved_.exchange(false, std::memory_order_relaxed)) sleep_ns_ = k_shortest_sleep_ns / 2;
+  sleep_ns_ = std::min(sleep_ns_ * 2, k_longest_sleep_ns);
+  return sleep_ns_;
+}
+
+void message_lane::something_executed() noexcept {
+  executed_.store(true, std::memory_order_release);
+  if (message_server* const server = through_.server(); server != nullptr) server->ring();
+}
+
+void message_lane::wake() noexcept {
+  if (!moved_.load(std::memory_order_relaxed)) moved_.store(true, std::memory_order_relaxed);
+  if (bell_.ring()) machine::futex_wake(bell_.word(), 1, false);
+}
+
+message_label message_lane::label(std::uint32_t to, message_kind kind) noexcept {
+  message_label l;
+  l.lane = worker_;
+  l.kind = static_cast<std::uint8_t>(kind);
+  l.from = node_;
+  for (unsigned c = 0; c < k_traffic_classes; ++c)
+    l.executed[c] = told_[to].executed[c] =
+        static_cast<std::uint32_t>(in_[index(to, static_cast<traffic>(c))].executed());
+  return l;
+}
+
+void message_lane::arrived(const arrival& a, wire& over) noexcept {
+  const std::uint32_t from = a.label.from;
+  bool news = false;
+  for (unsigned c = 0; c < k_traffic_classes; ++c)
+    news |= out_[index(from, static_cast<traffic>(c))].acknowledged(a.label.executed[c]);
+  if (a.label.kind != static_cast<std::uint8_t>(message_kind::acknowledgement)) {
+    in_[index(from, static_cast<traffic>(a.label.kind))].arrived(a, over);
+    news = true;
+  }
+  if (news) wake();
+}
+
+// Gives back what has been executed since, and tells those who must know.
+void message_lane::look_back(wire& wire) noexcept {
+  if (waits_.load(std::memory_order_relaxed) && waits_.exchange(false, std::memory_order_relaxed)) wake();
+  if (!executed_.load(std::memory_order_relaxed) || !executed_.exchange(false, std::memory_order_acquire)) return;
+  for (std::uint32_t n = 0; n < nodes_; ++n) {
+    if (n == node_) continue;
+    for (const auto t : {traffic::request, traffic::reply}) in_[index(n, t)].give_back_executed(wire);
+    const auto owed = [&](traffic t) {
+      return static_cast<std::uint32_t>(in_[index(n, t)].executed()) - told_[n].executed[static_cast<unsigned>(t)];
+    };
+    if (owed(traffic::request) == 0 && owed(traffic::reply) < half_room_) continue;
+    wire.send(n, label(n, message_kind::acknowledgement), nullptr, 0, nullptr);
+  }
+}
+
+std::uint64_t message_lane::outstanding(std::uint32_t node) const noexcept {
+  return out_[index(node, traffic::request)].outstanding();
+}
+
+bool message_lane::send_posted() noexcept {
+  bool any = false;
+  for (message_out& c : out_) any |= c.send_posted();
+  return any;
+}
+
+}  // namespace shoal::net
