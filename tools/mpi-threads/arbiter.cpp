@@ -15,7 +15,7 @@
 namespace shoal::mpi_threads {
 namespace {
 
-// Written by its thread alone: no locked instruction.
+// Only the owning thread writes the counter, so no atomic read-modify-write is needed.
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t n) {
   counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
 }
@@ -51,8 +51,9 @@ void add_to(arbiter_sum& sum, const thread_record& record) {
 
 thread_local constinit arbiter::seat arbiter::t_seat{nullptr, nullptr, nullptr, nullptr, SIZE_MAX};
 
-// Keys have rounds: who calls MPI in the destructor of another key, or after those of thread_local objects, registers
-// again and is given back in the next one. The main thread's stays when the process exits.
+// Destructors of keys run in rounds. A thread that calls MPI in the destructor of another key, or after its
+// thread_local objects are destroyed, registers again and is unregistered in the next round. The main thread's record
+// stays until the process exits.
 pthread_key_t arbiter::key() {
   static const pthread_key_t made = [] {
     pthread_key_t fresh{};
@@ -92,7 +93,7 @@ arbiter::~arbiter() {
 }
 
 thread_record& arbiter::register_thread() {
-  if (t_seat.last_words != nullptr) thread_is_over(t_seat.last_words);  // of another arbiter
+  if (t_seat.last_words != nullptr) thread_is_over(t_seat.last_words);  // registered with another arbiter
   auto fresh = std::make_unique<thread_record>(names_.size());
   fresh->thread = machine::thread_id();
   if (t_seat.left == roll_.get()) fresh->earlier = t_seat.earlier;
@@ -132,7 +133,7 @@ void arbiter::count(thread_record& me, int call, unsigned cls) {
 }
 
 void arbiter::give_way(unsigned polls) const {
-  constexpr unsigned k_spins_alone = 256;  // some 25 us
+  constexpr unsigned k_spins_alone = 256;  // about 25 us
   if (polls >= (one_caller() ? std::max(settings_.spins, k_spins_alone) : settings_.spins)) machine::yield_processor();
 }
 
@@ -144,16 +145,17 @@ std::string arbiter::describe(const thread_record& record) const {
 }
 
 void arbiter::thread_ends(thread_record& me) {
-  fmt::print(stderr,
-             "shoal mpi-threads: {} ended inside the MPI library while it held the lock; the others go on, but the "
-             "library was left in the middle of that call\n",
-             describe(me));
+  fmt::print(
+      stderr,
+      "shoal mpi-threads: {} ended inside the MPI library while it held the lock; the other threads continue, but the "
+      "library did not complete that call\n",
+      describe(me));
   me.inside.store(-1, std::memory_order_relaxed);
   leave(me);
 }
 
 void arbiter::forked() {
-  // Whoever may have had the roll's mutex does not exist here: this thread leaves it without a word.
+  // The owner of the mutex may not exist in the child: drop this thread's record without locking.
   if (t_seat.last_words != nullptr) t_seat.last_words->list.reset();
 }
 

@@ -16,9 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t k_most_bytes = std::uintmax_t{1} << 30;  // larger files are taken for something else
+constexpr std::uintmax_t k_most_bytes = std::uintmax_t{1} << 30;  // larger files are not read
 
-// A file's bytes; reads beyond its end give nothing.
+// The bytes of a file. Reads beyond its end return zero or nothing.
 class image {
 public:
   explicit image(const std::string& path) {
@@ -147,7 +147,7 @@ elf_file read_elf(const std::string& path) {
 std::optional<std::string> mpi_of_library(const std::string& name) {
   if (name.starts_with("libmpi_abi.so")) return "abi";
   if (name.starts_with("libmpich.so")) return "mpich";
-  if (name.starts_with("libmpi.so.")) {  // Open MPI counts from 40 since its version 3, MPICH and its kin are at 12
+  if (name.starts_with("libmpi.so.")) {  // Open MPI: 40 and higher since version 3; MPICH and derivatives: 12
     const int version = std::atoi(name.c_str() + std::strlen("libmpi.so."));
     return version >= 20 ? "openmpi" : "mpich";
   }

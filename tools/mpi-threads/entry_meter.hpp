@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fairly threads get into an MPI library, measured from outside, so that it can be told of the library by itself
-// and of one behind a lock alike. Only calls count that return at once (requests): who is in one wants the library, who
-// returns from one had it. In that order they are given to a lock_meter, whose bias factors are the result.
-// Who may call: any thread; of calls within a call the outermost counts. Threads beyond the 64 first of a package are
-// not counted. Costs two clocks, a small lock and a look at each known thread for a call. Packages: where a thread made
-// its first call. Shown by tests/unit/mpi_threads/entry_meter_test.cpp.
+// Measures from outside how fairly threads enter an MPI library. It works for a library without our lock and with it.
+// Only calls that return at once (requests) count: a thread inside such a call is a waiter, a thread that returns was
+// an owner. A lock_meter computes the bias factors from these events.
+// Who may call: any thread; of nested calls only the outermost counts. Only the first 64 threads of a package count.
+// Each call costs two clock reads, a small lock and a read per known thread. The package of a thread is that of its
+// first call. Test: tests/unit/mpi_threads/entry_meter_test.cpp.
 #pragma once
 
 #include <array>
@@ -24,14 +24,14 @@ public:
   static constexpr unsigned k_threads_per_package = 64;
   static constexpr unsigned k_none = ~0U;
 
-  /// `here`: the package of the calling thread, less than `packages`.
+  /// `here` returns the package of the calling thread, less than `packages`.
   entry_meter(unsigned packages, std::function<unsigned()> here);
-  /// As the machine has them.
+  /// Uses the packages of this machine.
   entry_meter();
 
   void begins();
   void returned();
-  /// When nobody is in a call, or an estimate.
+  /// Exact if no thread is in a call, else an estimate.
   lock_report report() const { return meter_.report(); }
 
 private:
@@ -47,11 +47,11 @@ private:
 
   const std::function<unsigned()> here_;
   lock_meter meter_;
-  tas_lock<> order_;  // of those that return
+  tas_lock<> order_;  // orders the returning calls
   std::vector<std::atomic<unsigned>> known_;
 };
 
-/// From its beginning to its end, of a meter that may be missing.
+/// Reports its own lifetime as a call to a meter, which may be null.
 class entry {
 public:
   explicit entry(entry_meter* meter) : meter_(meter) {

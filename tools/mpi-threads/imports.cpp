@@ -17,7 +17,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// A part of an MPI library itself: it uses everything.
+// Whether a file belongs to an MPI library itself; such files use every function.
 bool of_mpi(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   for (std::string_view start : {"libmpi", "libmca", "mca_", "libopen-", "libompi", "libpmpi", "libshoal_mpi"})
@@ -37,7 +37,7 @@ tables tables_of(const dl_phdr_info& file) {
   const std::uint32_t* gnu_hash = nullptr;
   for (unsigned i = 0; i < file.dlpi_phnum; ++i) {
     if (file.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    // The linker adds the file's place to most pointers there, the kernel's own page keeps offsets.
+    // The linker adds the load address to most pointers in this table; the kernel's own page keeps offsets.
     auto at = [&](ElfW(Addr) value) { return value >= file.dlpi_addr ? value : value + file.dlpi_addr; };
     for (auto* entry = reinterpret_cast<const ElfW(Dyn)*>(file.dlpi_addr + file.dlpi_phdr[i].p_vaddr);
          entry->d_tag != DT_NULL; ++entry) {
@@ -48,7 +48,7 @@ tables tables_of(const dl_phdr_info& file) {
       if (entry->d_tag == DT_GNU_HASH) gnu_hash = reinterpret_cast<const std::uint32_t*>(place);
     }
   }
-  // Symbols that others define come before all that the newer table finds.
+  // The newer hash table contains only defined symbols; undefined symbols come before them.
   t.count = gnu_hash != nullptr ? gnu_hash[1] : hash != nullptr ? hash[1] : 0;
   if (t.strings == nullptr || t.symbols == nullptr) t.count = 0;
   return t;

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file that a word of the command line would execute; empty if it is none.
+// The file that a word of the command line would execute, or empty.
 std::string executable(const std::string& word) {
   if (word.empty() || word.front() == '-') return "";
   const std::string path = machine::find_program(word);
@@ -36,7 +36,7 @@ std::string mpi_of_launcher(const std::string& path) {
   return "";
 }
 
-// What the program is linked with; where that cannot be told (scripts), what the launcher belongs to.
+// The MPI library with which the program is linked. If it is unknown (scripts): the library of the launcher.
 std::string detect(const std::vector<std::string>& command) {
   std::string linked_in, first;
   for (const std::string& word : command) {
@@ -45,7 +45,7 @@ std::string detect(const std::vector<std::string>& command) {
     if (auto mpi = mpi_of_program(path)) return *mpi;
     if (&word == &command.front()) continue;  // the launcher
     const elf_file file = read_elf(path);
-    if (file.elf && !file.program) continue;  // a library is an argument of some program
+    if (file.elf && !file.program) continue;  // a library can only be an argument of the program
     if (file.elf && !file.dynamic)
       throw error(errc::invalid_argument, fmt::format("{} is linked statically, so no library can be preloaded into "
                                                       "it; link it without -static",
@@ -64,36 +64,37 @@ std::string detect(const std::vector<std::string>& command) {
   std::string mpi = launcher.empty() ? "" : mpi_of_launcher(launcher);
   if (mpi.empty())
     throw error(errc::invalid_argument,
-                "cannot tell which MPI library the program uses; say --library openmpi or mpich");
+                "cannot detect which MPI library the program uses; give --library openmpi or mpich");
   return mpi;
 }
 
-// Those that the user has not chosen.
+// Settings that the user has not given.
 std::string settings_of_openmpi() {
   std::string chosen;
-  // Its waiting gives way while it holds our lock; ours gives way without.
+  // Open MPI would yield while it holds our lock; we yield without the lock.
   if (std::getenv("OMPI_MCA_mpi_yield_when_idle") == nullptr) chosen = "OMPI_MCA_mpi_yield_when_idle=0";
-  // A message of 4 KiB in one piece: with its header it is just beyond the usual limit, and then takes a conversation
-  // in which each step waits for the lock.
+  // Sends a message of 4 KiB in one piece. With its header it exceeds the default limit, and each step of the handshake
+  // would wait for the lock.
   if (std::getenv("OMPI_MCA_btl_vader_eager_limit") == nullptr)
     chosen += std::string(chosen.empty() ? "" : ",") + "OMPI_MCA_btl_vader_eager_limit=8192";
   return chosen;
 }
 
-// LD_PRELOAD is a list, whose separators nothing can hide.
+// LD_PRELOAD is a list; its separators cannot be escaped.
 bool can_be_preloaded(const std::string& path) { return path.find_first_of(" \t\n:") == std::string::npos; }
 
-// The library under a name that can be preloaded: its own, or a link in the reports' folder.
+// A path of the library that LD_PRELOAD can contain: its own path, or a link in the reports' folder.
 std::string preloadable(const fs::path& library, const std::string& reports) {
   if (can_be_preloaded(library.string())) return library.string();
   const fs::path link = fs::absolute(reports) / library.filename();
   std::error_code problem;
   if (!reports.empty() && can_be_preloaded(link.string())) fs::create_symlink(library, link, problem);
   if (reports.empty() || !can_be_preloaded(link.string()) || problem)
-    throw error(errc::invalid_argument,
-                fmt::format("{} cannot be preloaded, for LD_PRELOAD ends a name at a blank and at a colon; install it "
-                            "in a folder without them, or let TMPDIR name one",
-                            library.string()));
+    throw error(
+        errc::invalid_argument,
+        fmt::format("{} cannot be preloaded, because LD_PRELOAD ends a name at a blank and at a colon; install it "
+                    "in a folder without them, or set TMPDIR to one",
+                    library.string()));
   return link.string();
 }
 
@@ -106,7 +107,7 @@ launch_plan plan(const std::vector<std::string>& command, const std::string& mpi
   s.check();
   launch_plan result;
   result.mpi = mpi.empty() ? detect(command) : mpi;
-  if (result.mpi == "abi") result.mpi = "custom";  // a library of the standard's ABI is named to cmake by its mpicc
+  if (result.mpi == "abi") result.mpi = "custom";  // the user gives cmake the mpicc of a library with the standard ABI
   std::string library;
   for (const std::string& folder : libraries) {
     std::error_code problem;
@@ -127,7 +128,8 @@ launch_plan plan(const std::vector<std::string>& command, const std::string& mpi
   result.environment.push_back("LD_PRELOAD=" + library + (others == nullptr ? "" : std::string(":") + others));
   result.arguments = command;
   if (result.mpi != "openmpi") return result;
-  if (mpi_of_launcher(executable(command.front())) == "openmpi") {  // to other machines it sends what is named only
+  if (mpi_of_launcher(executable(command.front())) ==
+      "openmpi") {  // to other machines it passes only variables that are named
     std::vector<std::string> exported;
     for (const std::string& one : result.environment) {
       exported.emplace_back("-x");
@@ -140,7 +142,7 @@ launch_plan plan(const std::vector<std::string>& command, const std::string& mpi
 
 namespace {
 
-// What each report says of its process as a whole; processes may differ in their program and environment.
+// The values that the reports of all processes have in common; processes may have different programs and environments.
 class common {
 public:
   void add(const nlohmann::json& report) {
@@ -151,7 +153,7 @@ public:
     }
   }
   bool empty() const { return values_.empty(); }
-  /// One value as it is; several as a list of texts or an array, with the key in "differ".
+  /// Writes a single value as it is. Writes several values as a text or an array, and adds the key to "differ".
   void put_into(nlohmann::json& sum) const {
     for (const auto& [key, all] : values_) {
       sum[key] = all.front();
@@ -230,9 +232,10 @@ namespace {
 std::string entry_line(const nlohmann::json& sum, const char* when) {
   if (!sum.contains("entries")) return "";
   const nlohmann::json& e = sum["entries"];
-  if (!e.contains("core")) return fmt::format("{}no bias: of calls that return at once no two met\n", when);
-  return fmt::format("{}bias {:.2f}, of packages {:.2f}, over {} calls that return at once while others were in one\n",
-                     when, e["core"].get<double>(), e["package"].get<double>(), e["contended"].get<double>());
+  if (!e.contains("core")) return fmt::format("{}no bias: no two calls that return at once overlapped\n", when);
+  return fmt::format(
+      "{}bias {:.2f}, of packages {:.2f}, over {} calls that return at once while other threads were inside\n", when,
+      e["core"].get<double>(), e["package"].get<double>(), e["contended"].get<double>());
 }
 
 }  // namespace
@@ -245,7 +248,7 @@ std::string describe(const nlohmann::json& sum) {
            "-genvall); all processes ran on other machines, which cannot write to the folder for reports here (let "
            "TMPDIR name one that they share); the program did not initialise MPI\n";
   if (passed == processes)
-    return fmt::format("shoal mpi-threads: {} processes, none asked for MPI_THREAD_MULTIPLE: passed through\n",
+    return fmt::format("shoal mpi-threads: {} processes, none requested MPI_THREAD_MULTIPLE: no lock was used\n",
                        processes);
   if (sum["lock"].get<std::string>() == "none")
     return fmt::format("\nMPI calls without a lock in front: {} processes, {} initialised {}\n{}", processes,
@@ -255,7 +258,7 @@ std::string describe(const nlohmann::json& sum) {
                                  sum["threads"].get<std::size_t>(), sum["library"].get<std::string>(),
                                  sum["level"].get<std::string>());
   if (const std::string reason = sum.value("reason", ""); !reason.empty())
-    text += fmt::format("  for it uses {}, which goes without the lock\n", reason);
+    text += fmt::format("  because it uses {}, which does not take the lock\n", reason);
   if (sum.contains("differ"))
     text += fmt::format("  not all processes have the same {}\n",
                         fmt::join(sum["differ"].get<std::vector<std::string>>(), ", "));
@@ -268,11 +271,11 @@ std::string describe(const nlohmann::json& sum) {
                         call["longest_ns"].get<double>() / 1e3);
   }
   if (sum["contended"] == 0)
-    text += "no bias: no thread had to wait for another one\n";
+    text += "no bias: no thread had to wait for another thread\n";
   else
     text += fmt::format(
-        "bias {:.2f} over {} contended acquisitions (1: a thread wins again as often as a fair arbiter "
-        "would let it)\n",
+        "bias {:.2f} over {} contended acquisitions (1: a thread wins twice in a row as often as with a fair "
+        "lock)\n",
         sum["bias"].get<double>(), sum["contended"].get<std::uint64_t>());
   if (sum.contains("before")) text += entry_line(sum["before"], "before: ");
   text += entry_line(sum, sum.contains("before") ? "after:  " : "");

@@ -14,7 +14,7 @@ namespace shoal::mpi_threads {
 
 std::vector<unsigned> read_packages(const std::string& folder, unsigned processors) {
   std::vector<unsigned> all(processors, 0);
-  std::map<int, unsigned> numbers;  // the kernel's may be any
+  std::map<int, unsigned> numbers;  // the kernel may use any numbers
   for (unsigned p = 0; p < processors; ++p) {
     std::ifstream file(folder + "/cpu" + std::to_string(p) + "/topology/physical_package_id");
     int package = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The package of each processor, as the kernel's files tell: what a hierarchical lock and the measured bias go by. Not
-// package_map::of_machine(), which brings hwloc with it: in a process that is not ours an MPI library may have its own.
+// The package of each processor, from the kernel's files; hierarchical locks and the measured bias use it. It does not
+// use package_map::of_machine(), because that needs hwloc, and the MPI library in this process may have its own hwloc.
 // Who may call: any thread; reads files. Guarantees: packages are numbered from 0 without gaps; a processor that is
-// switched off, or of which the files say nothing, is in package 0. Shown by tests/unit/mpi_threads/packages_test.cpp.
+// offline or not described is in package 0. Test: tests/unit/mpi_threads/packages_test.cpp.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace shoal::mpi_threads {
 
-/// By the processor's number, of so many.
+/// The packages of processors 0 to `processors` - 1.
 std::vector<unsigned> read_packages(const std::string& folder, unsigned processors);
 
-/// Of this machine, and where the calling thread is.
+/// The packages of this machine, and a function for the package of the calling thread.
 package_map packages_of_machine();
 
 }  // namespace shoal::mpi_threads

@@ -13,7 +13,7 @@ namespace shoal::mpi_threads {
 
 std::string report_json(const process_report& r, std::span<const char* const> names) {
   std::string entries;
-  if (r.entries && r.entries->contended == 0)  // then there are no factors
+  if (r.entries && r.entries->contended == 0)  // then there are no bias factors
     entries = " \"entries\": {\"contended\": 0},\n";
   else if (r.entries)
     entries = fmt::format(" \"entries\": {{\"contended\": {}, \"core\": {:.6g}, \"package\": {:.6g}}},\n",
@@ -55,8 +55,9 @@ std::string report_table(const process_report& r, std::span<const char* const> n
   text += fmt::format("bias {:.2f} over {} contended acquisitions by {} threads (1 is fair)\n", r.sum.bias(),
                       r.sum.contended, r.sum.by_thread.size());
   if (r.entries && r.entries->contended > 0)
-    text += fmt::format("calls that return at once: bias {:.2f}, of packages {:.2f}, over {} with others inside\n",
-                        r.entries->bias_core, r.entries->bias_package, r.entries->contended);
+    text +=
+        fmt::format("calls that return at once: bias {:.2f}, of packages {:.2f}, over {} with other threads inside\n",
+                    r.entries->bias_core, r.entries->bias_package, r.entries->contended);
   if (r.chosen.dangling)
     text += fmt::format("dangling requests: {:.1f} of {:.1f} on average, {} at most\n", r.dangling_average,
                         r.outstanding_average, r.dangling_most);
@@ -72,10 +73,10 @@ void publish(const process_report& r, std::span<const char* const> names) {
   gethostname(host.data(), host.size() - 1);
   const std::string path = fmt::format("{}/{}.{}.json", r.chosen.reports, host.data(), getpid());
   const std::string text = report_json(r, names);
-  // Whole or not at all: the command may read while a process is being ended.
+  // Written completely or not at all: the command may read while a process is killed.
   const std::string fresh = path + ".new";
   std::FILE* file = std::fopen(fresh.c_str(), "we");
-  if (file == nullptr) return;  // another machine, where the folder does not exist
+  if (file == nullptr) return;  // another machine without this folder
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if (std::fclose(file) == 0 && written) {
     std::rename(fresh.c_str(), path.c_str());

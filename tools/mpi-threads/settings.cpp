@@ -55,7 +55,7 @@ void settings::check() const {
     throw error(errc::invalid_argument,
                 fmt::format("there is no level '{}'; there are auto, serialized, multiple", level));
   if (bound == 0)
-    throw error(errc::invalid_argument, "a waiter may be passed at least once: give a bound of 1 or more");
+    throw error(errc::invalid_argument, "a waiter must be bypassed at least once: give a bound of 1 or more");
 }
 
 settings settings_from_environment() {

@@ -26,7 +26,7 @@ void total_order::fix(std::int64_t proposed, std::int64_t agreed) {
 
 bool total_order::first(std::int64_t agreed) const {
   const std::lock_guard guard(mutex_);
-  // A call that is not fixed yet will get at least the number that we proposed for it.
+  // A call that is not fixed yet will get at least the number that this process proposed for it.
   return std::ranges::all_of(pending_, [agreed](const pending& p) { return p.number >= agreed; });
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which this process executes collective calls that block inside the library, agreed with the others
-// (Skeen's total order multicast): each member proposes a number, the greatest is the call's, and every process
-// gives the calls that it takes part in their turn by their numbers. So two threads that make communicators at the same
-// time do so in the same order everywhere, and nobody waits inside the library for one who waits for the lock.
-// Who may call: any thread. propose() only once all members of the call are known to be in it: then every proposal is
-// followed by its fix() without waiting for anything but the members' messages.
-// Guarantees: numbers differ between calls (low half: which process). first() is true for at most one call at a time.
-// Shown by tests/unit/mpi_threads/total_order_test.cpp.
+// The order in which this process executes collective calls that block inside the library. All processes agree on it
+// (Skeen's total order multicast): each member proposes a number, and the maximum becomes the number of the call. Every
+// process executes its calls in the order of these numbers. So two threads that make communicators at the same time do
+// so in the same order in all processes, and no thread waits inside the library for a thread that waits for the lock.
+// Who may call: any thread. Call propose() only when all members of the call are known to be in it: then fix() follows
+// every proposal and waits only for messages of the members.
+// Guarantees: numbers differ between calls (low half: the process). first() is true for at most one call at a time.
+// Test: tests/unit/mpi_threads/total_order_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ namespace shoal::mpi_threads {
 
 class total_order {
 public:
-  /// `process`: a number that differs between processes.
+  /// `process`: a number unique to the process.
   explicit total_order(std::uint32_t process) : process_(process) {}
 
-  /// A number for a call that this thread is about to make.
+  /// Proposes a number for a call that this thread is about to make.
   std::int64_t propose();
-  /// The members agreed on `agreed` for the call that we had proposed `proposed` for.
+  /// Sets the agreed number of the call for which this process proposed `proposed`.
   void fix(std::int64_t proposed, std::int64_t agreed);
   /// Whether the call with this number may be executed now.
   bool first(std::int64_t agreed) const;
-  /// The call is over, or will not happen: `number` is what it was last known by.
+  /// The call has ended or will not happen. `number`: its last known number.
   void remove(std::int64_t number);
 
 private:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# From functions.txt and the preprocessed mpi.h of a library: a wrapper of every function that this library declares.
-#   awk -v part=header -f wrappers.awk functions.txt mpi.i     the numbers and names of the calls, where the library is
+# Makes wrappers from functions.txt and the preprocessed mpi.h of a library: one for each function that the library
+# declares.
+#   awk -v part=header -f wrappers.awk functions.txt mpi.i     numbers, names and addresses of the calls
 #   awk -v part=source -f wrappers.awk functions.txt mpi.i     the wrappers
 FNR == 1 { file++ }
 
@@ -34,7 +35,7 @@ function twin_of(name,    plain) {
   return twin[plain] "_c"
 }
 
-# Splits the parameters of a prototype at its outermost commas: param[1..n], their names in arg[1..n].
+# Splits the parameters of a prototype at the outermost commas: param[1..n], with their names in arg[1..n].
 function parameters(list,    i, c, depth, word, n, bare) {
   n = 0; depth = 0; word = ""
   list = list ","
@@ -63,7 +64,7 @@ function first_of_kind(wanted, n,    i) {
   return ""
 }
 
-# Persistent requests do not count as left behind: they are made inactive, and completion does not free them.
+# Persistent requests do not count: completion makes them inactive and does not free them.
 function leaves_request(name) { return name !~ /_init(_c)?$/ && name != "Start" && name != "Cancel" }
 
 function joined(n,    i, s) {
@@ -78,14 +79,14 @@ function wrapper(result, name, list,    n, how, args, number, pmpi, object, head
   args = joined(n)
   number = "number::" name
   pmpi = "PMPI_" name "(" args ")"
-  # Under both names: the Fortran functions of some libraries call PMPI_.
+  # Defines both names: the Fortran functions of some libraries call PMPI_.
   printf "\nstatic %s first_%s(%s) {\n  find_library();\n  return %s;\n}\n", result, name, list, pmpi
   printf "constinit std::atomic<library::t_%s> library::%s{first_%s};\n", name, name, name
   printf "asm(\".globl PMPI_%s\\n.type PMPI_%s, %%function\\n.set PMPI_%s, MPI_%s\");\n", name, name, name, name
   head = "SHOAL_EXPORT " result " MPI_" name "(" list ") {\n"
   if (how == "pass") { printf "%s  return %s;\n}\n", head, pmpi; return }
   if (how == "always") { printf "%s  return always::%s(%s);\n}\n", head, name, args; return }
-  # Apart, so that who is passed through pays for a look at a pointer only.
+  # A separate function, so that programs without the lock only pay for reading a pointer.
   printf "[[gnu::noinline]] static %s arbitrated_%s(%s) {\n", result, name, list
   if (how == "request") printf "  if (passes()) return measured([&] { return %s; });\n", pmpi
   if (how == "own" || how == "ownwaits") {

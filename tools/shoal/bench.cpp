@@ -22,7 +22,7 @@ void list_benchmarks(std::FILE* out) {
 
 subcommand_body declare_bench(CLI::App& app) {
   auto list = std::make_shared<bool>(false);
-  app.add_flag("--list", *list, "list the benchmarks and end");
+  app.add_flag("--list", *list, "list the benchmarks and exit");
   offered all = offer(app, bench::benchmarks());
   return [list, all] {
     if (*list) {
@@ -30,7 +30,7 @@ subcommand_body declare_bench(CLI::App& app) {
       return 0;
     }
     return run_chosen(all, [] {
-      fmt::print(stderr, "shoal: which benchmark? These exist:\n");
+      fmt::print(stderr, "shoal: name a benchmark; these exist:\n");
       list_benchmarks(stderr);
       return 2;
     });

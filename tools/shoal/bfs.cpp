@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal bfs`: breadth-first search of a graph in a file or of a generated one, checked and measured as Graph500 does.
+// `shoal bfs`: breadth-first search of a graph from a file or a generator, validated and measured by Graph500's rules.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -17,7 +17,7 @@
 namespace shoal::tools {
 namespace {
 
-/// CLI::Range of all 64-bit numbers would take -1 and what is too large for the largest of them.
+/// CLI::Range over all 64-bit numbers would accept -1, and would replace too large values by the largest one.
 std::string is_seed(const std::string& text) {
   errno = 0;
   char* end = nullptr;
@@ -47,24 +47,24 @@ void add_options(CLI::App& app, bfs_options& o) {
   app.add_option("--seed", o.seed, "for the generator and the choice of roots")
       ->check(is_seed, "UINT in [0 - 2^64 - 1]")
       ->capture_default_str();
-  app.add_option("--form", o.form, "fast, or simple: the one-page form")
+  app.add_option("--form", o.form, "fast, or simple (the short textbook form)")
       ->check(CLI::IsMember({"fast", "simple"}))
       ->capture_default_str();
-  app.add_option("--direction", o.direction, "of the fast form's steps: auto, top-down or bottom-up")
+  app.add_option("--direction", o.direction, "direction of the steps of the fast form: auto, top-down or bottom-up")
       ->check(CLI::IsMember({"auto", "top-down", "bottom-up"}))
       ->capture_default_str();
   app.add_option(
          "--directed", o.directed,
          "how to follow the edges of a directed file: forward, reverse or both (default: forward); an edge list "
-         "that does not say what it is counts as directed only with this option")
+         "without a declared direction counts as directed only with this option")
       ->check(CLI::IsMember({"forward", "reverse", "both"}));
   app.add_flag("--compact-ids", o.compact_ids,
-               "edge lists: number the (numeric) ids as they appear, and keep them as names");
+               "edge lists: number the (numeric) ids in order of appearance, and keep them as names");
   app.add_option("--tree", o.tree, "write the first root's tree: lines of vertex, parent, level")->type_name("FILE");
   app.add_flag("--validate,!--no-validate", o.validate, "check every tree by Graph500's rules (default: yes)");
   app.add_option("--json", o.json, "write the result as one JSON object to FILE, or - for standard output")
       ->type_name("FILE");
-  app.add_flag("--demo", o.demo, "search the graph that comes with Shoal, then a generated one, and say what is found");
+  app.add_flag("--demo", o.demo, "search the graph that comes with Shoal, then a generated one, and print the results");
   bench::add_job_options(app, o.job);
 }
 
@@ -79,8 +79,8 @@ int run_demo(const bfs_options& o) {
   };
   const bool chosen = o.job.nodes != 0 || o.job.workers != 0;
   if (runtime::is_launched() || chosen) return job(o.job.nodes, o.job.workers);
-  // All processors in one node first; then two nodes, if each can have a processor. The first job has a thread of its
-  // own, because that is pinned as its worker, and what is started later would inherit that.
+  // First all processors in one node, then two nodes if each can have a processor. The first job runs in its own
+  // thread, because a job pins that thread as its worker, and processes started later would inherit the pinning.
   const int status = std::async(std::launch::async, [&] { return job(1, 0); }).get();
   return status == 0 && machine::topology::discover().usable_processors() >= 2 ? job(2, 0) : status;
 }

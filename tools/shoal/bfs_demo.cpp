@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal bfs --demo`, what `./dev run` ends with: who needs libc6, and how fast a generated graph is searched.
+// `shoal bfs --demo`, the last step of `./dev run`: finds the packages that need libc6, and searches a generated graph.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr const char* k_root = "libc6";
 constexpr int k_scale = 18;
 constexpr std::uint64_t k_roots = 4;
 
-/// In the source tree, or beside an installed command.
+/// Looks in the source tree and beside an installed command.
 std::string find_graph() {
   const std::filesystem::path source = std::filesystem::path(SHOAL_SOURCE_DIR) / "data" / k_graph;
   std::error_code ignored;
@@ -31,10 +31,9 @@ std::string find_graph() {
   const auto installed = command.parent_path().parent_path() / "share" / "shoal" / k_graph;
   for (const auto& path : {installed, source})
     if (std::filesystem::is_regular_file(path, ignored)) return path.string();
-  throw error(errc::not_found,
-              fmt::format("the graph of the demonstration is missing: neither {} nor {} is there; get it "
-                          "from the repository, or search a graph of yours: shoal bfs FILE",
-                          source.string(), installed.string()));
+  throw error(errc::not_found, fmt::format("the demonstration graph is missing: neither {} nor {} exists; get it "
+                                           "from the repository, or search your own graph: shoal bfs FILE",
+                                           source.string(), installed.string()));
 }
 
 std::string verdict_text(const graph::tree_verdict& verdict) {
@@ -49,15 +48,15 @@ bool show_packages(const bfs_options& job) {
   const bfs_input in = load(o);
   bfs::searcher& s = *in.searcher;
   const std::uint64_t root = graph::find_vertex(in.header, k_root);
-  s.search(root);  // the first one touches the memory
+  s.search(root);  // the first search touches the memory
   s.search(root);
   const double ms = s.search_s() * 1e3;
   const graph::tree_verdict verdict = s.validate();
   const std::vector<std::uint64_t> parents = s.parents();
   const auto direct = std::count(parents.begin(), parents.end(), root) - 1;
-  fmt::print("Debian's packages, {} of them with {} dependences: who needs {}?\n", s.vertices(), s.input_edges(),
-             k_root);
-  fmt::print("{} do, {} of them directly. Found in {:.2f} ms; the tree is {}.\n", verdict.reached - 1, direct, ms,
+  fmt::print("Debian's packages: {} packages with {} dependences. Which packages need {}?\n", s.vertices(),
+             s.input_edges(), k_root);
+  fmt::print("{} packages, {} of them directly. Found in {:.2f} ms; the tree is {}.\n", verdict.reached - 1, direct, ms,
              verdict_text(verdict));
   fmt::print("{}\n", in_words(in.header, parents, root));
   return verdict.right();

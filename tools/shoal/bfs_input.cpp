@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `shoal bfs` searches: options that fit together, and the graph they name.
+// Checks the options of `shoal bfs` and makes the graph that they name.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ graph::direction way_of(const std::string& directed) {
   return directed == "both" ? graph::direction::both : graph::direction::forward;
 }
 
-/// 2^scale vertices, saturating: scales beyond 63 are refused like those that are merely too large.
+/// 2^scale vertices. Scales above 63 are clamped to 63: they are rejected as too large for the memory.
 std::uint64_t saturated_power(int scale) { return std::uint64_t{1} << std::min(scale, 63); }
 
 std::uint64_t saturated_product(std::uint64_t a, std::uint64_t b) {
@@ -48,8 +48,8 @@ void check_fits(const bfs_options& o) {
   while (fits > 0 && need_of(o, fits) > usable) --fits;
   const bool limited = memory.group.limit_bytes != machine::k_no_limit;
   refuse(fmt::format(
-      "a graph of scale {} with edge factor {} needs {}{} of memory; this machine has {} in all{}, and {} "
-      "can be used now: {}",
+      "a graph of scale {} with edge factor {} needs {}{} of memory; this machine has {} in total{}, and {} "
+      "is available now: {}",
       o.scale(), o.edge_factor, need >> 63 != 0 ? "more than " : "about ", machine::describe_bytes(need),
       machine::describe_bytes(memory.total_bytes),
       limited ? fmt::format(" ({} allowed by the control group)", machine::describe_bytes(memory.group.limit_bytes))
@@ -75,12 +75,12 @@ bfs_input read_file(const bfs_options& o, bfs::searcher_options s) {
         fmt::format("--directed {}: {} says that its graph is undirected; leave the option out", o.directed, o.file));
   s.build.way = read.directed ? way_of(o.directed) : graph::direction::both;
   if (o.direction == "bottom-up" && s.build.way != graph::direction::both)
-    refuse("--direction bottom-up needs edges that are followed both ways: --directed both");
+    refuse("--direction bottom-up needs edges in both directions: --directed both");
   machine::require_memory(bfs::bytes_needed(read.vertices, read.edges, node_count(), s), "the graph of " + o.file);
   bfs_input in;
   auto edges = std::move(read.list);
   in.header = std::move(read);
-  // A root that does not exist is said before the work begins.
+  // Reports an unknown root before the work begins.
   if (!o.root.empty()) graph::find_vertex(in.header, o.root);
   bar.show(100, "building the graph");
   in.searcher = make_searcher(in.header.vertices, std::move(edges), s);
@@ -107,15 +107,15 @@ void check(const bfs_options& o) {
   check_outputs(o);
   const int inputs = (o.file.empty() ? 0 : 1) + (o.kronecker != 0 ? 1 : 0) + (o.uniform != 0 ? 1 : 0);
   if (o.demo) {
-    if (inputs != 0) refuse("--demo brings its own graphs; leave the others out");
+    if (inputs != 0) refuse("--demo uses its own graphs; omit the other options");
     return;
   }
-  if (inputs == 0) refuse("nothing to search: name a file, or --kronecker SCALE, or --uniform SCALE");
-  if (inputs > 1) refuse("one graph at a time: a file, or --kronecker, or --uniform");
-  if (o.form == "simple" && o.direction != "auto") refuse("--direction belongs to --form fast");
+  if (inputs == 0) refuse("nothing to search: give a file, or --kronecker SCALE, or --uniform SCALE");
+  if (inputs > 1) refuse("give only one graph: a file, or --kronecker, or --uniform");
+  if (o.form == "simple" && o.direction != "auto") refuse("--direction needs --form fast");
   if (o.file.empty()) {
-    if (!o.directed.empty()) refuse("--directed belongs to files; generated graphs are undirected");
-    if (o.compact_ids) refuse("--compact-ids belongs to files; generated graphs use all numbers");
+    if (!o.directed.empty()) refuse("--directed needs a file; generated graphs are undirected");
+    if (o.compact_ids) refuse("--compact-ids needs a file; generated graphs use all numbers");
     check_fits(o);
   }
 }

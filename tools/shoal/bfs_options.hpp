@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `shoal bfs` was asked for, and the main tasks that do it on node 0.
-// Who may call: the command's main thread fills it; search_as_asked and demonstrate are main tasks of a job.
-// Errors: shoal::error for bad input, before anything is searched. Shown by tests/unit/tools/bfs_test.cpp.
+// The options of `shoal bfs`, and the main tasks on node 0 that execute it.
+// Who may call: the command's main thread fills the options; search_as_asked and demonstrate are main tasks of a job.
+// Errors: shoal::error for bad input, before the search begins. Test: tests/unit/tools/bfs_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct bfs_options {
   std::uint64_t seed = 1;
   std::string form = "fast";
   std::string direction = "auto";
-  std::string directed;  // empty: as the file says, followed forward
+  std::string directed;  // empty: the direction that the file declares, followed forward
   bool compact_ids = false;
   bool validate = true;
   std::string tree;
@@ -36,13 +36,13 @@ struct bfs_options {
   kernels::bfs::searcher_options searcher() const;
 };
 
-/// Refuses --json and --tree that cannot be written.
+/// Throws if the files of --json and --tree cannot be written.
 void check_outputs(const bfs_options& options);
-/// Refuses what check_outputs does, what does not fit together, and generated graphs that are larger than the machine's
-/// memory.
+/// Throws if check_outputs() throws, if options contradict each other, or if a generated graph needs more than the
+/// machine's memory.
 void check(const bfs_options& options);
 
-/// A graph as it was asked for, with names where it has any.
+/// The requested graph, with vertex names if it has any.
 struct bfs_input {
   kernels::graph::graph_header header;
   std::unique_ptr<kernels::bfs::searcher> searcher;
@@ -50,10 +50,10 @@ struct bfs_input {
 bfs_input load(const bfs_options& options);
 
 int search_as_asked(const bfs_options& options);
-/// On the graph that comes with Shoal and on a generated one, in words. `options`: the job's.
+/// Searches the graph that comes with Shoal and a generated graph, and prints the results. `options`: those of the job.
 int demonstrate(const bfs_options& options);
 
-/// What a search found, in words: reached, levels, the deepest chain.
+/// Describes a search result: reached vertices, levels, the deepest chain.
 std::string in_words(const kernels::graph::graph_header& header, const std::vector<std::uint64_t>& parents,
                      std::uint64_t root);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measurement of `shoal bfs`: a search from each root, checked, and the report.
+// `shoal bfs`: searches from each root, validates the trees, and reports.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,8 +24,7 @@ void write_tree(const std::string& path, const graph::graph_header& header, cons
   std::FILE* out = std::fopen(path.c_str(), "w");
   bool good = out != nullptr;
   if (good) {
-    fmt::print(out, "# vertex parent level; from {}; vertices that were not reached are left out\n",
-               graph::name_of(header, root));
+    fmt::print(out, "# vertex parent level; from {}; unreached vertices are omitted\n", graph::name_of(header, root));
     for (std::uint64_t v = 0; v < parents.size() && tree.fault == graph::tree_fault::none; ++v)
       if (parents[v] != graph::k_no_parent)
         fmt::print(out, "{} {} {}\n", graph::name_of(header, v), graph::name_of(header, parents[v]), tree.levels[v]);
@@ -56,7 +55,7 @@ void describe(bench::report& r, const bfs_options& o, const bfs::searcher& s) {
 
 std::string in_words(const graph::graph_header& header, const std::vector<std::uint64_t>& parents, std::uint64_t root) {
   const graph::tree_levels tree = graph::levels_of_tree(root, parents);
-  if (tree.fault != graph::tree_fault::none) return "The result is no tree.\n";
+  if (tree.fault != graph::tree_fault::none) return "The result is not a tree.\n";
   std::uint64_t reached = 0;
   std::uint64_t deepest = root;
   std::vector<std::uint64_t> per_level;
@@ -67,9 +66,8 @@ std::string in_words(const graph::graph_header& header, const std::vector<std::u
     if (per_level.size() <= tree.levels[v]) per_level.resize(tree.levels[v] + 1);
     ++per_level[tree.levels[v]];
   }
-  std::string text =
-      fmt::format("From {} {} of {} vertices can be reached, in {} levels: {}", graph::name_of(header, root), reached,
-                  header.vertices, per_level.size() - 1, per_level[0]);
+  std::string text = fmt::format("{} reaches {} of {} vertices, in {} levels: {}", graph::name_of(header, root),
+                                 reached, header.vertices, per_level.size() - 1, per_level[0]);
   const std::size_t shown = std::min<std::size_t>(per_level.size(), 20);
   for (std::size_t level = 1; level < shown; ++level) text += fmt::format(", {}", per_level[level]);
   text += shown < per_level.size() ? ", ...\n" : ".\n";
@@ -84,7 +82,7 @@ std::string in_words(const graph::graph_header& header, const std::vector<std::u
 }
 
 int search_as_asked(const bfs_options& o) {
-  check_outputs(o);  // again: a job that a launcher started begins here
+  check_outputs(o);  // repeated, because a job started by a launcher begins here
   bfs_input in = load(o);
   bfs::searcher& s = *in.searcher;
   const std::vector<std::uint64_t> roots =
@@ -122,7 +120,8 @@ int search_as_asked(const bfs_options& o) {
       if (!verdict.right()) text = fmt::format("from {}: {}", graph::name_of(in.header, roots[i]), text);
       r.check("validated", verdict.right(), text);
       if (verdict.right())
-        r.check("edges_counted", verdict.traversed == traversed, "the edges traversed are those that the check counts");
+        r.check("edges_counted", verdict.traversed == traversed,
+                "the number of traversed edges is the one that the validator counts");
     }
     if (i == 0 && (!o.tree.empty() || !o.root.empty())) {
       const std::vector<std::uint64_t> parents = s.parents();
@@ -131,7 +130,7 @@ int search_as_asked(const bfs_options& o) {
     }
   }
   bar.clear();
-  // Graph500's mean; of searches that met no edge there is none.
+  // Graph500's harmonic mean. It does not exist for searches that traversed no edge.
   r.record("mteps", "MTEPS", counted ? static_cast<double>(roots.size()) / seconds_per_edge * 1e-6 : 0);
   r.record("generation_s", "s", s.generation_s());
   r.record("construction_s", "s", s.construction_s());

@@ -19,16 +19,16 @@ constexpr const char* k_footer =
     "  shoal info\n"
     "  shoal bench --list\n"
     "\n"
-    "Every subcommand has --help of its own, with an example.\n"
-    "Exit status: 0 done; 1 a check or a run failed; 2 wrong usage or bad input.";
+    "Every subcommand has --help with an example.\n"
+    "Exit status: 0 success; 1 a check or a run failed; 2 wrong usage or bad input.";
 
-// The innermost subcommand that was named: where an unknown word belongs.
+// The innermost subcommand on the command line: an unknown word belongs to it.
 const CLI::App& innermost(const CLI::App& app) {
   std::vector<CLI::App*> named = app.get_subcommands();
   return named.empty() ? app : innermost(*named.back());
 }
 
-// "shoal bench limits"
+// For example "shoal bench limits".
 std::string full_name(const CLI::App& app) {
   return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
 }
@@ -49,7 +49,7 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
   return names;
 }
 
-// The sentence about a word that no one knows.
+// The error message for an unknown word.
 std::string unknown_word(const CLI::App& app, const std::string& word) {
   bool option = word.starts_with('-');
   std::vector<std::string> names = option ? option_names(app) : subcommand_names(app);
@@ -63,7 +63,7 @@ std::string unknown_word(const CLI::App& app, const std::string& word) {
   }
   std::string name = word.substr(0, word.find('='));
   std::string nearest(base::nearest_name(name, std::vector<std::string_view>(names.begin(), names.end())));
-  std::string advice = nearest.empty() ? fmt::format("`{} --help` shows what there is", full_name(app))
+  std::string advice = nearest.empty() ? fmt::format("`{} --help` lists them", full_name(app))
                                        : fmt::format("did you mean '{}'?", nearest);
   return fmt::format("unknown {} '{}' after '{}'; {}", kind, name, full_name(app), advice);
 }
@@ -72,7 +72,7 @@ int wrong_usage(const CLI::App& app, const CLI::ParseError& problem) {
   const CLI::App& inner = innermost(app);
   std::string sentence;
   if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr) {
-    // Words may have been left over at any level; the first one is what the user sees first.
+    // Words may remain unparsed at any level; the outermost level has the first of them.
     for (const CLI::App* level = &inner; level != nullptr; level = level->get_parent()) {
       std::vector<std::string> words = level->remaining(false);
       if (!words.empty()) sentence = unknown_word(*level, words.front());
@@ -97,7 +97,7 @@ int parse_and_run(const std::vector<std::string>& arguments) {
   app.set_version_flag("--version", "shoal " SHOAL_VERSION);
   app.footer(k_footer);
   offered all = offer(app, subcommands());
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // the order that CLI11 wants
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 expects reverse order
   try {
     app.parse(reversed);
   } catch (const CLI::Success& done) {  // --help, --version
@@ -120,7 +120,7 @@ int run_command_line(const std::vector<std::string>& arguments) noexcept {
     fmt::print(stderr, "shoal: {}\n", problem.what());
     return status_of(problem.code());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "shoal: out of memory; ask for less, or raise the limit that is in force\n");
+    fmt::print(stderr, "shoal: out of memory; use a smaller problem, or raise the memory limit\n");
     return k_failed;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "shoal: {}\n", problem.what());

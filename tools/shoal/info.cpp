@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal info`: what Shoal sees of this machine, and every setting with where its value comes from.
+// `shoal info`: the properties of this machine, and every setting with the origin of its value.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void print_machine(const bench::machine_facts& facts) {
                  {"caches", machine.caches()},
                  {"processors allowed", machine.affinity()},
                  {"control group's limit", std::isfinite(quota) ? fmt::format("{:.2f} processors", quota) : "none"},
-                 {"workers that make sense", std::to_string(machine.usable_processors())}});
+                 {"useful number of workers", std::to_string(machine.usable_processors())}});
 }
 
 void print_memory() {
@@ -51,7 +51,7 @@ void print_memory() {
   rows lines = {{"total", machine::describe_bytes(memory.total_bytes)},
                 {"available", machine::describe_bytes(memory.available_bytes)},
                 {"control group's limit", limited ? machine::describe_bytes(memory.group.limit_bytes) : "none"}};
-  if (limited) lines.emplace_back("left of it", machine::describe_bytes(memory.group.available_bytes()));
+  if (limited) lines.emplace_back("free of it", machine::describe_bytes(memory.group.available_bytes()));
   lines.emplace_back("usable by Shoal", machine::describe_bytes(memory.usable_bytes()));
   print_section("memory", lines);
 }
@@ -71,7 +71,7 @@ void print_policies() {
 
 void print_settings() {
   const base::settings all = runtime::all_settings();
-  fmt::print("settings (set NAME by SHOAL_NAME in the environment, or in shoal.toml)\n");
+  fmt::print("settings (set NAME with SHOAL_NAME in the environment, or in shoal.toml)\n");
   std::size_t name_width = 0;
   std::size_t value_width = 0;
   for (const base::setting_entry& one : all.list()) {
@@ -82,12 +82,12 @@ void print_settings() {
     fmt::print("  {:<{}}  {:<{}}  from {}; {}; {}\n", one.declaration->name, name_width, one.value, value_width,
                one.origin_text, one.declaration->help, one.range);
   }
-  base::settings judged = runtime::all_settings();  // after the list, so that what is wrong can be seen in it
+  base::settings judged = runtime::all_settings();  // checked after the list, so that the list shows the wrong value
   judged.check();
   static_cast<void>(runtime::read_config(judged));
 }
 
-// What the library says when it is asked for one node's network.
+// The library's description of a network of one node.
 std::string describe_library(const runtime::config& c) {
   try {
     machine::segment segment = machine::segment::create("shoal-info", machine::k_huge_page_bytes);
@@ -105,7 +105,8 @@ void print_transports() {
   auto s = runtime::all_settings();
   runtime::config c = runtime::read_config(s);
   c.workers = std::max(machine::topology::discover().usable_processors(), 1U);
-  rows lines{{"shm", "processes of one machine; memory without names"}, {"inproc", "nodes in one process, for tests"}};
+  rows lines{{"shm", "processes of one machine; shared memory without names"},
+             {"inproc", "nodes in one process, for tests"}};
   for (const char* name : {"ucx", "mpi"}) {
     c.transport = name;
     lines.emplace_back(name, describe_library(c));

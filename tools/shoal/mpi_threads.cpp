@@ -31,7 +31,7 @@ struct mpi_threads_request {
   std::vector<std::string> command;
 };
 
-// A folder for the reports, gone at the end.
+// A temporary folder for the reports; removed by the destructor.
 class report_folder {
 public:
   report_folder() {
@@ -57,7 +57,7 @@ std::vector<std::string> library_folders() {
   return {(here / "lib").string(), (here / ".." / SHOAL_LIBRARY_FOLDER / "shoal").lexically_normal().string()};
 }
 
-// Whether that will work is known before the run; what is there stays until then.
+// Checks before the run that the file can be written. Keeps its contents until the end of the run.
 void open_json(const std::string& file) {
   if (file.empty() || file == "-") return;
   if (!std::ofstream(file, std::ios::app)) throw error(errc::invalid_argument, "cannot write " + file);
@@ -69,8 +69,8 @@ bool write_json(const std::string& file, const std::string& text) {
   return static_cast<bool>((to << text << '\n').flush());
 }
 
-// Signals that are meant for the job while it runs: they go to the launcher, whose processes end as they would without
-// us, and we live on for their reports. Those that we were told to ignore stay ignored.
+// Forwards signals to the launcher while the job runs. The launcher ends its processes as usual, and this process
+// continues in order to read their reports. Signals that are ignored stay ignored.
 class forwarded_signals {
 public:
   forwarded_signals() {
@@ -89,12 +89,12 @@ public:
   forwarded_signals(const forwarded_signals&) = delete;
   forwarded_signals& operator=(const forwarded_signals&) = delete;
 
-  /// Until the child has ended.
+  /// Returns when the child has ended.
   void serve(const machine::child_process& child) const {
     while (machine::wait_any(std::array{child.descriptor(), descriptor_}, -1) == 1) {
       signalfd_siginfo one{};
       if (read(descriptor_, &one, sizeof one) != sizeof one) continue;
-      // What a key of the terminal sends has reached the launcher, too: twice it would be taken for impatience.
+      // The terminal sends a key's signal to the launcher as well. A second one would force it to end.
       if (one.ssi_code != SI_KERNEL) child.kill(static_cast<int>(one.ssi_signo));
     }
   }
@@ -104,17 +104,16 @@ private:
   int descriptor_ = -1;
 };
 
-// What `--json` wrote of an earlier run.
+// Reads the `--json` file of an earlier run.
 nlohmann::json read_json(const std::string& file) {
   std::ifstream from(file);
   nlohmann::json read = nlohmann::json::parse(from, nullptr, false);
   if (!read.is_object() || !read.contains("entries"))
     throw error(
         errc::invalid_argument,
-        file + " has no bias in it; make it with: shoal mpi-threads --lock none --json " + file + " -- COMMAND");
+        file + " contains no bias; create it with: shoal mpi-threads --lock none --json " + file + " -- COMMAND");
   if (read.value("lock", "") != "none")
-    throw error(errc::invalid_argument,
-                file + " is of a run behind a lock; --before compares with one without: --lock none");
+    throw error(errc::invalid_argument, file + " is from a run with a lock; --before needs one without: --lock none");
   return read;
 }
 
@@ -138,7 +137,7 @@ int run(mpi_threads_request request) {
   const machine::exit_status status = job.reap();
   nlohmann::json sum = mpi_threads::collect(reports.path());
   if (!before.is_null() && before.value("command", nlohmann::json()) != request.command)
-    fmt::print(stderr, "shoal mpi-threads: {} is of another command line\n", request.before);
+    fmt::print(stderr, "shoal mpi-threads: {} is from another command line\n", request.before);
   if (!before.is_null()) sum["before"] = {{"lock", before.value("lock", "")}, {"entries", before["entries"]}};
   fmt::print(stderr, "{}", mpi_threads::describe(sum));
   sum["shoal"] = SHOAL_VERSION;
@@ -157,29 +156,30 @@ subcommand_body declare_mpi_threads(CLI::App& app) {
   kinds.emplace_back("none");
   const auto waits = wait_kinds();
   app.add_option("--lock", request->chosen.lock,
-                 "who goes next at the MPI library; none: the library by itself, its bias measured")
+                 "the kind of lock in front of the MPI library; none: no lock, the library's own bias is measured")
       ->check(CLI::IsMember(kinds))
       ->capture_default_str();
-  app.add_option("--wait", request->chosen.wait, "how the others wait")
+  app.add_option("--wait", request->chosen.wait, "how waiters wait")
       ->check(CLI::IsMember(std::vector<std::string>(waits.begin(), waits.end())))
       ->capture_default_str();
-  app.add_option("--bound", request->chosen.bound, "how often a waiter may be passed, with locks that allow it")
+  app.add_option("--bound", request->chosen.bound, "how often a waiter may be bypassed, for locks with a bound")
       ->check(CLI::Range(1U, 1000000U));
-  app.add_option("--spins", request->chosen.spins, "polls without success before a thread gives way");
+  app.add_option("--spins", request->chosen.spins, "polls without success before a thread yields");
   app.add_option("--level", request->chosen.level,
-                 "with which the library is initialised; multiple: calls that wait in the library go without the lock; "
+                 "thread level of the library; multiple: calls that wait in the library do not take the lock; "
                  "auto: that "
                  "if the program has such calls")
       ->check(CLI::IsMember({"auto", "serialized", "multiple"}))
       ->capture_default_str();
-  app.add_flag("--bias", request->chosen.bias, "measure the bias as --lock none does (costs)");
+  app.add_flag("--bias", request->chosen.bias, "measure the bias as --lock none does (slows the program)");
   app.add_option("--before", request->before, "compare with the bias in FILE, the --json of a run with --lock none")
       ->type_name("FILE");
-  app.add_flag("--dangling", request->chosen.dangling, "count requests that are complete and not yet freed (costs)");
-  app.add_option("--library", request->mpi, "the MPI library, where the program does not tell (scripts)")
+  app.add_flag("--dangling", request->chosen.dangling,
+               "count requests that are complete and not yet freed (slows the program)");
+  app.add_option("--library", request->mpi, "the MPI library, if it cannot be detected (scripts)")
       ->check(CLI::IsMember({"openmpi", "mpich", "custom"}));
-  app.add_option("--json", request->json, "write what was counted there; -: standard output")->type_name("FILE");
-  app.add_option("command", request->command, "the launcher's command line, behind --")->required();
+  app.add_option("--json", request->json, "write the counts to FILE; -: standard output")->type_name("FILE");
+  app.add_option("command", request->command, "the launcher's command line, after --")->required();
   app.positionals_at_end();
   return [request] { return run(*request); };
 }

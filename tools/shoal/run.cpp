@@ -16,7 +16,7 @@ namespace shoal::tools {
 namespace {
 
 struct run_request {
-  unsigned nodes = 0;  // 0: not said
+  unsigned nodes = 0;  // 0: not given
   unsigned workers = 0;
   std::string transport = "auto";
   std::string direct = "on";
@@ -31,7 +31,7 @@ struct run_request {
   std::vector<std::string> program;
 };
 
-// What the settings of a job's nodes are, as far as the command line says.
+// The settings that the command line gives to the nodes of the job.
 std::vector<std::string> environment_of(const run_request& request) {
   std::vector<std::string> result;
   if (request.workers != 0) result.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
@@ -47,7 +47,7 @@ std::vector<std::string> environment_of(const run_request& request) {
 int run(const run_request& request) {
   if (request.program.empty())
     throw error(errc::invalid_argument, "nothing to run; name a program: shoal run -n 2 -- ./program");
-  if (runtime::is_launched()) throw error(errc::invalid_argument, "shoal run inside a job: leave one of the two out");
+  if (runtime::is_launched()) throw error(errc::invalid_argument, "shoal run inside a job: start only one of the two");
   auto s = runtime::all_settings();
   if (request.transport != "auto") s.set("transport", request.transport, base::setting_origin::command_line);
   s.check();
@@ -70,35 +70,34 @@ subcommand_body declare_run(CLI::App& app) {
       ->check(CLI::Range(1U, 256U));
   app.add_option("-w,--workers", request->workers, "worker threads per node; default: processors divided by nodes")
       ->check(CLI::Range(1U, 1024U));
-  app.add_option("--transport", request->transport,
-                 "how processes reach each other: shm on one machine; ucx; mpi, by mpirun")
+  app.add_option("--transport", request->transport, "how buffers travel: shm on one machine; ucx; mpi, by mpirun")
       ->check(CLI::IsMember({"auto", "shm", "ucx", "mpi"}));
   app.add_option("--direct", request->direct, "on: nodes map each other's memory; off: messages only")
       ->check(CLI::IsMember({"on", "off"}));
-  app.add_option("--steal", request->steal, "whom workers steal from: a victim policy, also one that PROGRAM adds")
+  app.add_option("--steal", request->steal, "the victim policy of workers, also one that PROGRAM adds")
       ->type_name("POLICY");
   app.add_option("--domains", request->domains,
-                 "endpoints per node over ucx and mpi; fewer than workers: they share them (default 0: one each)")
+                 "domains per node over ucx and mpi; fewer than workers: workers share them (default 0: one each)")
       ->check(CLI::Range(0U, 1024U));
   app.add_option("--progress", request->progress,
-                 "who moves messages over ucx and mpi: each worker its own, or a thread for all (server)")
+                 "over ucx and mpi: workers move their own messages, or a progress thread moves all (server)")
       ->check(CLI::IsMember({"workers", "server"}));
   app.add_option("--helpers", request->helpers,
-                 "threads per node that only execute commands on its memory, for workers that compute for long")
+                 "threads per node that only execute commands on its memory, if workers compute for a long time")
       ->check(CLI::Range(0U, 64U));
-  app.add_flag("-v,--verbose", request->verbose, "say what was found: nodes, machines, transport");
+  app.add_flag("-v,--verbose", request->verbose, "print the configuration: nodes, machines, transport");
   auto* hosts =
-      app.add_option("--hosts", request->hosts, "machines to run on, separated by commas; through --remote-shell")
+      app.add_option("--hosts", request->hosts, "machines to run on, separated by commas; started with --remote-shell")
           ->type_name("A,B,...");
   app.add_option("--remote-shell", request->remote_shell,
-                 "how a program is started on another machine: the host and a command follow (default ssh)")
+                 "command that starts a program on another machine; host and command are appended (default ssh)")
       ->type_name("COMMAND")
       ->needs(hosts);
   app.add_option("--listen", request->listen,
-                 "this machine's address that the nodes on --hosts call; default: what its name resolves to")
+                 "this machine's address to which the nodes on --hosts connect; default: the address of its name")
       ->type_name("ADDRESS")
       ->needs(hosts);
-  app.add_option("program", request->program, "the program and its arguments, behind --")->required();
+  app.add_option("program", request->program, "the program and its arguments, after --")->required();
   app.positionals_at_end();
   return [request] { return run(*request); };
 }

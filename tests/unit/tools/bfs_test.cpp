@@ -104,7 +104,7 @@ TEST_F(bfs_command, says_what_a_file_that_does_not_say_counts_as) {
   const answer both = run(silent + " --root 2 -w 1");
   EXPECT_TRUE(both.has("From 2 3 of 3") && !both.has("does not say")) << both.text;
   const answer forward = run(silent + " --root 2 -w 1 --directed forward");
-  EXPECT_TRUE(forward.has("From 2 1 of 3") && forward.has("silent.txt: does not say whether its graph is directed"))
+  EXPECT_TRUE(forward.has("From 2 1 of 3") && forward.has("silent.txt: does not declare whether its graph is directed"))
       << forward.text;
   const answer told = run(write("told.txt", "# Directed graph: told.txt\n0 1\n") + " --root 1 -w 1 --directed reverse");
   EXPECT_TRUE(told.has("From 1 2 of 2") && !told.has("does not say")) << told.text;
@@ -119,7 +119,7 @@ TEST_F(bfs_command, refuses_bad_files_with_the_place) {
   expect_refused(path("missing.txt"), "cannot be opened");
   expect_refused(path("missing.txt") + " -n 2 -w 1", "cannot be opened");
   expect_refused(write("empty.txt", ""), "is empty");
-  expect_refused(write("comments.txt", "# nothing\n"), "holds no edge");
+  expect_refused(write("comments.txt", "# nothing\n"), "contains no edge");
   expect_refused(write("bad.txt", "0 1\n1 x\n"), "bad.txt:2: ");
   expect_refused(write("negative.txt", "0 1\n1 -4\n"), "negative.txt:2: ");
   expect_refused(write("range.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n1 2\n3 9\n"),
@@ -171,12 +171,12 @@ TEST_F(bfs_command, refuses_options_that_do_not_fit_together) {
       write("directed.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n3 2\n");
   const std::string undirected = write("undirected.txt", "# Undirected graph\n0 1\n");
   expect_refused("", "nothing to search");
-  expect_refused("--kronecker 5 " + directed, "one graph at a time");
-  expect_refused("--kronecker 5 --uniform 5", "one graph at a time");
-  expect_refused("--kronecker 5 --demo", "brings its own graphs");
-  expect_refused("--kronecker 5 --directed both", "belongs to files");
-  expect_refused("--kronecker 5 --compact-ids", "belongs to files");
-  expect_refused("--kronecker 5 --form simple --direction top-down", "belongs to --form fast");
+  expect_refused("--kronecker 5 " + directed, "only one graph");
+  expect_refused("--kronecker 5 --uniform 5", "only one graph");
+  expect_refused("--kronecker 5 --demo", "uses its own graphs");
+  expect_refused("--kronecker 5 --directed both", "needs a file");
+  expect_refused("--kronecker 5 --compact-ids", "needs a file");
+  expect_refused("--kronecker 5 --form simple --direction top-down", "needs --form fast");
   expect_refused("--kronecker 5 --drection auto", "did you mean '--direction'?");
   expect_refused(directed + " --direction bottom-up", "--directed both");
   expect_refused(undirected + " --directed reverse", "says that its graph is undirected");

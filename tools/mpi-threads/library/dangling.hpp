@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that are complete and that their owner has not freed yet (dangling): sampled, because asking costs. Only if
-// it was asked for. Persistent requests do not count: completion leaves their handle as it is, and of one that is
-// inactive and one that is complete MPI_Request_get_status says the same. Who may call: whoever holds the lock.
-// Shown by tests/mpi/mpi_threads_test.py.
+// Counts dangling requests: complete, but not yet freed by their owner. Enabled by a setting, and sampled, because each
+// test costs time. Persistent requests do not count: completion does not change their handle, and
+// MPI_Request_get_status does not distinguish inactive from complete.
+// Who may call: the owner of the lock. Test: tests/mpi/mpi_threads_test.py.
 #pragma once
 
 #include <mpi.h>
@@ -26,7 +26,7 @@ public:
       return;
     }
   }
-  /// Called at each acquisition; looks at every 64th.
+  /// Called at each acquisition; samples every 64th.
   void sample() {
     if (++acquisitions_ % 64 != 0) return;
     std::uint64_t complete = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions whose wrappers are written by hand: of completion, probing, exchange (progress.cpp), of start and end
-// (start.cpp), of windows (window.cpp) and of what blocks over groups (section.cpp). Large-count twins are overloads.
+// Wrappers that are written by hand: completion, probes and exchanges (progress.cpp), start and end (start.cpp),
+// windows (window.cpp), blocking group operations (section.cpp). Large-count versions are overloads.
 // Who may call: the generated wrappers.
 #pragma once
 

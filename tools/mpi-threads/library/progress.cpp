@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion, probes and exchanges: all of them poll in the low class.
+// Completion, probes and exchanges: all poll in the low-priority class.
 #include <algorithm>
 #include <climits>
 #include <cstdint>
@@ -13,7 +13,8 @@
 namespace shoal::mpi_threads::own {
 namespace {
 
-// What a completion call freed is no longer outstanding. Copies the handles only if somebody counts.
+// Removes requests that a completion call freed from the outstanding ones. Copies the handles only if dangling requests
+// are counted.
 class freed {
 public:
   freed(int count, const MPI_Request* requests) {
@@ -29,7 +30,7 @@ private:
   std::vector<MPI_Request> before_;
 };
 
-// One poll that the program makes itself; who finds nothing gives way, as programs poll in loops.
+// One poll by the program itself. If it finds nothing the thread yields, because programs poll in loops.
 template <typename Poll>
 int poll_once(int call, const int* found, Poll&& poll) {
   const inside in(call);
@@ -81,7 +82,7 @@ int Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_St
   return poll_until(number::Waitsome, [&](int* flag) {
     const int code = PMPI_Testsome(count, requests, done, indices, statuses);
     f.now(requests);
-    *flag = *done != 0 ? 1 : 0;  // a number, or MPI_UNDEFINED: nothing was active
+    *flag = *done != 0 ? 1 : 0;  // an index, or MPI_UNDEFINED: no request was active
     return code;
   });
 }
@@ -159,8 +160,8 @@ int Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
 
 namespace {
 
-// A receive and a send, posted in this order under one acquisition, and both completed. From MPI_PROC_NULL: `receive`
-// is the blocking one, for MPICH's non-blocking one tells another source and tag.
+// Posts a receive and a send, in this order, under one acquisition, and completes both. For MPI_PROC_NULL `receive` is
+// the blocking call, because MPICH's non-blocking one returns another source and tag.
 template <typename Receive, typename Send>
 int exchange(int call, int from, MPI_Status* status, Receive&& receive, Send&& send) {
   const inside in(call);
@@ -174,7 +175,7 @@ int exchange(int call, int from, MPI_Status* status, Receive&& receive, Send&& s
     return received != MPI_SUCCESS ? received : send(&out_request);
   });
   if (code != MPI_SUCCESS) {
-    // Not left behind on the caller's buffer.
+    // The receive must not stay pending on the caller's buffer.
     if (in_request == MPI_REQUEST_NULL) return code;
     held(in, call, k_high, [&] { return PMPI_Cancel(&in_request); });
     until(in, call, [&](int* flag) { return PMPI_Test(&in_request, flag, MPI_STATUS_IGNORE); });
@@ -185,14 +186,15 @@ int exchange(int call, int from, MPI_Status* status, Receive&& receive, Send&& s
   return sent != MPI_SUCCESS ? sent : got;
 }
 
-// More bytes than an int can tell, packed.
+// Whether the packed size exceeds an int.
 bool large(int count, MPI_Datatype type) {
   MPI_Count each = 0;
   if (count <= 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &each) != MPI_SUCCESS) return false;
-  return each > INT_MAX / 2 / count;  // room for what packing adds
+  return each > INT_MAX / 2 / count;  // leaves room for the overhead of packing
 }
 
-// What lies in memory between the first byte and the last; `place` is where the copy has what `buffer` points to.
+// Copies the memory from the first byte to the last. `place` receives the address in the copy that corresponds to
+// `buffer`.
 [[maybe_unused]] int copied(const void* buffer, int count, MPI_Datatype type, std::vector<char>& copy,
                             const char** place) {
   MPI_Count low = 0, extent = 0, true_low = 0, true_extent = 0;
@@ -210,7 +212,7 @@ bool large(int count, MPI_Datatype type) {
   return MPI_SUCCESS;
 }
 
-// There may be no memory for the copy that an exchange in place needs.
+// Handles a failed allocation of the copy for an exchange in place.
 template <typename Call>
 int with_memory(MPI_Comm comm, Call&& work) {
   try {
@@ -249,7 +251,7 @@ int Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int out
 #endif
   std::vector<char> packed;
   int bytes = 0;
-  const char* whole = nullptr;  // a copy as it lies in memory, where a packed one has too many bytes for an int
+  const char* whole = nullptr;  // a copy with the original layout, used if the packed size exceeds an int
   if (to != MPI_PROC_NULL) {
     const int code = mpi_threads::request(number::Sendrecv_replace, [&] {
       return with_memory(comm, [&] {

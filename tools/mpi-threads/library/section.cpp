@@ -25,7 +25,7 @@ int arrive(const inside& in, int call, MPI_Comm comm) {
   return twin_within(in, call, MPI_STATUS_IGNORE, [&](MPI_Request* made) { return PMPI_Ibarrier(comm, made); });
 }
 
-// Two numbers exchanged with one process, ours for its.
+// Exchanges a number with one process.
 int swap(const inside& in, int call, MPI_Comm comm, int with, int tag, std::int64_t mine, std::int64_t* theirs) {
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   int code = held(in, call, k_high, [&] {
@@ -38,7 +38,7 @@ int swap(const inside& in, int call, MPI_Comm comm, int with, int tag, std::int6
   return code;
 }
 
-// The greatest number of a group's members, each knows the result; by messages over a communicator.
+// The maximum over the members of a group, known to all of them afterwards; uses messages over a communicator.
 int greatest_of_group(const inside& in, int call, MPI_Comm comm, const std::vector<int>& ranks, int me, int tag,
                       std::int64_t mine, std::int64_t* result) {
   *result = mine;
@@ -68,15 +68,15 @@ std::uint64_t mixed(std::uint64_t so_far, std::uint64_t more) {
   return so_far ^ (so_far >> 29);
 }
 
-// The library's own ones are objects of it.
+// Copy callback for attributes that are not inherited.
 int copy_none(MPI_Comm, int, void*, void*, void*, int* copied) {
   *copied = 0;
   return MPI_SUCCESS;
 }
 int delete_none(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
 
-// Where a communicator keeps the number of the section that it was made in: all its members know it, and others have
-// another. Whoever holds the lock.
+// The attribute that stores the number of the section in which a communicator was made. All its members know the
+// number, and other communicators have other numbers. Caller: the owner of the lock.
 int number_keyval() {
   static int keyval = MPI_KEYVAL_INVALID;
   if (keyval == MPI_KEYVAL_INVALID) PMPI_Comm_create_keyval(copy_none, delete_none, &keyval, nullptr);
@@ -89,8 +89,8 @@ int numbered(int code, const MPI_Comm* made, std::int64_t number) {
   return code;
 }
 
-// What all members of a communicator know of it, and others differ in. Those with the same processes do if they were
-// made by the functions below.
+// A number that is the same for all members of a communicator and differs between communicators. Communicators with the
+// same processes differ only if the functions below made them.
 std::uint64_t identity_of(MPI_Comm comm) {
   void* number = nullptr;
   int found = 0, size = 0;
@@ -106,7 +106,7 @@ int greatest_tag() {
   return found != 0 ? *greatest : 32767;
 }
 
-// Calls that are made at the same time by the same processes differ in the tag or in the communicator.
+// Concurrent calls by the same processes differ in the tag or in the communicator.
 int rendezvous_tag(const std::vector<int>& ranks, std::uint64_t identity, int tag, int greatest) {
   std::uint64_t hash = mixed(identity, static_cast<std::uint64_t>(tag));
   for (const int rank : ranks) hash = mixed(hash, static_cast<std::uint64_t>(rank));
@@ -118,7 +118,8 @@ int rendezvous_tag(const std::vector<int>& ranks, std::uint64_t identity, int ta
 int meet_again(const inside& in, int call, MPI_Comm comm) {
   int between = 0;
   int code = held(in, call, k_high, [&] { return PMPI_Comm_test_inter(comm, &between); });
-  // On an intercommunicator both operations tell of the other group: the second round brings our own group's.
+  // On an intercommunicator both operations return the result of the other group; the second round returns that of our
+  // own.
   for (int round = 0; round <= between && code == MPI_SUCCESS; ++round) code = arrive(in, call, comm);
   return code;
 }
@@ -203,7 +204,7 @@ int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   std::uint64_t identity = 0;
   int greatest = 0;
   const int code = held(in, call, k_high, [&] {
-    // Only as much as is needed to meet; a communicator or group that is none is left to the call itself.
+    // Checks only what the rendezvous needs; the call itself reports an invalid communicator or group.
     if (comm == MPI_COMM_NULL || group == MPI_GROUP_NULL) return MPI_SUCCESS;
     MPI_Group all = MPI_GROUP_NULL;
     identity = identity_of(comm);
@@ -243,7 +244,7 @@ int Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote_lead
   if (!g_meets) return unlocked(in, work);
   int me = 0;
   int code = held(in, call, k_high, [&] { return PMPI_Comm_rank(local, &me); });
-  // Local groups meet, then their leaders, then all know it.
+  // First the members of each local group synchronise, then the leaders; then all members get the result.
   auto greatest_of_both = [&](std::int64_t mine, std::int64_t* result) {
     std::int64_t here = 0, theirs = 0;
     int failed = greatest(in, call, local, mine, &here);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective calls that have no non-blocking twin (most constructors, MPI_Win_fence, ...): they wait for other
-// processes with the lock held. So first all members meet without it (MPI_Ibarrier) and agree on the call's place in an
-// order that all processes share (total_order). Who has its turn meets the others once more, and enters only when all
-// have theirs: so no process holds its lock for one who still answers another call. The earliest of all pending calls
-// always gets there, for its members wait without the lock, and no process is in two such calls at once.
-// Who may call: the wrappers. Shown by tests/mpi (sections.c).
+// Collective calls that have no non-blocking version (most constructors, MPI_Win_fence, ...) wait for other processes
+// while they hold the lock. To avoid a deadlock, all members first synchronise without the lock (MPI_Ibarrier) and
+// agree on the position of the call in a global order (total_order). A process whose turn it is synchronises with the
+// other members again, and enters the library only when all members have their turn. So no process holds its lock while
+// a member still executes an earlier call. The earliest pending call always proceeds: its members wait without the
+// lock, and no process executes two such calls at once.
+// Who may call: the wrappers. Test: tests/mpi (sections.c).
 #pragma once
 
 #include "tools/mpi-threads/library/wrapping.hpp"
@@ -13,16 +14,17 @@
 namespace shoal::mpi_threads {
 
 extern total_order* g_order;
-extern MPI_Comm g_world;  // all processes, for our own messages
+extern MPI_Comm g_world;  // all processes, for messages of this library
 
-// All members of the communicator are in this call; `number` is what they agreed on, to be given to leave_section().
+// Waits until all members of the communicator are in this call. `number` receives the agreed number for
+// leave_section().
 int meet(const inside& in, int call, MPI_Comm comm, std::int64_t* number);
-// The end of a meeting of other kinds: our number is fixed.
+// Ends the synchronisation of another kind of section: its number is fixed.
 void leave_section(std::int64_t number);
-// Waits for the turn; MPI_ERR_OTHER if MPI ends meanwhile.
+// Waits for the turn; returns MPI_ERR_OTHER if MPI ends meanwhile.
 int await_turn(std::int64_t number);
 
-// All members have their turn in this call.
+// Waits until all members have their turn in this call.
 int meet_again(const inside& in, int call, MPI_Comm comm);
 
 template <typename Confirm, typename Call>
@@ -40,7 +42,7 @@ template <typename Call>
 int section(int call, MPI_Comm comm, Call&& work) {
   const inside in(call);
   if (!g_meets) return unlocked(in, work);
-  if (comm == MPI_COMM_NULL) return held(in, call, k_high, work);  // the library says what it thinks of it
+  if (comm == MPI_COMM_NULL) return held(in, call, k_high, work);  // the library reports the error
   std::int64_t number = 0;
   const int code = meet(in, call, comm, &number);
   if (code != MPI_SUCCESS) return code;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start and end: the library is initialised with MPI_THREAD_SERIALIZED in place of MULTIPLE, the report is made.
+// Start and end. Initialises the library with MPI_THREAD_SERIALIZED in place of MULTIPLE; writes the report.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <pthread.h>
@@ -29,12 +29,12 @@ entry_meter* g_entries = nullptr;
 
 namespace {
 
-constexpr std::uint64_t k_patience_ns = 2'000'000'000;  // for threads that are inside when MPI ends
+constexpr std::uint64_t k_patience_ns = 2'000'000'000;  // wait for threads that are inside when MPI ends
 
 settings g_settings;
 std::string g_level = "none";
-int g_provided = MPI_THREAD_SINGLE;  // what the program is told
-std::string g_reason;                // why not serialized: a function that the program uses
+int g_provided = MPI_THREAD_SINGLE;  // the level that the program sees
+std::string g_reason;                // a function of the program that prevents SERIALIZED
 
 std::string level_name(int level) {
   switch (level) {
@@ -66,8 +66,8 @@ void tell(const std::string& state, const arbiter* a) {
   publish(report, k_names);
 }
 
-// What makes a library keep its own locks. MPICH holds them while it completes one-sided operations: there it would
-// free nobody, and cost half the rate.
+// Functions for which a library must keep its own locks. Not one-sided completion with MPICH: it holds its locks during
+// such calls, so this would not help and would halve the rate.
 std::vector<const char*> waiting() {
   std::vector<const char*> names(std::begin(k_waiting), std::end(k_waiting));
 #ifdef MPICH
@@ -85,24 +85,24 @@ void read_settings() {
   }
 }
 
-// Read by the MPI library when it is initialised.
+// Sets variables that the MPI library reads when it is initialised.
 void set_underneath() {
   std::istringstream all(g_settings.underneath);
   for (std::string one; std::getline(all, one, ',');) {
     if (const std::size_t end = one.find('='); end != std::string::npos)
-      setenv(one.substr(0, end).c_str(), one.c_str() + end + 1, 0);  // the user's stay
+      setenv(one.substr(0, end).c_str(), one.c_str() + end + 1, 0);  // keeps the user's values
   }
 }
 
 void in_child() {
   if (g_arbiter != nullptr) g_arbiter->forked();
-  g_arbiter = nullptr;  // what the child calls goes to the library, which may refuse
+  g_arbiter = nullptr;  // the child's calls go to the library, which may refuse them
 }
 
 void require_library() {
   if (dlsym(RTLD_NEXT, "PMPI_Init_thread") != nullptr) return;
-  say("the MPI library of this program has no PMPI_Init_thread: it is no MPI library, or one without the profiling "
-      "interface; nothing can be put in front of it");
+  say("the MPI library of this program has no PMPI_Init_thread: it is not an MPI library, or it lacks the profiling "
+      "interface; a lock cannot be put in front of it");
   std::_Exit(2);
 }
 
@@ -111,15 +111,14 @@ void missing() {
   std::_Exit(2);
 }
 
-// Where MPI is initialised: what each process of the job does depends on all of them. A process that asked for less
-// than MPI_THREAD_MULTIPLE is passed through, unless another one is not: the collective calls of both must be the same
-// ones.
+// Called when MPI is initialised. The processes decide together whether to use the lock: if one of them requested
+// MPI_THREAD_MULTIPLE, all use it, because all must make the same collective calls.
 void begin(bool asked) {
   int rank = 0, size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   if (!asked) g_unserialized = true;
-  // Programs that run together may also differ in what they use.
+  // Processes of one job may run programs that use different functions.
   const std::int64_t mine[2] = {asked ? 1 : 0, g_unserialized ? 0 : 1};
   std::int64_t any[2] = {mine[0], mine[1]};
   if (size > 1) PMPI_Allreduce(mine, any, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
@@ -130,7 +129,8 @@ void begin(bool asked) {
   g_meets = any[1] != 0;
   PMPI_Comm_dup(MPI_COMM_WORLD, &g_world);
 #ifdef OPEN_MPI
-  // Its first topology opens what makes them without a lock of its own: two threads' first ones at once crash (4.1.4).
+  // The first creation of a topology initialises a module without a lock: two concurrent first calls crash (Open MPI
+  // 4.1.4).
   if (g_unserialized) {
     const int one = 1, not_periodic = 0;
     MPI_Comm grid = MPI_COMM_NULL;
@@ -141,13 +141,13 @@ void begin(bool asked) {
       (static_cast<std::uint32_t>(getpid()) * 2654435761U) ^ (static_cast<std::uint32_t>(rank) * 40503U);
   g_order = new total_order(process);
   if (g_settings.dangling) g_dangling = new dangling_requests;
-  auto* a = new arbiter(g_settings, k_names);  // lives on: threads may be in it when MPI ends
+  auto* a = new arbiter(g_settings, k_names);  // never deleted: threads may be inside when MPI ends
   pthread_atfork(nullptr, nullptr, in_child);
   g_arbiter = a;
   tell("running", nullptr);
 }
 
-// The program calls MPI by one thread at a time.
+// The program calls MPI from one thread at a time.
 void begin_unasked(int provided) {
   read_settings();
   g_provided = provided;
@@ -159,7 +159,7 @@ void begin_unasked(int provided) {
   }
 }
 
-// Threads that are still inside get a while to come out; who does not is named.
+// Waits for threads that are still inside, for a limited time, and names those that remain.
 void await_others() {
   const std::uint64_t until_ns = base::now_ns() + k_patience_ns;
   std::vector<std::string> others = g_arbiter->threads_inside();
@@ -168,10 +168,10 @@ void await_others() {
     others = g_arbiter->threads_inside();
   }
   if (others.empty()) return;
-  say(fmt::format("MPI_Finalize was called while others are inside: {}; their calls end with MPI_ERR_OTHER",
+  say(fmt::format("MPI_Finalize was called while other threads are inside: {}; their calls end with MPI_ERR_OTHER",
                   fmt::join(others, "; ")));
   g_over.store(true, std::memory_order_release);
-  // Nobody polls from now on; a poll that has begun holds the lock until it is over.
+  // No new poll begins after this; a running poll holds the lock until it ends.
 }
 
 }  // namespace
@@ -202,7 +202,7 @@ int Init_thread(int* argc, char*** argv, int required, int* provided) {
     return code;
   }
   read_settings();
-  if (g_settings.bias || g_settings.lock == "none") g_entries = new entry_meter;  // lives on, as the arbiter
+  if (g_settings.bias || g_settings.lock == "none") g_entries = new entry_meter;  // never deleted, as the arbiter
   if (g_settings.lock == "none") {
     const int code = PMPI_Init_thread(argc, argv, required, provided);
     if (code != MPI_SUCCESS) return code;
@@ -218,7 +218,7 @@ int Init_thread(int* argc, char*** argv, int required, int* provided) {
   if (code != MPI_SUCCESS) return code;
   g_level = level_name(got);
   if (got < (g_unserialized ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED)) {
-    say("this MPI library gives only MPI_THREAD_" + g_level + ": nothing can be done for the program's threads");
+    say("this MPI library supports only MPI_THREAD_" + g_level + ": it cannot be used from the program's threads");
     *provided = g_provided = got;
     begin(false);
     return code;
@@ -243,7 +243,7 @@ int Finalize() {
   return held(in, number::Finalize, k_high, [&] {
     tell("finished", a);
     PMPI_Comm_free(&g_world);
-    // Attribute functions called from there pass, as this thread holds the lock.
+    // Attribute callbacks called from there skip the lock, because this thread holds it.
     const int code = PMPI_Finalize();
     g_arbiter = g_over.load(std::memory_order_relaxed) ? a : nullptr;
     return code;
@@ -251,7 +251,7 @@ int Finalize() {
 }
 
 int Abort(MPI_Comm comm, int code) {
-  // Without the lock: whoever has it may never give it back, and an abort must not hang.
+  // Does not take the lock: its owner may never release it, and an abort must not hang.
   tell("aborted", g_arbiter);
   return PMPI_Abort(comm, code);
 }

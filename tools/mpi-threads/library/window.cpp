@@ -10,16 +10,17 @@
 namespace shoal::mpi_threads {
 namespace {
 
-constexpr std::int64_t k_writer = std::int64_t{1} << 40;  // in a lock's word; below it the number of readers
+constexpr std::int64_t k_writer = std::int64_t{1}
+                                  << 40;  // a writer's share of a lock word; the bits below count readers
 
 struct companion {
   MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Win words = MPI_WIN_NULL;  // the locks
+  MPI_Win words = MPI_WIN_NULL;  // one lock word per process
   std::mutex mutex;
-  std::map<int, std::int64_t> held;  // by target: what to take off its word at MPI_Win_unlock
+  std::map<int, std::int64_t> held;  // by target: the value that MPI_Win_unlock subtracts from its word
 };
 
-// Handles are numbers in one library and addresses in another.
+// Handles are numbers in one library and pointers in another.
 template <typename Handle>
 std::uint64_t key_of(Handle handle) {
   if constexpr (std::is_pointer_v<Handle>) {
@@ -63,7 +64,7 @@ companions& files() {
   return all;
 }
 
-// What was made of it is freed again; by all members.
+// Frees the companion; collective over all members.
 void unmake(companion& c) {
   if (c.words != MPI_WIN_NULL) PMPI_Win_free(&c.words);
   if (c.comm != MPI_COMM_NULL) PMPI_Comm_free(&c.comm);
@@ -73,7 +74,7 @@ int make_words(companion& c) {
   std::int64_t* word = nullptr;
   int code = PMPI_Win_allocate(sizeof *word, sizeof *word, MPI_INFO_NULL, c.comm, static_cast<void*>(&word), &c.words);
   if (code != MPI_SUCCESS) return code;
-  PMPI_Win_set_errhandler(c.words, MPI_ERRORS_RETURN);  // a failure is the user's window's
+  PMPI_Win_set_errhandler(c.words, MPI_ERRORS_RETURN);  // errors are reported on the user's window
   code = PMPI_Win_lock_all(MPI_MODE_NOCHECK, c.words);
   if (code != MPI_SUCCESS) return code;
   *word = 0;
@@ -81,8 +82,9 @@ int make_words(companion& c) {
   return PMPI_Barrier(c.comm);
 }
 
-// Adds to a process's word; what it was before. Polled: the target's library may have to do it.
-// (Without compare-and-swap: Open MPI 4.1 crashes in one to the process itself.)
+// Adds to the word of a process and returns its old value. Polls, because the target's library may have to execute the
+// operation.
+// (Compare-and-swap is not used: in Open MPI 4.1 it crashes if the target is the process itself.)
 int add_to_word(const inside& in, int call, companion& c, int target, std::int64_t more, std::int64_t* before) {
   return twin_within(in, call, MPI_STATUS_IGNORE, [&](MPI_Request* made) {
     return PMPI_Rget_accumulate(&more, 1, MPI_INT64_T, before, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM,
@@ -129,7 +131,7 @@ bool is_target(companion& c, int rank) {
   return rank >= 0 && rank < size;
 }
 
-// The processes of a group, as ranks among those of the window.
+// Translates the processes of a group to ranks of the window.
 int members(companion& c, MPI_Group group, std::vector<int>& ranks) {
   int size = 0;
   int code = PMPI_Group_size(group, &size);
@@ -193,12 +195,12 @@ namespace own {
 int Win_lock(int type, int rank, int assertion, MPI_Win win) {
   const inside in(number::Win_lock);
   const auto c = windows().find(win);
-  // Another type, or a process that is none, is the library's to tell.
+  // For an invalid type or rank the library reports the error.
   const bool right = type == MPI_LOCK_EXCLUSIVE || type == MPI_LOCK_SHARED;
   const bool checked = (assertion & MPI_MODE_NOCHECK) == 0 && c != nullptr && right && is_target(*c, rank);
   if (c == nullptr && g_unserialized) return unlocked(in, [&] { return PMPI_Win_lock(type, rank, assertion, win); });
   if (checked) {
-    if (is_held(*c, rank)) {  // would wait for itself
+    if (is_held(*c, rank)) {  // the process would wait for itself
       held(in, number::Win_lock, k_high, [&] { return PMPI_Win_call_errhandler(win, MPI_ERR_RMA_SYNC); });
       return MPI_ERR_RMA_SYNC;
     }
@@ -249,7 +251,8 @@ int Win_unlock_all(MPI_Win win) {
   return code;
 }
 
-// The notices of a post: MPI_Win_start may wait inside the library until all targets have posted, so we wait before.
+// Sends the notices of a post. MPI_Win_start may wait inside the library until all targets have posted; so it first
+// waits for these notices without the lock.
 int Win_post(MPI_Group group, int assertion, MPI_Win win) {
   const auto c = windows().find(win);
   return request(number::Win_post, [&] {

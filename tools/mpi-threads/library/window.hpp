@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept beside each window and file: a communicator of its processes, for the meetings of section.hpp and the
-// notices of MPI_Win_post; and for a window a word per process, the lock that MPI_Win_lock takes with one-sided
-// operations, polled, so that no thread waits inside the library for another process's MPI_Win_unlock. The library's
-// own lock is then always taken as a shared one, which nobody withholds.
-// Who may call: the wrappers. MPI_Win_unlock, MPI_Win_flush and MPI_Win_complete wait under the lock, for nothing but
-// the progress of the target's library.
-// Shown by tests/mpi (sections.c).
+// Data kept for each window and file: a communicator of its processes, for section.hpp and for the notices of
+// MPI_Win_post; and for a window one lock word per process. MPI_Win_lock acquires that word by polling with one-sided
+// operations, so no thread waits inside the library for the MPI_Win_unlock of another process. The library's own lock
+// is then always acquired as a shared lock, which never blocks.
+// Who may call: the wrappers. MPI_Win_unlock, MPI_Win_flush and MPI_Win_complete wait while they hold our lock, but
+// only for progress of the target's library. Test: tests/mpi (sections.c).
 #pragma once
 
 #include <functional>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the generated wrappers (wrappers.awk) consist of: passes(), request(), started(), twin(), and the functions of
-// the other files here. Compiled once for each MPI library.
-// Who may call: any thread, in a wrapper. Nothing here holds the lock while it waits for another process, but for the
-// collective calls of section.hpp, which all members are in by then, and for what waits() says if --level serialized
-// was demanded. What callbacks call that waits, waits with the lock held.
-// Guarantees: return values and error handlers are the library's. A call made from within the library (a user
-// operation, an attribute function, an error handler) goes straight to it: the thread holds the lock already.
+// The building blocks of the generated wrappers (wrappers.awk): passes(), request(), started(), twin(), and the
+// functions of the other files here. Compiled once for each MPI library.
+// Who may call: any thread, in a wrapper. Nothing here holds the lock while it waits for another process, with three
+// exceptions: collective calls of section.hpp, which all members have entered by then; calls of waits() with --level
+// serialized; and waiting calls made by callbacks of the program, which run with the lock held.
+// Guarantees: return values and error handlers are those of the library. A call made from within the library (a user
+// operation, an attribute function, an error handler) goes directly to it: the thread holds the lock already.
 #pragma once
 
 #include <mpi.h>
@@ -19,8 +19,8 @@
 #include "tools/mpi-threads/entry_meter.hpp"
 #include "tools/mpi-threads/library/dangling.hpp"
 
-// This library is also loaded by processes without MPI (the launcher, shells): objects of an MPI library that stand
-// behind its constants must not be required there. Functions are looked up at the first call of one (mpi_calls.hpp).
+// Processes without MPI (the launcher, shells) load this library too, so it must not require the objects behind the
+// constants of an MPI library. Functions are looked up at the first call (mpi_calls.hpp).
 #ifdef OPEN_MPI
 #pragma weak ompi_mpi_comm_world
 #pragma weak ompi_mpi_comm_self
@@ -42,23 +42,23 @@
 
 namespace shoal::mpi_threads {
 
-// The MPI library's function of this name, behind ours; if it has none, one that says so and ends the process.
+// The MPI library's function of this name. If there is none, a function that prints an error and ends the process.
 void* in_library(const char* name);
 
-// The one arbiter of this process; null while the program has not asked for MPI_THREAD_MULTIPLE, and after the end.
+// The arbiter of this process; null before the program requests MPI_THREAD_MULTIPLE, and after the end.
 extern arbiter* g_arbiter;
-extern bool g_unserialized;  // what has no twin needs no lock: the library underneath has MPI_THREAD_MULTIPLE, or the
-                             // program calls by one thread at a time
-extern bool g_meets;         // some process of the job is serialized: who enters a section meets the others
-extern std::atomic<bool>
-    g_over;  // MPI_Finalize went on without those who were still inside. Partners: until(), await_turn()
+// Calls without a non-blocking version skip the lock: the library has MPI_THREAD_MULTIPLE, or the program calls from one
+// thread at a time.
+extern bool g_unserialized;
+extern bool g_meets;              // some process of the job is serialized: sections synchronise with the other members
+extern std::atomic<bool> g_over;  // MPI_Finalize did not wait for the threads inside. Partners: until(), await_turn()
 extern dangling_requests* g_dangling;
-extern entry_meter* g_entries;  // if they are measured; without an arbiter, of the library by itself
+extern entry_meter* g_entries;  // if entries are measured; also without an arbiter, for the library's own bias
 
-// True also within a call that goes without the lock: the library may hold one of its own around a callback.
+// Also true within a call that does not take the lock: the library may hold one of its own around a callback.
 inline bool passes() { return g_arbiter == nullptr || g_arbiter->within(); }
 
-// Around each wrapped call: which thread is in which function.
+// Marks during a wrapped call which thread is in which function.
 class inside {
 public:
   explicit inside(int call) : me_(g_arbiter->me()), before_(me_.inside.load(std::memory_order_relaxed)) {
@@ -76,7 +76,7 @@ private:
   const int before_;
 };
 
-// Calls the library under the lock.
+// Calls the library while holding the lock.
 template <typename Call>
 auto held(const inside& in, int call, unsigned cls, Call&& work) {
   arbiter& a = *g_arbiter;
@@ -96,7 +96,7 @@ auto held(const inside& in, int call, unsigned cls, Call&& work) {
   }
 }
 
-// Polls under the lock until `poll(flag)` sets the flag or fails; between polls the lock is free.
+// Polls under the lock until `poll(flag)` sets the flag or fails; releases the lock between polls.
 template <typename Poll>
 int until(const inside& in, int call, Poll&& poll) {
   for (unsigned polls = 0;; ++polls) {
@@ -108,7 +108,7 @@ int until(const inside& in, int call, Poll&& poll) {
   }
 }
 
-// One that the library gets as it is, and that is measured.
+// Whether a call goes to the library directly and is not measured.
 inline bool passes_unmeasured() { return passes() && (g_entries == nullptr || g_arbiter != nullptr); }
 template <typename Call>
 auto measured(Call&& work) {
@@ -124,7 +124,7 @@ auto request(int call, Call&& work) {
   return held(in, call, k_high, work);
 }
 
-// Calls a library that keeps its own locks, without ours.
+// Calls, without our lock, a library that uses its own locks.
 template <typename Call>
 int unlocked(const inside& in, Call&& work) {
   struct end {
@@ -135,14 +135,14 @@ int unlocked(const inside& in, Call&& work) {
   return work();
 }
 
-// One that may wait within the library, and that nothing can be put in the place of.
+// A call that may wait within the library and has no replacement.
 template <typename Call>
 int waits(int call, Call&& work) {
   const inside in(call);
   return g_unserialized ? unlocked(in, work) : held(in, call, k_high, work);
 }
 
-// A call that leaves a request behind.
+// A call that starts a request.
 template <typename Call>
 int started(int call, MPI_Request* made, Call&& work) {
   const inside in(call);
@@ -155,7 +155,7 @@ int started(int call, MPI_Request* made, Call&& work) {
   });
 }
 
-// A blocking call as its non-blocking twin: the first poll at once, under the lock that started it.
+// Replaces a blocking call by its non-blocking version; the first poll follows under the same acquisition.
 template <typename Start>
 int twin_within(const inside& in, int call, MPI_Status* status, Start&& start) {
   MPI_Request made = MPI_REQUEST_NULL;
