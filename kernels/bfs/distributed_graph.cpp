@@ -18,9 +18,9 @@ namespace {
 using graph::direction;
 using graph::edge;
 
-constexpr std::uint64_t k_piece = 256;          // edges that are generated or sent together
-constexpr std::uint64_t k_edges_together = 32;  // that are put into rows together
-constexpr std::uint64_t k_rows_piece = 64;      // rows that are put in order together
+constexpr std::uint64_t k_piece = 256;          // edges that are generated or sent as one piece
+constexpr std::uint64_t k_edges_together = 32;  // edges that are put into rows as one batch
+constexpr std::uint64_t k_rows_piece = 64;      // rows that are sorted as one piece
 
 std::uint64_t pieces(std::uint64_t count, std::uint64_t piece) { return (count + piece - 1) / piece; }
 
@@ -29,11 +29,11 @@ std::uint64_t block_of(std::uint64_t vertices) {
   return pieces(block, 64) * 64;
 }
 
-/// Which rows an edge belongs to.
+/// The rows that contain an edge.
 bool in_row_of_from(direction way) { return way != direction::reverse; }
 bool in_row_of_to(direction way) { return way != direction::forward; }
 
-/// How many edges each vertex' row will have, and how many the input counts.
+/// Counts the edges of each vertex: in its row, and in the input.
 template <class Id>
 void count(const array_ref<arc<Id>>& edges, direction way, const array_ref<std::uint64_t>& rows,
            const array_ref<std::uint32_t>& input_degrees) {
@@ -51,7 +51,8 @@ void count(const array_ref<arc<Id>>& edges, direction way, const array_ref<std::
   });
 }
 
-/// Makes offsets of counts; each row's count becomes the place of its first element. The most elements of a node.
+/// Turns counts into offsets: each count becomes the index of the row's first element. Returns the largest number of
+/// elements on any node.
 template <class Id>
 std::uint64_t lay_out(const graph_view<Id>& g, const array_ref<std::uint64_t>& rows) {
   global_array<std::uint64_t> most(1);
@@ -71,7 +72,7 @@ std::uint64_t lay_out(const graph_view<Id>& g, const array_ref<std::uint64_t>& r
   return most->get(0);
 }
 
-/// Puts one end of an edge into the row of the other, on the node that has it.
+/// Puts one end of an edge into the row of the other end, on the owner of that row.
 template <class Id>
 struct place_arc {
   symmetric_ptr<std::uint64_t> cursors;
@@ -85,7 +86,7 @@ struct place_arc {
   }
 };
 
-/// The same for some arcs whose rows are here, with the cache misses of all of them under way together.
+/// The same for several arcs with local rows; their cache misses overlap.
 template <class Id>
 class place_here {
 public:
@@ -111,7 +112,7 @@ public:
 
 private:
   struct entry {
-    std::uint64_t row;  // then the place in targets
+    std::uint64_t row;  // later the index in targets
     Id target;
   };
   std::span<std::uint64_t> cursors_;
@@ -144,7 +145,7 @@ void scatter(const graph_view<Id>& g, const array_ref<arc<Id>>& edges, const arr
   });
 }
 
-/// The logarithm of each vertex' degree, of all vertices on every node.
+/// The logarithm of the degree of every vertex, on every node.
 template <class Id>
 void share_classes(const graph_view<Id>& g, const array_ref<std::uint8_t>& classes) {
   spmd([=](team& t) {
@@ -159,7 +160,8 @@ void share_classes(const graph_view<Id>& g, const array_ref<std::uint8_t>& class
   });
 }
 
-/// Sorts the rows and drops repetitions; the neighbours of highest class come first. All elements that are left.
+/// Sorts the rows, drops duplicates, and puts the neighbours of the highest class first. Returns the number of
+/// remaining elements.
 template <class Id>
 std::uint64_t put_in_order(const graph_view<Id>& g, const array_ref<std::uint64_t>& rows,
                            const array_ref<std::uint8_t>& classes) {

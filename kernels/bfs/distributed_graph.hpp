@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph spread over the nodes: node n holds the vertices [n*block, (n+1)*block), their rows of compressed sparse
-// rows, and a share of the input's edges (for validation). Rows have neither self loops nor repetitions; those of an
-// undirected graph hold both directions, with the neighbours of most edges first (a search towards the root finds those
-// soonest). Who may call: the building functions are for tasks and switch, like freeing; a graph_view is a value that
-// captures and travels, valid while its graph exists.
-// Guarantees: all nodes build at the same time; each edge's two ends travel to their owners together with many others.
-// Memory per node: edges/N * (2 + 2) ids (4 bytes each below 2^32 vertices), 20 bytes per own vertex; while building 8
-// more per own vertex and 1 byte per vertex of the whole graph.
-// Errors: out_of_memory as global arrays say it. Shown by tests/cluster/bfs_test.cpp.
+// A graph distributed over the nodes. Node n holds the vertices [n*block, (n+1)*block), their compressed sparse rows,
+// and a share of the input's edges (for validation). Rows contain neither self loops nor duplicates. Rows of an
+// undirected graph contain both directions, with the neighbours of highest degree first, because a search for a parent
+// finds these soonest.
+// Who may call: tasks call the building and freeing functions, which switch. A graph_view is a value that loops may
+// capture; it is valid while its graph exists.
+// Guarantees: all nodes build concurrently; edges are sent to their owners in large messages. Memory per node: edges/N
+// * (2 + 2) ids (4 bytes each below 2^32 vertices), 20 bytes per own vertex; while building 8 more per own vertex and 1
+// byte per vertex of the whole graph.
+// Errors: out_of_memory, as for global arrays. Test: tests/cluster/bfs_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -35,16 +36,16 @@ struct graph_view {
   std::uint64_t block = 0;  // vertices per node; a multiple of 64, so that a word of a bitmap has one owner
   graph::direction way = graph::direction::both;
   array_ref<std::uint64_t> offsets;        // block + 1 per node, into targets
-  array_ref<Id> targets;                   // as many per node as the node with most needs
-  array_ref<std::uint32_t> input_degrees;  // what Graph500 counts: with repetitions; a self loop at both its ends
-  array_ref<arc<Id>> edges;                // of the input; empty when they were not kept
+  array_ref<Id> targets;                   // the same size on all nodes: that of the largest
+  array_ref<std::uint32_t> input_degrees;  // as Graph500 counts: with duplicates; a self loop counts at both ends
+  array_ref<arc<Id>> edges;                // the input's edges; empty if they were not kept
 
-  /// Places for vertices on all nodes together: vertices and what fills the last block.
+  /// Number of places on all nodes: the vertices and the padding of the last block.
   std::uint64_t slots() const noexcept { return input_degrees.size(); }
   std::uint32_t owner(std::uint64_t vertex) const noexcept { return input_degrees.owner(vertex); }
-  /// The element of `offsets` where a vertex' row begins; where it ends is the next one.
+  /// The index in `offsets` at which a vertex's row begins; the next element is its end.
   std::uint64_t row(std::uint64_t vertex) const noexcept { return vertex + owner(vertex); }
-  /// The element of `targets` that offset 0 of the vertex' node stands for.
+  /// The index in `targets` that corresponds to offset 0 of the vertex's node.
   std::uint64_t first_target(std::uint64_t vertex) const noexcept {
     return owner(vertex) * targets.layout().divisor.divisor();
   }
@@ -61,15 +62,15 @@ public:
   /// Each node generates its part.
   static distributed_graph generate(const graph::kronecker& generator, const build_options& options);
   static distributed_graph generate(const graph::uniform& generator, const build_options& options);
-  /// From edges that the calling node holds. They are released on the way.
+  /// Builds from edges on the calling node; frees them during the call.
   static distributed_graph distribute(std::uint64_t vertices, std::vector<graph::edge> edges,
                                       const build_options& options);
 
   const graph_view<Id>& view() const noexcept { return view_; }
-  /// Elements in all rows together.
+  /// Number of elements in all rows.
   std::uint64_t arcs() const noexcept { return arcs_; }
   std::uint64_t input_edges() const noexcept { return input_edges_; }
-  /// What making or sending out the edges took, and from there to rows.
+  /// Time to generate or send the edges, and time from there to the finished rows.
   double generation_s() const noexcept { return generation_s_; }
   double construction_s() const noexcept { return construction_s_; }
 
@@ -93,7 +94,7 @@ private:
 extern template class distributed_graph<std::uint32_t>;
 extern template class distributed_graph<std::uint64_t>;
 
-/// Whether vertices fit into 32 bits, with one value left for "nobody".
+/// Whether vertex numbers fit into 32 bits, with one value left for k_nobody.
 inline bool narrow_ids_serve(std::uint64_t vertices) noexcept {
   return vertices <= std::numeric_limits<std::uint32_t>::max();
 }

@@ -17,7 +17,7 @@ level_totals sum(team& t, const level_totals& mine) {
   });
 }
 
-/// Gives every other node this node's part of the frontier. Complete on all nodes after the next collective.
+/// Sends this node's part of the frontier to every other node. Complete on all nodes after the next collective.
 template <class Id>
 void share_frontier(team& t, const node_search<Id>& s, const array_ref<std::uint64_t>& frontier) {
   if (t.size() == 1) return;
@@ -28,8 +28,8 @@ void share_frontier(team& t, const node_search<Id>& s, const array_ref<std::uint
   wait();
 }
 
-/// The levels of one search on one node. Between the steps of two levels there is a collective, so that nobody gets
-/// messages of a level before it has closed its own books of the level before.
+/// The levels of one search on one node. A collective separates the steps of two levels, so a node receives no message
+/// of a level before it has finished the previous level.
 template <class Id>
 void search_levels(team& t, const typename fast_search<Id>::handles& h, std::uint64_t root) {
   node_search<Id>& s = h.nodes.local()[0];
@@ -58,7 +58,7 @@ void search_levels(team& t, const typename fast_search<Id>::handles& h, std::uin
     const std::uint64_t before = frontier.vertices;
     if (!upwards) {
       s.top_down(h.graph, self);
-      t.barrier();  // all that was found for us has been told
+      t.barrier();  // all pairs for this node have arrived
       frontier = sum(t, s.end_top_down());
       arcs_left -= std::min(arcs_left, frontier.arcs);
       if (steps == step_kind::automatic && h.graph.way == graph::direction::both &&
@@ -89,7 +89,7 @@ fast_search<Id>::fast_search(const distributed_graph<Id>& graph, const search_op
   const graph_view<Id>& g = graph.view();
   if (options.steps == step_kind::bottom_up && g.way != graph::direction::both)
     throw error(errc::invalid_argument,
-                "a search bottom-up needs the edges in both directions; search top-down, or follow edges both ways");
+                "a bottom-up search needs the edges in both directions; search top-down, or follow edges both ways");
   const std::uint64_t nodes = node_count();
   const std::uint64_t words = g.slots() / 64;
   std::uint64_t most_workers = 0;
@@ -125,7 +125,7 @@ fast_search<Id>::fast_search(const distributed_graph<Id>& graph, const search_op
     s.found = found.local().data();
     s.workers = worker_count();
     s.exclusive = s.workers == 1;
-    if (g.way != graph::direction::both) return;  // what has no row may still be reached
+    if (g.way != graph::direction::both) return;  // a vertex with an empty row may still be reached
     for (std::uint64_t w = 0; w < g.block / 64; ++w) {
       std::uint64_t word = 0;
       for (std::uint64_t v = w * 64; v < (w + 1) * 64; ++v)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Breadth-first search, the fast form: one body per node, several workers in it; visited bitmaps; pairs (vertex,
-// parent) that travel many together; and a change of direction: while the frontier is large, unreached vertices look
-// for a parent in it (bottom-up) instead of the frontier looking for unreached vertices (top-down).
+// Breadth-first search, the fast form: one body per node with several workers; visited bitmaps; aggregated pairs
+// (vertex, parent); and a change of direction: while the frontier is large, unreached vertices search for a parent in
+// the frontier (bottom-up), instead of the frontier searching for unreached vertices (top-down).
 //   fast_search<std::uint32_t> search(graph.view());  search.run(root);  search.parents()
-// Who may call: a task; run() switches. The state is allocated once and serves any number of searches.
-// Guarantees: parents()[v] is v's parent at the least distance, the root's own is the root, k_nobody if not reached.
+// Who may call: a task; run() switches. One object serves any number of searches.
+// Guarantees: parents()[v] is a parent of v at the least distance; the root's parent is the root; k_nobody if
+// unreached.
 // Memory per node: 3 ids per own vertex and 3 bits per vertex of the whole graph.
 // Errors: bottom-up needs rows with both directions; run() throws invalid_argument if it is forced on another graph.
-// Source: see node_search.hpp. Shown by tests/cluster/bfs_test.cpp; measured by `shoal bfs`.
+// Source: see node_search.hpp. Test: tests/cluster/bfs_test.cpp; measured by `shoal bfs`.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +23,14 @@ enum class step_kind { automatic, top_down, bottom_up };
 
 struct search_options {
   step_kind steps = step_kind::automatic;
-  double alpha = 15;  // bottom-up when the frontier has more than one in alpha of the arcs that are left
-  double beta = 24;   // top-down again when the frontier shrinks below one in beta of the vertices
+  double alpha = 15;  // bottom-up when the frontier has more than 1/alpha of the remaining arcs
+  double beta = 24;   // top-down again when the frontier shrinks below 1/beta of the vertices
 };
 
 struct search_counts {
-  std::uint64_t levels = 0;      // that were searched: the depth of the tree and one more
-  std::uint64_t bottom_up = 0;   // of these
-  std::uint64_t pairs_sent = 0;  // vertex and parent, to another node
+  std::uint64_t levels = 0;      // number of searched levels: the depth of the tree plus one
+  std::uint64_t bottom_up = 0;   // number of bottom-up levels
+  std::uint64_t pairs_sent = 0;  // pairs (vertex, parent) sent to other nodes
 };
 
 template <class Id>
@@ -40,7 +41,7 @@ public:
   search_counts run(std::uint64_t root);
   array_ref<Id> parents() const noexcept { return parents_; }
 
-  /// What the body on each node captures.
+  /// The captures of the body on each node.
   struct handles {
     graph_view<Id> graph;
     search_options options;

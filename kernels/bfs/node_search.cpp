@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t k_words_per_chunk = 16;     // of a bitmap: 1024 vertices
 constexpr std::uint64_t k_vertices_per_chunk = 32;  // of the queue
-constexpr std::uint64_t k_offsets_ahead = 12;       // vertices of the queue whose rows are prefetched, in two steps
+constexpr std::uint64_t k_offsets_ahead = 12;       // vertices of the queue whose rows are prefetched in two steps
 constexpr std::uint64_t k_targets_ahead = 4;
 
 template <class Id>

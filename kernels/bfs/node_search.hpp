@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one node does in a fast search: its part of the state, and the steps of a level. One element per node of a
-// global array; its pointers are this node's own. fast.cpp calls the steps in turn on all nodes.
-// Top-down: the frontier is a window of `queue`; a neighbour seen for the first time on this node is taken if it is
-// ours and its owner is told otherwise. Bottom-up: the frontier is a bitmap of all vertices, the same on every node;
-// every vertex of ours that is not yet reached looks for a neighbour in it.
-// Who may call: the steps, one task per node; discover() whoever decodes messages, also while a step runs.
-// Guarantees: each vertex is claimed by one atomic operation on its bit in `seen`, and enters the queue at most once.
+// The part of one node in a fast search: its state and the steps of a level. A global array holds one element per node;
+// the pointers are valid on that node only. fast.cpp calls the steps on all nodes in turn.
+// Top-down: the frontier is a window of `queue`. A neighbour that this node sees for the first time is claimed if it is
+// its own; otherwise its owner is notified. Bottom-up: the frontier is a bitmap of all vertices, equal on every node;
+// every own unreached vertex searches for a neighbour in it.
+// Who may call: one task per node calls the steps; message handlers call discover(), also during a step.
+// Guarantees: one atomic operation on its bit in `seen` claims a vertex, which enters the queue at most once.
 // Source: Beamer, Asanovic, Patterson, "Direction-optimizing breadth-first search" (SC 2012); SYSTEMS: hybrid BFS.
-// Shown by tests/cluster/bfs_test.cpp.
+// Test: tests/cluster/bfs_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -19,43 +19,43 @@
 
 namespace shoal::kernels::bfs {
 
-/// Vertices that a worker has found, before they join the queue; and what it counts.
+/// Vertices that a worker has found and not yet added to the queue, and its counters.
 template <class Id>
 struct alignas(64) found_vertices {
   static constexpr std::uint32_t k_most = 120;
-  std::uint64_t arcs;  // that leave what this worker found
-  std::uint64_t sent;  // pairs
+  std::uint64_t arcs;  // arcs that leave these vertices
+  std::uint64_t sent;  // pairs sent
   std::uint32_t size;
   Id some[k_most];
 };
 
-/// What is known when a level has ended.
+/// The totals of a level.
 struct level_totals {
-  std::uint64_t vertices = 0;  // of the next frontier
-  std::uint64_t arcs = 0;      // that leave it (after a top-down step)
+  std::uint64_t vertices = 0;  // vertices of the next frontier
+  std::uint64_t arcs = 0;      // arcs that leave it (after a top-down step)
 };
 
 template <class Id>
 struct node_search {
   static constexpr Id k_nobody = graph_view<Id>::k_nobody;
 
-  // The graph
+  // The graph.
   const std::uint64_t* offsets;
   const Id* targets;
-  const Id* best;              // first neighbour of each own vertex, gathered: most searches for a parent end there
-  const std::uint64_t* alone;  // bitmap of own places that nothing leads to, because the row is empty
+  const Id* best;  // first neighbour of each own vertex, stored contiguously: most searches for a parent end there
+  const std::uint64_t* alone;  // bitmap of own vertices with an empty row
   std::uint64_t first;         // own vertices
   std::uint64_t block;
   std::uint64_t slots;
-  // The search
+  // The search.
   Id* parents;          // own
-  Id* queue;            // own vertices in the order in which they were found
-  std::uint64_t* seen;  // bitmap of all: reached as far as this node knows, or sent to their owners
+  Id* queue;            // own vertices in the order of discovery
+  std::uint64_t* seen;  // bitmap of all vertices: reached as far as this node knows, or sent to their owners
   std::uint64_t* frontier[2];
-  found_vertices<Id>* found;  // by worker
+  found_vertices<Id>* found;  // indexed by worker
   std::uint32_t workers;
-  bool exclusive;       // one worker: nobody else modifies
-  std::uint64_t begin;  // the frontier in the queue
+  bool exclusive;       // only one worker, so no atomic operations are needed
+  std::uint64_t begin;  // begin of the frontier in the queue
   std::uint64_t end;
   std::uint64_t tail;  // atomic; partners: the workers of this node
 
@@ -67,7 +67,7 @@ struct node_search {
     return (std::atomic_ref(seen[vertex / 64]).load(std::memory_order_relaxed) >> vertex % 64 & 1) != 0;
   }
 
-  /// Whether this call is the first to see the vertex. Partners: the workers of this node.
+  /// Whether this call is the first to claim the vertex. Partners: the workers of this node.
   bool claim(std::uint64_t vertex) noexcept {
     if (was_seen(vertex)) return false;
     std::uint64_t& word = seen[vertex / 64];
@@ -76,7 +76,7 @@ struct node_search {
     return (std::atomic_ref(word).fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
   }
 
-  /// Found a vertex of ours over an arc from `parent`.
+  /// Records an own vertex that was found over an arc from `parent`.
   void discover(std::uint64_t vertex, Id parent) noexcept {
     if (!claim(vertex)) return;
     const std::uint64_t own = vertex - first;
@@ -84,7 +84,7 @@ struct node_search {
     found_vertices<Id>& f = found[worker_id()];
     if (f.size == found_vertices<Id>::k_most) append(f);
     f.some[f.size++] = static_cast<Id>(vertex);
-    __builtin_prefetch(offsets + own);  // for append
+    __builtin_prefetch(offsets + own);  // for append()
   }
 
   void append(found_vertices<Id>& f) noexcept {
@@ -102,10 +102,10 @@ struct node_search {
   level_totals end_top_down();
   level_totals bottom_up(int now);
 
-  /// The frontier from queue to bitmap (own part of it), and back.
+  /// Converts this node's part of the frontier between queue and bitmap.
   void queue_to_bitmap(int now);
   void bitmap_to_queue(int now);
-  /// Vertices of others that are in the frontier need not be sent to their owners.
+  /// Marks vertices of other nodes in the frontier as seen, so that they are not sent to their owners.
   void see_others(int now);
 };
 

@@ -25,7 +25,7 @@ public:
     input_edges_ = graph_.input_edges();
     arcs_ = graph_.arcs();
     generation_s_ = graph_.generation_s();
-    const stopwatch watch;  // what the search prepares belongs to the construction
+    const stopwatch watch;  // the preparation of the search is part of the construction time
     if (form_ == search_form::fast)
       fast_.emplace(graph_, options.search);
     else
@@ -47,7 +47,7 @@ public:
   }
 
   graph::tree_verdict validate() override {
-    SHOAL_ASSERT(validator_.has_value(), "validating needs a graph that was built with its edges kept");
+    SHOAL_ASSERT(validator_.has_value(), "validation needs a graph that was built with its edges kept");
     return validator_->check(tree(), root_);
   }
   std::uint64_t traversed() override { return count_traversed(view(), tree()); }
@@ -77,7 +77,7 @@ private:
   search_form form_;
   std::uint64_t root_ = 0;
   std::optional<fast_search<Id>> fast_;
-  global_array<Id> parents_;  // of the simple form
+  global_array<Id> parents_;  // for the simple form
   std::optional<validator<Id>> validator_;
 };
 
@@ -101,10 +101,10 @@ std::vector<std::uint64_t> searcher::choose_roots(std::uint64_t count, std::uint
       roots.push_back(v);
     }
   };
-  const std::uint64_t key = mix64(seed ^ 0x726f6f74);  // so that roots have nothing to do with the edges of this seed
+  const std::uint64_t key = mix64(seed ^ 0x726f6f74);  // makes the roots independent of the edges of this seed
   for (std::uint64_t i = 0; vertices_ > 0 && i < 64 * count && roots.size() < count; ++i)
     offer(splitmix64::at(key, i) % vertices_);
-  // Few vertices have edges: then look at all of them.
+  // Few vertices have edges: test all of them.
   for (std::uint64_t v = 0; v < vertices_ && roots.size() < count; ++v) offer(v);
   if (roots.empty())
     throw error(errc::bad_input, "the graph has no edge that leads from one vertex to another: nothing to search");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Breadth-first search as one writes it first: level by level, a parallel loop over the frontier, every access to the
-// graph and to the result by its own blocking verb. The runtime hides the waiting and lets the accesses travel
-// together. Who may call: a task; it switches. Gives the number of levels; parents[v] is k_nobody where v was not
-// reached. Source: Morari 2014, figure 5.2. Shown by tests/cluster/bfs_test.cpp. The fast form: fast.hpp.
+// Breadth-first search, the simple form: level by level, a parallel loop over the frontier, and a blocking verb for
+// every access to the graph and to the result. The runtime hides the latency and aggregates the accesses. The fast
+// form: fast.hpp.
+// Who may call: a task; it switches. Returns the number of levels; parents[v] is k_nobody for unreached v.
+// Source: Morari 2014, figure 5.2. Test: tests/cluster/bfs_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seconds since it was made. Who may call: anyone.
+// Seconds since construction. Who may call: any thread.
 #pragma once
 
 #include <chrono>

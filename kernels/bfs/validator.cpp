@@ -17,10 +17,10 @@ namespace {
 using graph::tree_fault;
 using graph::visit;
 
-constexpr std::uint64_t k_checked_together = 4096;  // vertices or edges that are checked together
+constexpr std::uint64_t k_checked_together = 4096;  // vertices or edges that are checked as one batch
 
 constexpr auto both = [](const node_verdict& a, const node_verdict& b) {
-  // The fault of the lowest rule, so that it does not depend on who found what.
+  // The fault of the lowest rule wins, so the result does not depend on which worker found it.
   const bool take_a = a.fault != tree_fault::none && (b.fault == tree_fault::none || a.fault <= b.fault);
   node_verdict all = take_a ? a : b;
   all.reached = a.reached + b.reached;
@@ -29,7 +29,7 @@ constexpr auto both = [](const node_verdict& a, const node_verdict& b) {
   return all;
 };
 
-/// One node's part of the check.
+/// One node's part of the validation.
 template <class Id>
 class node_check {
 public:
@@ -110,7 +110,7 @@ private:
   std::vector<std::uint64_t> confirmed_;
 };
 
-/// All parents as the rules want them.
+/// Checks all parents.
 template <class Id>
 void gather(const graph_view<Id>& g, const array_ref<Id>& parents, std::span<std::uint64_t> all) {
   std::vector<Id> some(k_checked_together);
@@ -141,7 +141,7 @@ node_verdict check_on_node(team& t, const graph_view<Id>& g, const array_ref<Id>
   node_check<Id> check(g, all_parents, root);
   node_verdict mine = check.tree();
   t.barrier();                           // all bitmaps are clear
-  if (mine.fault == tree_fault::none) {  // the same on all nodes
+  if (mine.fault == tree_fault::none) {  // the same value on all nodes
     const std::uint64_t begin = std::min<std::uint64_t>(t.rank() * g.block, g.vertices);
     const std::uint64_t end = std::min(begin + g.block, g.vertices);
     mine = in_pieces(begin, end, [&](std::uint64_t from, std::uint64_t to) { return check.vertices(from, to); });

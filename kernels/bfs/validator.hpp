@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the result of a search by Graph500's five rules (kernels/graph/validate.hpp), all nodes at once: every node
-// gathers all parents and computes the levels that they imply, checks its own vertices and its share of the input's
+// Validates a search by Graph500's five rules (kernels/graph/validate.hpp), on all nodes concurrently. Every node
+// collects all parents and computes the levels that they imply. It checks its own vertices and its share of the input's
 // edges, and reports which tree edges its edges confirm.
 // Who may call: a task; check() switches. The graph must have been built with keep_edges.
-// Memory per node: 16 bytes per vertex of the whole graph and a bit more, which bounds the graphs that can be validated
-// this way; larger ones need rules checked by external_nodes the ends of edges only.
-// Shown by tests/cluster/bfs_test.cpp (also that it finds trees that are wrong).
+// Limit: memory per node is 16 bytes per vertex of the whole graph and a few bits.
+// Test: tests/cluster/bfs_test.cpp, which also checks that wrong trees are detected.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +16,10 @@
 
 namespace shoal::kernels::bfs {
 
-/// What a node found.
+/// The result of one node.
 struct node_verdict {
   graph::tree_fault fault = graph::tree_fault::none;
-  bool at_edge = false;  // else at vertex `from`
+  bool at_edge = false;  // false: at vertex `from`
   std::uint64_t from = 0;
   std::uint64_t to = 0;
   std::uint64_t reached = 0;
@@ -36,14 +35,14 @@ public:
 
 private:
   graph_view<Id> graph_;
-  global_array<std::uint64_t> all_parents_;  // of all vertices, on every node
+  global_array<std::uint64_t> all_parents_;  // parents of all vertices, on every node
   global_array<std::uint64_t> confirmed_;    // bitmap by vertex
 };
 
 extern template class validator<std::uint32_t>;
 extern template class validator<std::uint64_t>;
 
-/// The input's edges in the component that was searched: what Graph500 divides by the time. Without any check.
+/// The number of input edges in the searched component, by which Graph500 divides. Does not validate.
 template <class Id>
 std::uint64_t count_traversed(const graph_view<Id>& g, const array_ref<Id>& parents);
 

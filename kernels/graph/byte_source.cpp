@@ -28,7 +28,7 @@ public:
       throw error(reason == ENOENT || reason == ENOTDIR ? errc::not_found : errc::system,
                   fmt::format("{}: cannot be opened: {}", path, std::generic_category().message(reason)));
     }
-    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // whoever reads has a buffer of its own
+    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // readers have their own buffers
     if (std::filesystem::is_regular_file(path, ignored)) {
       const auto size = std::filesystem::file_size(path, ignored);
       if (!ignored) size_ = size;
@@ -86,7 +86,7 @@ bool is_zstd(std::string_view head) {
   if (head.size() < 4) return false;
   std::uint32_t magic = 0;
   for (std::size_t i = 4; i-- > 0;) magic = (magic << 8) | static_cast<unsigned char>(head[i]);
-  return magic == 0xfd2fb528u || (magic & 0xfffffff0u) == 0x184d2a50u;  // a frame, or one to be skipped
+  return magic == 0xfd2fb528u || (magic & 0xfffffff0u) == 0x184d2a50u;  // a frame, or a skippable frame
 }
 
 std::unique_ptr<byte_source> decompressed(std::unique_ptr<byte_source> raw) {
@@ -96,9 +96,9 @@ std::unique_ptr<byte_source> decompressed(std::unique_ptr<byte_source> raw) {
   if (is_gzip(source->head())) return make_gzip_source(std::move(source));
   if (is_zstd(source->head())) return make_zstd_source(std::move(source));
   if (name.ends_with(".gz"))
-    refuse(name, "is named .gz but does not begin like gzip data; it is corrupt or wrongly named");
+    refuse(name, "is named .gz but does not begin with gzip data; it is corrupt or has a wrong name");
   if (name.ends_with(".zst"))
-    refuse(name, "is named .zst but does not begin like zstd data; it is corrupt or wrongly named");
+    refuse(name, "is named .zst but does not begin with zstd data; it is corrupt or has a wrong name");
   return source;
 }
 

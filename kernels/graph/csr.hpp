@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed sparse rows of the vertices [first, last) of a graph: for each its neighbours, in one array. Built in two
-// passes over the same edges (count, then fill), which may come in pieces and be generated or read twice, so that no
-// list of edges need exist; whoever holds a list calls build_csr.
+// Compressed sparse rows of the vertices [first, last) of a graph: the neighbours of each vertex, in one array. It is
+// built in two passes over the same edges (count, then fill). The edges may come in pieces and be generated or read
+// twice, so no list of all edges is needed. For an existing list call build_csr.
 // Who may call: one thread per builder; never switches tasks. Throws bad_input for an edge out of range.
-// Memory: one array of targets as long as before duplicates are dropped, one of offsets, and nothing else that grows.
-// Duplicates are dropped in place; only if they were more than half are the others copied to a shorter array.
-// Misuse (other edges in the second pass than in the first) is an assertion, found with near certainty by a sum.
-// Shown by tests/unit/kernels_graph/csr_test.cpp.
+// Memory: one array of targets, including duplicates, and one of offsets. Duplicates are dropped in place; only if they
+// were more than half are the others copied to a shorter array.
+// Misuse (different edges in the two passes) is an assertion; a checksum detects it with near certainty.
+// Test: tests/unit/kernels_graph/csr_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -26,17 +26,17 @@
 namespace shoal::kernels::graph {
 
 struct csr_options {
-  bool symmetrise = false;  // each edge also in the other direction (a self loop once)
-  bool reverse = false;     // each edge in the other direction only; not together with symmetrise
+  bool symmetrise = false;  // adds each edge in the other direction, too (a self loop once)
+  bool reverse = false;     // adds each edge in the other direction only; not together with symmetrise
   bool drop_self_loops = false;
-  bool drop_duplicates = false;  // and sorts each row
+  bool drop_duplicates = false;  // also sorts each row
 };
 
 template <class Target>  // std::uint32_t or std::uint64_t
 struct csr {
-  std::uint64_t first = 0;  // of the vertices that have a row here
+  std::uint64_t first = 0;  // first vertex with a row here
   std::uint64_t last = 0;
-  std::uint64_t vertices = 0;             // of the whole graph; a target is below it
+  std::uint64_t vertices = 0;             // of the whole graph; targets are smaller
   std::vector<std::uint64_t> offsets{0};  // last - first + 1; row of v: [offsets[v - first], offsets[v - first + 1])
   std::vector<Target> targets;
 
@@ -66,12 +66,12 @@ public:
     result_.first = first;
     result_.last = last;
     result_.vertices = vertices;
-    // One more than needed while building: place v + 2 counts row v, then place v + 1 is where its next target goes,
-    // and when all are placed, where the row ends.
+    // One element more is needed while building: element v + 2 counts row v; then element v + 1 is the index of its
+    // next target, and finally the end of the row.
     result_.offsets.assign(last - first + 2, 0);
   }
 
-  /// First pass: any edges; those without a row here are ignored.
+  /// First pass. Ignores edges without a row here.
   void count(std::span<const edge> edges) {
     SHOAL_ASSERT(!filling_, "edges are counted before the first one is filled in");
     each_arc(edges, [&](std::uint64_t row, std::uint64_t to) {
@@ -108,7 +108,7 @@ private:
       if (e.from >= result_.vertices || e.to >= result_.vertices) refuse(e);
       const bool loop = e.from == e.to;
       if (loop && options_.drop_self_loops) continue;
-      // Unsigned difference: below first it is huge, so one comparison tests both ends.
+      // The difference is unsigned: below `first` it is very large, so one comparison checks both bounds.
       if (!options_.reverse && e.from - first < rows) f(e.from - first, e.to);
       if ((options_.reverse || (options_.symmetrise && !loop)) && e.to - first < rows) f(e.to - first, e.from);
     }

@@ -19,7 +19,7 @@
 namespace shoal::kernels::graph {
 namespace {
 
-/// Reads checked pieces of the payload and keeps the checksum.
+/// Reads checked pieces of the payload and updates the checksum.
 class payload_reader {
 public:
   explicit payload_reader(byte_source& from) : from_(from) {}
@@ -51,7 +51,7 @@ public:
       refuse(from_.name(), "is corrupt: the checksum does not match what the file holds");
     }
     std::byte more{};
-    if (from_.read({&more, 1}) != 0) refuse(from_.name(), "something follows the end of the graph; nothing should");
+    if (from_.read({&more, 1}) != 0) refuse(from_.name(), "unexpected data follows the end of the graph");
   }
 
 private:
@@ -67,19 +67,19 @@ csr_layout read_layout(byte_source& from, const read_options& options) {
   const std::string sizes =
       fmt::format("{} vertices, {} edges and {} bytes of names", layout.vertices, layout.edges, layout.names_bytes);
   if (layout.vertices > k_most_vertices || layout.edges > k_most_vertices || layout.names_bytes > k_most_vertices) {
-    refuse(from.name(), fmt::format("the header announces {}; no machine holds that", sizes));
+    refuse(from.name(), fmt::format("the header announces {}; this is more than any machine can hold", sizes));
   }
   if (from.size_bytes() > 0 && layout.file_bytes() != from.size_bytes()) {
     const bool shorter = from.size_bytes() < layout.file_bytes();
     refuse(from.name(), fmt::format("{}: the header announces {}, which take {} bytes; the file has {}",
-                                    shorter ? "is truncated" : "something follows the end of the graph", sizes,
+                                    shorter ? "is truncated" : "unexpected data follows the end of the graph", sizes,
                                     layout.file_bytes(), from.size_bytes()));
   }
   check_sizes(from.name(), layout.vertices, layout.edges, options);
   return layout;
 }
 
-/// Offsets that begin at 0, never fall and end at the number of edges.
+/// Reads offsets that begin at 0, never decrease and end at the number of edges.
 std::vector<std::uint64_t> read_offsets(payload_reader& payload, const csr_layout& layout, const std::string& name) {
   std::vector<std::uint64_t> offsets;
   payload.numbers<std::uint64_t>(layout.vertices + 1, "offsets", [&](std::span<const std::uint64_t> part) {
@@ -131,7 +131,7 @@ void read_targets(payload_reader& payload, const csr_layout& layout, const std::
   });
 }
 
-/// give_offsets(vector&&) once, then give_target(target) for each edge.
+/// Calls give_offsets(vector&&) once, then give_target(target) for each edge.
 graph_header read_csr(byte_source& from, const read_options& options, auto&& give_offsets, auto&& give_target) {
   const csr_layout layout = read_layout(from, options);
   payload_reader payload(from);

@@ -17,7 +17,7 @@
 namespace shoal::kernels::graph {
 namespace {
 
-/// A file that gets its name only when everything has been written; before that, or after a failure, there is none.
+/// A file that gets its name only when it has been written completely. After a failure no file remains.
 class whole_file {
 public:
   explicit whole_file(const std::string& path)
@@ -89,7 +89,7 @@ private:
 
 template <class Target>
 void write(const std::string& path, const csr<Target>& rows, const graph_header& header) {
-  SHOAL_ASSERT(rows.first == 0 && rows.last == rows.vertices, "a file holds the rows of all vertices");
+  SHOAL_ASSERT(rows.first == 0 && rows.last == rows.vertices, "a file contains the rows of all vertices");
   SHOAL_ASSERT(header.names.empty() || header.names.size() == rows.vertices,
                "a graph has names for all vertices or none");
   csr_layout layout;
@@ -100,7 +100,7 @@ void write(const std::string& path, const csr<Target>& rows, const graph_header&
   layout.edges = rows.targets.size();
   for (const std::string& name : header.names) {
     if (name.find('\0') != std::string::npos)
-      throw error(errc::invalid_argument, "a vertex has a name with a zero byte in it");
+      throw error(errc::invalid_argument, "the name of a vertex contains a zero byte");
     layout.names_bytes += name.size() + 1;
   }
 

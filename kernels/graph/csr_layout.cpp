@@ -37,7 +37,7 @@ Number load(const std::array<std::byte, csr_layout::k_bytes>& raw, std::size_t a
 }  // namespace
 
 std::uint32_t crc(std::uint32_t so_far, std::span<const std::byte> bytes) {
-  if (bytes.empty()) return so_far;  // zlib takes a null pointer for "begin anew"
+  if (bytes.empty()) return so_far;  // zlib takes a null pointer as a request to start
   return static_cast<std::uint32_t>(crc32_z(so_far, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
@@ -56,7 +56,7 @@ std::array<std::byte, csr_layout::k_bytes> csr_layout::encode() const {
 
 csr_layout csr_layout::decode(const std::array<std::byte, k_bytes>& raw, const std::string& name) {
   if (std::memcmp(raw.data(), k_csr_magic.data(), k_csr_magic.size()) != 0) {
-    refuse(name, fmt::format("does not begin with {}; it is no .shoalcsr file", k_csr_magic));
+    refuse(name, fmt::format("does not begin with {}; it is not a .shoalcsr file", k_csr_magic));
   }
   const auto mark = load<std::uint32_t>(raw, 12);
   if (mark == k_order_mark_reversed) refuse(name, "is written with the other byte order; only little endian is read");
@@ -71,8 +71,7 @@ csr_layout csr_layout::decode(const std::array<std::byte, k_bytes>& raw, const s
   const auto zeros = std::span{raw}.subspan(k_zeros_at, k_checksum_at - k_zeros_at);
   if ((flags & ~(k_directed | k_wide | k_names)) != 0 ||
       std::any_of(zeros.begin(), zeros.end(), [](std::byte b) { return b != std::byte{}; })) {
-    refuse(name,
-           fmt::format("says something that this program does not know (flags {:#x}); it needs a newer one", flags));
+    refuse(name, fmt::format("has flags that this program does not know ({:#x}); it needs a newer one", flags));
   }
   csr_layout layout;
   layout.directed = (flags & k_directed) != 0;
@@ -81,7 +80,7 @@ csr_layout csr_layout::decode(const std::array<std::byte, k_bytes>& raw, const s
   layout.vertices = load<std::uint64_t>(raw, 24);
   layout.edges = load<std::uint64_t>(raw, 32);
   layout.names_bytes = load<std::uint64_t>(raw, 40);
-  if (!layout.names && layout.names_bytes != 0) refuse(name, "has bytes of names but says that there are no names");
+  if (!layout.names && layout.names_bytes != 0) refuse(name, "has bytes of names but declares no names");
   return layout;
 }
 

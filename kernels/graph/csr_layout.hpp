@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a .shoalcsr as bytes (csr_file.hpp tells the format): shared by its reader and its writer.
-// Who may call: csr_file.cpp and csr_file_writer.cpp; never switches tasks.
-// Shown by tests/unit/kernels_graph/csr_file_test.cpp.
+// The header of a .shoalcsr file as bytes (for the format see csr_file.hpp); used by its reader and its writer.
+// Who may call: csr_file.cpp and csr_file_writer.cpp; never switches tasks. Test:
+// tests/unit/kernels_graph/csr_file_test.cpp.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace shoal::kernels::graph {
 
-/// A number as the file has it from one as the machine has it, and back.
+/// Converts a number between the file's and the machine's byte order.
 template <class Number>
 constexpr Number little_endian(Number number) noexcept {
   if constexpr (std::endian::native == std::endian::big && sizeof(Number) > 1) {
@@ -27,7 +27,7 @@ constexpr Number little_endian(Number number) noexcept {
   return number;
 }
 
-/// CRC-32 (that of zlib, gzip and PNG) of what `so_far` stands for, followed by `bytes`. Begins with 0.
+/// Continues the CRC-32 (that of zlib, gzip and PNG) `so_far` with `bytes`. The initial value is 0.
 std::uint32_t crc(std::uint32_t so_far, std::span<const std::byte> bytes);
 
 struct csr_layout {
@@ -41,7 +41,7 @@ struct csr_layout {
   std::uint64_t edges = 0;
   std::uint64_t names_bytes = 0;
 
-  /// Of the whole file. The counts must be below 2^60.
+  /// The size of the whole file. The counts must be below 2^60.
   std::uint64_t file_bytes() const noexcept {
     return k_bytes + (vertices + 1) * sizeof(std::uint64_t) + edges * (wide ? 8 : 4) + names_bytes +
            sizeof(std::uint32_t);
@@ -49,7 +49,7 @@ struct csr_layout {
 
   std::array<std::byte, k_bytes> encode() const;
 
-  /// Refuses what is no header; `name` is the file's. The counts are not judged here.
+  /// Throws if the bytes are not a valid header; `name` is the file name. Does not check the counts.
   static csr_layout decode(const std::array<std::byte, k_bytes>& raw, const std::string& name);
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t k_suggestions = 3;
 
-/// How many insertions, deletions and replacements turn one into the other; case does not count.
+/// The number of insertions, deletions and replacements between two names, ignoring case.
 std::size_t edit_distance(std::string_view a, std::string_view b, std::vector<std::size_t>& row) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   row.resize(b.size() + 1);
@@ -37,7 +37,7 @@ std::vector<std::string_view> nearest(const std::vector<std::string>& names, std
   std::vector<std::pair<std::size_t, std::string_view>> best;
   std::vector<std::size_t> row;
   for (const std::string& name : names) {
-    // A name that only has more at its end is near, however long the end.
+    // A name that begins with the wanted text is near, however long it is.
     const bool begins = !wanted.empty() && std::string_view{name}.starts_with(wanted);
     const std::size_t longest = std::max(name.size(), wanted.size());
     const std::size_t gap = longest - std::min(name.size(), wanted.size());
@@ -76,7 +76,7 @@ std::uint64_t find_vertex(const graph_header& graph, std::string_view name) {
   }
   const auto near = nearest(graph.names, name);
   throw error(errc::not_found, near.empty()
-                                   ? fmt::format("no vertex is named {}, nor anything like it", in_quotes(name))
+                                   ? fmt::format("no vertex is named {}, and no name is similar", in_quotes(name))
                                    : fmt::format("no vertex is named {}; the nearest names are {}", in_quotes(name),
                                                  fmt::join(near, ", ")));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plain form in which graphs are read and generated: edges between vertices numbered from 0, with names where the
-// input has them. An undirected graph holds each edge once, in either direction; the CSR adds the other one.
-// Who may call: anyone; nothing here switches tasks. Shown by tests/unit/kernels_graph/edge_test.cpp.
+// Plain graphs, as they are read and generated: edges between vertices numbered from 0, with names if the input has
+// them. An undirected graph contains each edge once, in either direction; the CSR adds the other direction.
+// Who may call: any thread; never switches tasks. Test: tests/unit/kernels_graph/edge_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@ struct edge {
   friend bool operator==(const edge&, const edge&) = default;
 };
 
-/// What is known of a graph without its edges.
+/// The properties of a graph without its edges.
 struct graph_header {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   bool directed = false;
   std::vector<std::string> names;    // empty, or one per vertex
-  std::vector<std::string> remarks;  // oddities of the input that are no errors; a tool should print them
+  std::vector<std::string> remarks;  // irregularities of the input that are not errors; a tool should print them
 };
 
 struct edge_list : graph_header {
   std::vector<edge> list;
 };
 
-/// The vertex that a user means by `name`: a name where the graph has names, else (or as "#17") a number.
-/// Throws not_found, with the nearest names, when there is none.
+/// The vertex that a user means by `name`: a name if the graph has names, else (or as "#17") a number. Throws
+/// not_found, with the nearest names, if there is none.
 std::uint64_t find_vertex(const graph_header& graph, std::string_view name);
 
-/// The name of a vertex, or its number where the graph has no names.
+/// The name of a vertex, or its number if the graph has no names.
 std::string name_of(const graph_header& graph, std::uint64_t vertex);
 
 }  // namespace shoal::kernels::graph

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edge lists: one edge per line, "from to", numbers from 0, separated by blanks or tabs, with up to two more numbers
-// (weight, time) that are checked and dropped. Lines that begin with # or % are comments, of which some say something:
-//   # Directed graph ... / # Undirected graph ... / # Nodes: N Edges: M             as SNAP writes them
+// Edge lists: one edge per line, "from to", numbers from 0, separated by blanks or tabs. Up to two more numbers
+// (weight, time) are checked and dropped. Lines that begin with # or % are comments. Some comments have a meaning:
+//   # Directed graph ... / # Undirected graph ... / # Nodes: N Edges: M             as written by SNAP
 //   # shoal graph directed|undirected vertices V edges E                            binding: V and E are checked
 //   # shoal names                                                                   then V lines "# NAME", for 0 to V-1
-// The function is stream_edge_text in reader.hpp. Shown by tests/unit/kernels_graph/edge_text_test.cpp.
+// Declared in reader.hpp as stream_edge_text. Test: tests/unit/kernels_graph/edge_text_test.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace shoal::kernels::graph {
 namespace {
 
-constexpr std::uint64_t k_sparse_factor = 64;  // ids that leave more room than this per edge's end are not vertices
+constexpr std::uint64_t k_sparse_factor = 64;  // ids are rejected if there are more of them per end of an edge
 constexpr std::uint64_t k_sparse_floor = std::uint64_t{1} << 20;
 constexpr int k_extra_columns = 2;
 
@@ -130,7 +130,7 @@ private:
     }
   }
 
-  /// SNAP's counts bind nobody: some of its files count differently. They help to notice a file cut short.
+  /// SNAP's counts are not binding, because some of its files count differently. They help to detect a truncated file.
   void snap_counts(std::string_view nodes, field_cursor& fields) {
     std::uint64_t number = 0;
     std::uint64_t edges = 0;
@@ -190,7 +190,7 @@ private:
     if (exact_ && edges < header_.edges) {
       refuse(file, fmt::format("is truncated: {} edges are announced, it ends after {}", header_.edges, edges));
     }
-    if (!exact_ && edges == 0) refuse(file, "holds no edge, only comments and empty lines");
+    if (!exact_ && edges == 0) refuse(file, "contains no edge, only comments and empty lines");
     if (!exact_ && !options_.compact_ids && header_.vertices > k_sparse_floor &&
         header_.vertices / k_sparse_factor > 2 * edges) {
       refuse(file, fmt::format(
@@ -206,12 +206,12 @@ private:
       header_.remarks.push_back(
           fmt::format("{}: {} edges are announced, there are {}", file, *announced_edges_, edges));
     } else if (!lines_.ended()) {
-      header_.remarks.push_back(fmt::format("{}: the last line has no end; the file may be cut short", file));
+      header_.remarks.push_back(fmt::format("{}: the last line has no end; the file may be truncated", file));
     }
     if (header_.directed && !direction_said_) {
       header_.remarks.push_back(fmt::format(
-          "{}: does not say whether its graph is directed; it is taken as directed because --directed is given, else "
-          "each edge leads both ways",
+          "{}: does not declare whether its graph is directed; it is directed because --directed is given, otherwise "
+          "each edge would have both directions",
           file));
     }
     check_sizes(file, header_.vertices, edges, options_);
@@ -225,7 +225,7 @@ private:
   edge_block block_;
   graph_header header_;
   bool direction_said_ = false;
-  bool exact_ = false;  // the file has our header
+  bool exact_ = false;  // the file has Shoal's header
   std::optional<std::uint64_t> announced_edges_;
   std::unordered_map<std::uint64_t, std::uint64_t> vertex_of_id_;
 };

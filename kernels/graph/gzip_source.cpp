@@ -15,7 +15,7 @@ namespace shoal::kernels::graph {
 namespace {
 
 constexpr std::size_t k_block_bytes = std::size_t{1} << 18;
-constexpr int k_gzip_only = 15 + 16;  // zlib's window bits for a gzip wrapper and no other
+constexpr int k_gzip_only = 15 + 16;  // zlib's window bits for a gzip wrapper only
 
 class gzip_source final : public byte_source {
 public:
@@ -34,7 +34,7 @@ public:
     while (state_.avail_out == room && room > 0) {
       if (state_.avail_in == 0) refill();
       if (between_members_ && !next_member()) break;
-      if (state_.avail_in == 0) refuse(name(), "gzip data is truncated: the file ends in the middle of it");
+      if (state_.avail_in == 0) refuse(name(), "gzip data is truncated: the file ends within it");
       const int code = inflate(&state_, Z_NO_FLUSH);
       if (code == Z_STREAM_END) {
         between_members_ = true;
@@ -54,7 +54,7 @@ private:
     state_.avail_in = static_cast<uInt>(got);
   }
 
-  /// After a member: another one, or nothing but zeros (tape padding) up to the end. False at the end.
+  /// After a member: either another member follows, or only zeros (tape padding) up to the end. False at the end.
   bool next_member() {
     bool padding = false;
     for (;;) {
@@ -67,7 +67,7 @@ private:
       refill();
       if (state_.avail_in == 0) return false;
     }
-    if (padding || *state_.next_in != 0x1f) refuse(name(), "something that is not gzip data follows the gzip data");
+    if (padding || *state_.next_in != 0x1f) refuse(name(), "other data follows the gzip data");
     inflateReset(&state_);
     between_members_ = false;
     return true;

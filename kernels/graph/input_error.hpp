@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the readers of graphs refuse an input: always bad_input (or not_found, system), always with the file's name and,
-// for text, the line. Bytes of the input are quoted cut short and with what is not printable escaped, so that a message
-// never upsets a terminal. Who may call: anyone; does not switch tasks.
-// Shown by tests/unit/kernels_graph/line_reader_test.cpp and all readers' tests.
+// Errors of the graph readers: always bad_input (or not_found, system), with the file name and, for text, the line.
+// Quotes from the input are shortened and unprintable characters are escaped, so that a message cannot affect a
+// terminal.
+// Who may call: any thread; does not switch tasks. Test: tests/unit/kernels_graph/line_reader_test.cpp and the tests of
+// all readers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace shoal::kernels::graph {
 
-/// 'text', at most 40 bytes of it, unprintable bytes as \xNN.
+/// 'text', at most 40 bytes, unprintable bytes as \xNN.
 std::string in_quotes(std::string_view text);
 
 /// "file: reason"

@@ -11,17 +11,17 @@
 namespace shoal::kernels::graph {
 namespace {
 
-/// The part of 2^32 that a probability given in percent is.
+/// The share of 2^32 for a probability in percent.
 constexpr std::uint64_t share(std::uint64_t percent) { return (percent << 32) / 100; }
 
-// A draw of 32 bits falls into quadrant A, B, C or D of the adjacency matrix according to these bounds.
+// These bounds map a 32-bit draw to quadrant A, B, C or D of the adjacency matrix.
 constexpr std::uint64_t k_below_a = share(57);
 constexpr std::uint64_t k_below_b = share(57 + 19);
 constexpr std::uint64_t k_below_c = share(57 + 19 + 19);
 
-constexpr std::uint64_t k_draw_stream = 0x6b726f6e;     // what the seed is used for: edges
-constexpr std::uint64_t k_permute_stream = 0x7065726d;  // labels
-constexpr std::uint64_t k_uniform_stream = 0x756e6966;  // the uniform graph
+constexpr std::uint64_t k_draw_stream = 0x6b726f6e;     // random stream of the edges
+constexpr std::uint64_t k_permute_stream = 0x7065726d;  // random stream of the labels
+constexpr std::uint64_t k_uniform_stream = 0x756e6966;  // random stream of the uniform graph
 
 std::uint64_t stream(std::uint64_t seed, std::uint64_t purpose) noexcept {
   return mix64(splitmix64::at(seed, purpose));
@@ -58,7 +58,7 @@ edge kronecker::at(std::uint64_t index) const noexcept {
   std::uint64_t to = 0;
   std::uint64_t both = 0;
   for (int level = 0; level < scale_; ++level) {
-    // One mix gives two levels.
+    // One 64-bit value serves two levels.
     if (level % 2 == 0) both = splitmix64::at(key, static_cast<std::uint64_t>(level));
     const std::uint64_t draw = both & 0xffffffffu;
     both >>= 32;
@@ -86,7 +86,7 @@ uniform::uniform(std::uint64_t vertices, std::uint64_t edges, std::uint64_t seed
 
 edge uniform::at(std::uint64_t index) const noexcept {
   const std::uint64_t key = splitmix64::at(seed_, index);
-  // The upper half of a product: uniform up to 2^-16 relative for the largest graphs, far less for others.
+  // The upper half of a product: uniform up to 2^-16 relative for the largest graphs, much better for smaller ones.
   const auto end = [&](std::uint64_t which) {
     return static_cast<std::uint64_t>((wide{splitmix64::at(key, which)} * vertices_) >> 64);
   };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated graphs whose edges depend on (parameters, index) only: any node can make any part, and the whole is the
-// same however it is divided. Every random number is a mix of seed, edge and level ("counter-based"), nothing is
-// carried on.
-//   kronecker: the graph of Graph500: 2^scale vertices, A=0.57 B=0.19 C=0.19 D=0.05 per level, labels permuted.
-//     The order of edges is not permuted: each is drawn independently, so their order tells nothing already.
-//   uniform:   both ends of every edge drawn uniformly (Erdos-Renyi with repetitions), as many edges as asked for.
-// Both are undirected, may have self loops and repeated edges, and are not those of any other generator edge by edge.
-// Who may call: anyone, any number at once; never switches tasks, never allocates.
+// Generated graphs whose edges depend only on (parameters, index): any node can generate any part, and the whole graph
+// is the same for every division. Every random number is a hash of seed, edge and level ("counter-based"); there is no
+// generator state.
+//   kronecker: the graph of Graph500: 2^scale vertices, A=0.57 B=0.19 C=0.19 D=0.05 per level, labels permuted. The
+//   order of edges is not permuted, because each edge is drawn independently.
+//   uniform:   both ends of every edge drawn uniformly (Erdos-Renyi with repetitions).
+// Both are undirected and may have self loops and duplicates. Their edges differ from those of other generators.
+// Who may call: any thread, concurrently; never switches tasks, never allocates.
 // Source: Graph500 specification 2.0, section 3; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011).
-// Shown by tests/unit/kernels_graph/kronecker_test.cpp.
+// Test: tests/unit/kernels_graph/kronecker_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@
 
 namespace shoal::kernels::graph {
 
-/// A bijection of [0, 2^bits) without pattern, chosen by the seed: rounds of multiplying by an odd number modulo 2^bits
-/// (carries upwards), folding the upper half onto the lower by exclusive or (carries downwards) and adding; each
-/// step can be undone, so all of it can.
+/// A pseudo-random bijection of [0, 2^bits), chosen by the seed. Each round multiplies by an odd number modulo 2^bits
+/// (carries go up), xors the upper half onto the lower (carries go down), and adds. Each step is invertible, so the
+/// whole is a bijection.
 class vertex_permutation {
 public:
   vertex_permutation(int bits, std::uint64_t seed) noexcept;
@@ -47,7 +47,7 @@ class kronecker {
 public:
   static constexpr int k_largest_scale = 48;
 
-  /// Throws invalid_argument for sizes that cannot be meant.
+  /// Throws invalid_argument for invalid sizes.
   kronecker(int scale, std::uint64_t edge_factor, std::uint64_t seed);
 
   std::uint64_t vertices() const noexcept { return std::uint64_t{1} << scale_; }
@@ -81,7 +81,7 @@ private:
   std::uint64_t seed_;
 };
 
-/// All edges of a generated graph, for those small enough.
+/// All edges of a generated graph, for small graphs.
 template <class Generator>
 edge_list generate_all(const Generator& generator) {
   edge_list result;

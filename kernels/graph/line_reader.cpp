@@ -38,7 +38,7 @@ bool line_reader::refill() {
 }
 
 bool line_reader::next(std::string_view& line) {
-  std::size_t searched = 0;  // of what has not been given, without a line's end
+  std::size_t searched = 0;  // bytes that were searched and contain no line end
   const char* end = nullptr;
   for (;;) {
     const char* const from = block_.data() + begin_;
@@ -77,7 +77,7 @@ std::string_view field_cursor::word(std::string_view what) {
 }
 
 std::uint64_t field_cursor::number(std::string_view what) {
-  // The common case without a detour: digits, then a blank or the end.
+  // Fast path for the common case: digits, then a blank or the end.
   std::uint64_t value = 0;
   const char* const begin = rest_.data();
   const char* const end = begin + rest_.size();
@@ -106,7 +106,7 @@ void field_cursor::real_value(std::string_view what) {
   const std::string_view digits = without_plus(text);
   double value = 0;
   const auto [after, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  // What a double cannot hold (1e400) is a number nevertheless.
+  // A value outside the range of double (1e400) is still a number.
   if (after == digits.data() + digits.size() && (code == std::errc{} || code == std::errc::result_out_of_range)) return;
   reader_.refuse(fmt::format("{} is not a number: {}", what, in_quotes(text)));
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of a text, one after the other, out of a byte_source, with a block of the text in memory at a time; and the
-// fields of a line. Both know where they are, so that every refusal names file and line.
+// Reads the lines of a text from a byte_source, with one block of the text in memory, and the fields of a line. Both
+// know their position, so every error names file and line.
 // Who may call: one thread at a time; may block for the disk, never switches tasks.
-// Guarantees: a line is without its end ("\n" or "\r\n"); a last line without an end is a line, too. A line longer than
-// k_longest_line_bytes is refused (a binary file was meant for text). A line lives until the next call.
-// Shown by tests/unit/kernels_graph/line_reader_test.cpp.
+// Guarantees: a line is returned without its end ("\n" or "\r\n"); the last line may lack an end. A line longer than
+// k_longest_line_bytes is an error (probably a binary file). A line is valid until the next call.
+// Test: tests/unit/kernels_graph/line_reader_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -23,18 +23,18 @@ public:
 
   explicit line_reader(byte_source& from) : from_(from), block_(k_block_bytes) {}
 
-  /// The next line into `line`; false at the end.
+  /// Stores the next line in `line`; false at the end.
   bool next(std::string_view& line);
 
-  /// The number of the line that was given last, from 1.
+  /// The number of the last returned line, from 1.
   std::uint64_t number() const noexcept { return number_; }
 
-  /// Whether the line that was given last ended as a line should; the last line of a file cut short does not.
+  /// Whether the last returned line had an end; the last line of a truncated file has none.
   bool ended() const noexcept { return ended_; }
 
   const std::string& name() const noexcept { return from_.name(); }
 
-  /// Throws bad_input: "file:line: reason", with the line that was given last.
+  /// Throws bad_input: "file:line: reason", for the last returned line.
   [[noreturn]] void refuse(std::string_view reason) const;
 
 private:
@@ -43,13 +43,13 @@ private:
 
   byte_source& from_;
   std::vector<char> block_;
-  std::size_t begin_ = 0;  // [begin_, end_) of block_ has not been given
+  std::size_t begin_ = 0;  // [begin_, end_) of block_ has not been returned
   std::size_t end_ = 0;
   std::uint64_t number_ = 0;
   bool ended_ = true;
 };
 
-/// The fields of one line, separated by blanks and tabs. `what` names a field in refusals.
+/// The fields of one line, separated by blanks and tabs. `what` names a field in error messages.
 class field_cursor {
 public:
   field_cursor(const line_reader& reader, std::string_view line) : reader_(reader), rest_(line) { skip_blanks(); }
@@ -61,7 +61,7 @@ public:
   void integer_value(std::string_view what);    // checked and dropped: signed, 64 bits
   void real_value(std::string_view what);       // checked and dropped
 
-  /// Refuses anything that is left.
+  /// Throws if anything is left.
   void expect_end(std::string_view after) const;
 
 private:

@@ -17,7 +17,7 @@ enum class value_kind { none, real, integer, complex };
 
 struct banner {
   value_kind values = value_kind::none;
-  bool symmetric = false;  // in any way: each undirected edge once
+  bool symmetric = false;  // in any of the three ways: each undirected edge is stored once
   bool no_diagonal = false;
 };
 
@@ -72,7 +72,7 @@ banner read_banner(line_reader& lines) {
   return result;
 }
 
-/// The next line that holds something; false at the end.
+/// Stores the next line that is neither empty nor a comment; false at the end.
 bool next_content(line_reader& lines, std::string_view& line) {
   while (lines.next(line)) {
     if (!line.starts_with('%') && line.find_first_not_of(" \t") != std::string_view::npos) return true;
@@ -80,7 +80,8 @@ bool next_content(line_reader& lines, std::string_view& line) {
   return false;
 }
 
-/// The fewest bytes that an entry takes, for files that announce more than they can hold. The last needs no line's end.
+/// The minimum number of bytes of an entry, to reject files that announce more entries than they can contain. The last
+/// entry needs no line end.
 constexpr std::uint64_t fewest_bytes(value_kind values) {
   switch (values) {
     case value_kind::none: return 4;  // "1 1\n"
@@ -139,7 +140,7 @@ graph_header stream_matrix_market(byte_source& from, const read_options& options
     fields.expect_end("the entry");
     block.add({row - 1, column - 1});
   }
-  // The last entry of a file that was cut inside a number looks whole; only a missing line's end gives it away.
+  // The last entry of a file that was truncated within a number looks complete; only the missing line end shows it.
   const bool cut = entries > 0 && !lines.ended();
   if (next_content(lines, line)) {
     lines.refuse(fmt::format("{} follows the {} entries that are announced; nothing should", in_quotes(line), entries));
@@ -147,7 +148,7 @@ graph_header stream_matrix_market(byte_source& from, const read_options& options
   block.finish();
   graph_header header{.vertices = rows, .edges = entries, .directed = !kind.symmetric, .names = {}, .remarks = {}};
   if (cut)
-    header.remarks.push_back(fmt::format("{}: the last line has no end; the file may be cut short", lines.name()));
+    header.remarks.push_back(fmt::format("{}: the last line has no end; the file may be truncated", lines.name()));
   return header;
 }
 

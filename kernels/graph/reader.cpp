@@ -15,7 +15,7 @@
 namespace shoal::kernels::graph {
 namespace {
 
-/// The name without .gz or .zst, for its other ending.
+/// The name without .gz or .zst.
 std::string_view plain_name(std::string_view name) {
   for (const std::string_view ending : {".gz", ".zst"}) {
     if (name.ends_with(ending)) name.remove_suffix(ending.size());

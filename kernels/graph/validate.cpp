@@ -87,7 +87,7 @@ edge_verdict check_edge(const edge& e, visit at_from, visit at_to, direction way
 
 tree_levels levels_of_tree(std::uint64_t root, std::span<const std::uint64_t> parents) {
   const auto vertices = static_cast<std::uint64_t>(parents.size());
-  constexpr std::uint64_t on_path = k_no_level - 1;  // met on the way up from the present vertex
+  constexpr std::uint64_t on_path = k_no_level - 1;  // on the path from the current vertex to the root
   tree_levels result{tree_fault::none, root, std::vector<std::uint64_t>(parents.size(), k_no_level)};
   auto& levels = result.levels;
   const auto fail = [&](tree_fault fault, std::uint64_t at) { return tree_levels{fault, at, {}}; };
@@ -127,7 +127,7 @@ tree_verdict validate_tree(std::uint64_t root, std::span<const std::uint64_t> pa
   };
   const auto vertex_name = [](std::uint64_t v) { return fmt::format("vertex {}", v); };
 
-  // The parents alone must make a tree, also where levels were given: rule 1 then does not hang on them.
+  // The parents alone must form a tree, even if levels are given: so rule 1 does not depend on the levels.
   const tree_levels implied = levels_of_tree(root, parents);
   if (implied.fault != tree_fault::none) {
     fail(implied.fault, vertex_name(implied.at));

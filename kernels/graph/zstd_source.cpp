@@ -24,16 +24,15 @@ public:
     while (out.pos == 0 && !to.empty()) {
       if (in_.pos == in_.size) {
         in_ = {block_.data(), from_->read(block_), 0};
-        // The library may still hold decompressed bytes in the middle of a frame; it gives them without new input.
+        // The library may still hold decompressed bytes in the middle of a frame; it returns them without new input.
         if (in_.size == 0 && in_frame_ == 0) break;
       }
       const bool ended = in_.size == 0;
       in_frame_ = ZSTD_decompressStream(state_.get(), &out, &in_);
       if (ZSTD_isError(in_frame_) != 0) {
         const char* const what = ZSTD_getErrorName(in_frame_);
-        refuse(name(), frames_ > 0 && started_ == 0
-                           ? fmt::format("something that is not zstd data follows the zstd data ({})", what)
-                           : fmt::format("zstd data is corrupt: {}", what));
+        refuse(name(), frames_ > 0 && started_ == 0 ? fmt::format("other data follows the zstd data ({})", what)
+                                                    : fmt::format("zstd data is corrupt: {}", what));
       }
       if (in_frame_ == 0) {
         ++frames_;
@@ -42,7 +41,7 @@ public:
         started_ += out.pos;
       }
       if (ended && out.pos == 0 && in_frame_ != 0) {
-        refuse(name(), "zstd data is truncated: the file ends in the middle of it");
+        refuse(name(), "zstd data is truncated: the file ends within it");
       }
     }
     return out.pos;
@@ -58,9 +57,9 @@ private:
   std::vector<std::byte> block_;
   std::unique_ptr<ZSTD_DStream, freer> state_;
   ZSTD_inBuffer in_{nullptr, 0, 0};
-  std::size_t in_frame_ = 1;  // 0 exactly between frames; else what the library would like to read next
+  std::size_t in_frame_ = 1;  // 0 between frames; else the number of bytes that the library would like to read next
   std::uint64_t frames_ = 0;
-  std::uint64_t started_ = 0;  // bytes given by the frame under way
+  std::uint64_t started_ = 0;  // bytes that the current frame has returned
 };
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST(ByteSource, NoPrefixOfCompressedDataPassesForTheWhole) {
   for (const auto& [whole, kind] : {std::pair{gzip(text), "gzip"}, std::pair{zstd(text), "zstd"}}) {
     for (std::size_t cut = 4; cut < whole.size(); cut += cut < 40 || cut + 40 > whole.size() ? 1 : 13) {
       const std::string message = refusal([&, &bytes = whole] { all_of(std::string_view{bytes}.substr(0, cut), "a"); });
-      EXPECT_EQ(message, std::string("a: ") + kind + " data is truncated: the file ends in the middle of it") << cut;
+      EXPECT_EQ(message, std::string("a: ") + kind + " data is truncated: the file ends within it") << cut;
     }
   }
 }
@@ -70,20 +70,19 @@ TEST(ByteSource, CorruptDataIsRefused) {
 }
 
 TEST(ByteSource, SomethingAfterCompressedDataIsRefused) {
-  EXPECT_EQ(refusal([] { all_of(gzip("ab") + "tail", "a.gz"); }),
-            "a.gz: something that is not gzip data follows the gzip data");
+  EXPECT_EQ(refusal([] { all_of(gzip("ab") + "tail", "a.gz"); }), "a.gz: other data follows the gzip data");
   EXPECT_EQ(refusal([] { all_of(gzip("ab") + std::string(3, '\0') + "tail", "a.gz"); }),
-            "a.gz: something that is not gzip data follows the gzip data");
+            "a.gz: other data follows the gzip data");
   EXPECT_TRUE(refusal([] {
                 all_of(zstd("ab") + "tail tail", "a.zst");
-              }).starts_with("a.zst: something that is not zstd data follows the zstd data"));
+              }).starts_with("a.zst: other data follows the zstd data"));
 }
 
 TEST(ByteSource, NamesThatLieAreRefused) {
   EXPECT_EQ(refusal([] { all_of("0 1\n", "a.gz"); }),
-            "a.gz: is named .gz but does not begin like gzip data; it is corrupt or wrongly named");
+            "a.gz: is named .gz but does not begin with gzip data; it is corrupt or has a wrong name");
   EXPECT_EQ(refusal([] { all_of("0 1\n", "a.zst"); }),
-            "a.zst: is named .zst but does not begin like zstd data; it is corrupt or wrongly named");
+            "a.zst: is named .zst but does not begin with zstd data; it is corrupt or has a wrong name");
 }
 
 TEST(ByteSource, MissingEmptyAndFolders) {

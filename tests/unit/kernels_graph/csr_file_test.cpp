@@ -112,10 +112,10 @@ TEST(CsrFile, EveryFlippedBitIsRefused) {
 TEST(CsrFile, TrailingGarbage) {
   const std::string bytes = written(small());
   EXPECT_EQ(refused(bytes + "x", "a"),
-            "a: something follows the end of the graph: the header announces 4 vertices, 3 edges and 11 bytes of "
+            "a: unexpected data follows the end of the graph: the header announces 4 vertices, 3 edges and 11 bytes of "
             "names, which "
             "take 131 bytes; the file has 132");
-  EXPECT_EQ(refused(gzip(bytes + "x"), "a"), "a: something follows the end of the graph; nothing should");
+  EXPECT_EQ(refused(gzip(bytes + "x"), "a"), "a: unexpected data follows the end of the graph");
 }
 
 TEST(CsrFile, HeadersThatLie) {
@@ -128,13 +128,13 @@ TEST(CsrFile, HeadersThatLie) {
             "a: is written with the other byte order; only little endian is read");
   EXPECT_EQ(refused(with_header(bytes, 12, 0, 4), "a"), "a: is corrupt: the byte order mark is wrong");
   EXPECT_EQ(refused(with_header(bytes, 16, 9), "a"),
-            "a: says something that this program does not know (flags 0x9); it needs a newer one");
+            "a: has flags that this program does not know (0x9); it needs a newer one");
   EXPECT_EQ(refused(with_header(bytes, 50, 1, 1), "a"),
-            "a: says something that this program does not know (flags 0x5); it needs a newer one");
-  EXPECT_EQ(refused(with_header(bytes, 16, 1), "a"), "a: has bytes of names but says that there are no names");
-  EXPECT_EQ(
-      refused(with_header(bytes, 32, ~std::uint64_t{0}), "a"),
-      "a: the header announces 4 vertices, 18446744073709551615 edges and 11 bytes of names; no machine holds that");
+            "a: has flags that this program does not know (0x5); it needs a newer one");
+  EXPECT_EQ(refused(with_header(bytes, 16, 1), "a"), "a: has bytes of names but declares no names");
+  EXPECT_EQ(refused(with_header(bytes, 32, ~std::uint64_t{0}), "a"),
+            "a: the header announces 4 vertices, 18446744073709551615 edges and 11 bytes of names; this is more than "
+            "any machine can hold");
   EXPECT_EQ(
       refused(with_header(bytes, 24, 1'000'000'000), "a"),
       "a: is truncated: the header announces 1000000000 vertices, 3 edges and 11 bytes of names, which take 8000000099 "
@@ -169,7 +169,7 @@ TEST(CsrFile, CannotBeWritten) {
   edge_list graph = small();
   graph.names[1] = std::string("b\0b", 3);
   EXPECT_EQ(refusal([&] { write_csr_file(file.path(), graph); }, errc::invalid_argument),
-            "a vertex has a name with a zero byte in it");
+            "the name of a vertex contains a zero byte");
 }
 
 TEST(CsrFile, FullDiskLeavesNothing) {

@@ -30,9 +30,9 @@ TEST(FindVertex, NearestNames) {
   EXPECT_EQ(not_found(named(), "libc7"), "no vertex is named 'libc7'; the nearest names are libc6");
   EXPECT_EQ(not_found(named(), "ZLIB1"), "no vertex is named 'ZLIB1'; the nearest names are zlib1g");
   EXPECT_EQ(not_found(named(), "libc"), "no vertex is named 'libc'; the nearest names are libc6, libc6-dev");
-  EXPECT_EQ(not_found(named(), "quite different"), "no vertex is named 'quite different', nor anything like it");
-  EXPECT_EQ(not_found(named(), ""), "no vertex is named '', nor anything like it");
-  EXPECT_EQ(not_found(named(), "3"), "no vertex is named '3', nor anything like it");
+  EXPECT_EQ(not_found(named(), "quite different"), "no vertex is named 'quite different', and no name is similar");
+  EXPECT_EQ(not_found(named(), ""), "no vertex is named '', and no name is similar");
+  EXPECT_EQ(not_found(named(), "3"), "no vertex is named '3', and no name is similar");
 }
 
 TEST(FindVertex, NoMoreThanThreeOfMany) {

@@ -84,7 +84,7 @@ TEST(EdgeText, BadLines) {
            bad{"0 18446744073709551616\n", "a:1: the second vertex does not fit in 64 bits: '18446744073709551616'"},
            bad{"0 1 x\n", "a:1: the value after the edge is not a number: 'x'"},
            bad{"0 1 2 3 4\n", "a:1: '4' follows the edge; nothing should"},
-           bad{"# only\n\n% comments\n", "a: holds no edge, only comments and empty lines"},
+           bad{"# only\n\n% comments\n", "a: contains no edge, only comments and empty lines"},
            bad{"\x7f"
                "ELF\x02\x01\x01",
                "a:1: the first vertex is not a whole number: '\\x7fELF\\x02\\x01\\x01'"},
@@ -150,7 +150,7 @@ TEST(EdgeText, CutShort) {
   EXPECT_EQ(read_text(text.substr(0, text.size() - 5), "a").remarks,
             (std::vector<std::string>{"a: 3 edges are announced, there are 2"}));
   EXPECT_EQ(read_text(text.substr(0, text.size() - 2), "a").remarks,
-            (std::vector<std::string>{"a: the last line has no end; the file may be cut short"}));
+            (std::vector<std::string>{"a: the last line has no end; the file may be truncated"}));
 }
 
 TEST(EdgeText, MemoryLimit) {

@@ -58,7 +58,7 @@ TEST(MatrixMarket, NothingInIt) {
 
 TEST(MatrixMarket, LastLineWithoutEndIsRemarked) {
   EXPECT_EQ(read_text(with("pattern general", "2 2 1\n1 2"), "a").remarks,
-            (std::vector<std::string>{"a: the last line has no end; the file may be cut short"}));
+            (std::vector<std::string>{"a: the last line has no end; the file may be truncated"}));
 }
 
 struct bad_matrix {
