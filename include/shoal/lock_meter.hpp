@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how a lock arbitrates: waiting times, hand-overs, starvation, and the bias factors: how much more often than
-// under a fair arbiter the lock goes to the thread, or the package, that had it last. At each acquisition l the threads
-// that wait are counted, the winner among them: T(l) of them, T(j,l) in the last owner's package j. Fair would be
-// 1/T(l) and T(j,l)/T(l); a factor is how often it happened over the sum of those. Acquisitions without other waiters
-// are left out. Any lock may be measured, of this library or not: asks() before it is asked for; got(), and later
-// gives() before it is given back, with the lock held. measured_lock does that for locks of this library.
-// Who may call: each thread with a number of its own, less than threads(); report() while no thread gets or has the
-// lock: others may wait, and those waits count as starvation. A snapshot costs a load for each thread. Never switches
-// tasks. Amer et al., "MPI+Threads: runtime contention and remedies" (2015). Shown by
-// tests/unit/locks/lock_meter_test.cpp.
+// Measures the arbitration of a lock: waiting times, hand-overs, starvation, and bias factors. A bias factor tells how
+// much more often than with a fair lock the last owner (or its package) acquires the lock again. At acquisition l, T(l)
+// threads wait, including the winner, and T(j,l) of them are in the last owner's package j. The fair probabilities are
+// 1/T(l) and T(j,l)/T(l); a factor is the number of repetitions divided by the sum of these probabilities. Acquisitions
+// without other waiters do not count. Any lock can be measured: call asks() before the acquisition, got() after it, and
+// gives() before the release. measured_lock does so for locks of this library.
+// Who may call: each thread with its own number, less than threads(); report() while no thread acquires or holds the
+// lock (waiters are allowed and count as starving). A snapshot costs a load per thread. Never switches tasks. Amer et
+// al., "MPI+Threads: runtime contention and remedies" (2015). Test: tests/unit/locks/lock_meter_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@ namespace shoal {
 
 struct lock_report {
   std::uint64_t acquisitions = 0;
-  std::uint64_t contended = 0;  // of these, with others waiting: what the factors are about
+  std::uint64_t contended = 0;  // acquisitions with other waiters; the bias factors use these
   double bias_core = 0;         // 1: fair; NaN without contended acquisitions
   double bias_package = 0;
   double wait_p50_ns = 0;  // from asks() to got(); within 3 %
@@ -28,14 +27,14 @@ struct lock_report {
   double wait_max_ns = 0;
   double handover_p50_ns = 0;  // from gives(), while others wait, to got()
   double handover_p99_ns = 0;
-  double longest_starvation_ns = 0;      // the longest wait, those that have not ended included
-  std::uint64_t most_passed = 0;         // the most acquisitions by others during one wait
+  double longest_starvation_ns = 0;      // the longest wait, including waits that have not ended
+  std::uint64_t most_passed = 0;         // the largest number of acquisitions by other threads during one wait
   std::vector<std::uint64_t> by_thread;  // acquisitions
 };
 
 class lock_meter {
 public:
-  /// The package of each thread: as it is, or as described.
+  /// The package of each thread; real or simulated.
   explicit lock_meter(std::vector<unsigned> package_of_thread);
   ~lock_meter();
   lock_meter(const lock_meter&) = delete;
@@ -48,7 +47,7 @@ public:
   void gives(unsigned thread) noexcept;
   lock_report report() const;
 
-  /// The same at a time that the caller says, in ns of any clock that never goes back.
+  /// The same, with a time given by the caller, in ns of any monotonic clock.
   void asks(unsigned thread, std::uint64_t at_ns) noexcept;
   void got(unsigned thread, std::uint64_t at_ns) noexcept;
   void gives(unsigned thread, std::uint64_t at_ns) noexcept;
@@ -59,7 +58,7 @@ private:
   std::unique_ptr<state> state_;
 };
 
-/// A lock and its meter, for threads that know their numbers.
+/// A lock with its meter, for threads that know their numbers.
 template <class Lock>
 class measured_lock {
 public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks with a chosen arbitration: who goes next, and how the others wait. All have lock(cls), try_lock() and unlock();
-// the first template parameter of each says how threads wait (thread_wait.hpp). make_lock() chooses by name.
-// Who may call, and what each guarantees: the header of each kind. docs/locks.md is the guide.
+// Locks with a chosen arbitration and a chosen way to wait. All have lock(cls), try_lock() and unlock(). The first
+// template parameter is the wait policy (thread_wait.hpp). make_lock() chooses a lock by name.
+// Who may call, guarantees: see the header of each kind. Guide: docs/locks.md.
 #pragma once
 
 #include "shoal/error.hpp"

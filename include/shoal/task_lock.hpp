@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks for tasks. task_wait is the policy with which any lock of shoal/locks.hpp lets tasks wait: the task leaves, the
-// worker goes on with others. task_lock puts a switch in front of such a lock: the tasks of one worker hand it to each
-// other by switching, without touching what other workers see, at most `bound` times in a row.
-// Who may call: tasks of one pool. lock() may switch tasks; unlock() of a task_lock too, namely when it hands over to a
-// task of this worker. May be held over any wait. shoal::mutex (sync.hpp) costs less where contention is rare.
-// Guarantees: first come first served among the tasks of a worker; among workers what the lock underneath does.
-// Shown by tests/unit/sched/task_lock_test.cpp, tests/stress/task_lock_test.cpp.
+// Locks for tasks. task_wait is the wait policy with which any lock of shoal/locks.hpp can be used by tasks: the
+// waiting task is suspended, and the worker runs other tasks. task_lock adds a local queue: the tasks of one worker
+// hand the lock to each other by switching, at most `bound` times in a row, without writing to memory that other
+// workers read.
+// Who may call: tasks of one pool. lock() may switch tasks; so may unlock() of a task_lock when it hands the lock to a
+// task of this worker. May be held over any wait. shoal::mutex (sync.hpp) costs less if contention is rare.
+// Guarantees: first-in, first-out among the tasks of a worker; among workers the order of the underlying lock.
+// Test: tests/unit/sched/task_lock_test.cpp, tests/stress/task_lock_test.cpp.
 #pragma once
 
 #include <memory>
@@ -20,7 +21,7 @@
 namespace shoal {
 
 namespace detail {
-/// As wake(), for a task of this worker, which goes on next; then lets it.
+/// As wake(), for a task of this worker: switches to it at once.
 void switch_to(suspended* s) noexcept;
 void wait_a_moment(unsigned round) noexcept;
 }  // namespace detail
@@ -41,7 +42,7 @@ class task_lock {
 public:
   static constexpr unsigned k_bound = 64;
 
-  /// Called by a task, it is for the workers of its pool. `arguments` are the lock's.
+  /// Must be called by a task; the lock is then for the workers of its pool. `arguments` go to the underlying lock.
   template <class... Arguments>
   explicit task_lock(unsigned bound = k_bound, Arguments&&... arguments)
       : lock_(std::forward<Arguments>(arguments)...),
@@ -55,7 +56,7 @@ public:
     waiter me;
     if (queues_here(me)) {
       detail::leave();
-      if (!me.asks) return;  // a task of this worker has handed it over
+      if (!me.asks) return;  // a task of this worker has handed over the lock
     }
     lock_.lock(cls);
   }
@@ -74,7 +75,7 @@ public:
       detail::switch_to(next);
     } else {
       lock_.unlock();
-      if (next != nullptr) detail::wake(next);  // to ask for the next turn of this worker
+      if (next != nullptr) detail::wake(next);  // it acquires the underlying lock for this worker
     }
   }
 
@@ -82,11 +83,11 @@ private:
   struct waiter {
     detail::suspended* task = nullptr;
     waiter* next = nullptr;
-    bool asks = false;  // must ask the lock itself
+    bool asks = false;  // must acquire the underlying lock itself
   };
-  // What its worker alone touches.
+  // Accessed by its own worker only.
   struct alignas(lockfree::k_cache_line_bytes) place {
-    bool wanted = false;  // a task of this worker has the lock, or has asked for it
+    bool wanted = false;  // a task of this worker holds the lock, or waits for the underlying lock
     unsigned passed = 0;  // hand-overs in a row
     waiter* first = nullptr;
     waiter* last = nullptr;
@@ -94,7 +95,7 @@ private:
 
   place& here() noexcept {
     const unsigned index = detail::worker_here().index;
-    SHOAL_ASSERT(index < count_, "a task_lock is used by a task of another pool than the one that made it");
+    SHOAL_ASSERT(index < count_, "this task_lock belongs to another pool");
     return places_[index];
   }
 
@@ -108,7 +109,8 @@ private:
     return true;
   }
 
-  // True: `next` has the lock. False: it must be given back, and `next`, if any, asks for it.
+  // True: `next` owns the lock now. False: the caller must release the underlying lock, and `next`, if any, must
+  // acquire it.
   bool hands_over_here(detail::suspended*& next) noexcept {
     const detail::tsan_ignore_scope ignore;
     place& p = here();

@@ -41,7 +41,7 @@ constexpr kind_entry entry(std::string_view name) {
            make<Of<thread_wait<wait_kind::park>>, Options...>, make<Of<thread_wait<wait_kind::adaptive>>, Options...>}};
 }
 
-// Of the way of waiting alone, as a template of one parameter wants it.
+// The policy as the only template parameter.
 template <class Wait>
 using tas_of = tas_lock<Wait>;
 template <class Wait>
@@ -58,7 +58,7 @@ template <class Wait>
 using bounded_of = bounded_lock<Wait>;
 template <class Wait>
 using message_of = message_lock<Wait>;
-// It waits in its own way.
+// Ignores the policy.
 template <class>
 using mutex_of = mutex_lock;
 
@@ -100,8 +100,8 @@ std::span<const std::string_view> wait_kinds() noexcept { return k_wait_names; }
 wait_kind parse_wait_kind(std::string_view name) {
   const auto found = std::find(k_wait_names.begin(), k_wait_names.end(), name);
   if (found == k_wait_names.end())
-    throw error(errc::invalid_argument, fmt::format("there is no way of waiting called '{}'; choose one of: {}", name,
-                                                    fmt::join(k_wait_names, ", ")));
+    throw error(errc::invalid_argument,
+                fmt::format("there is no wait policy '{}'; choose one of: {}", name, fmt::join(k_wait_names, ", ")));
   return static_cast<wait_kind>(found - k_wait_names.begin());
 }
 

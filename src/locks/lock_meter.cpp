@@ -17,9 +17,9 @@ namespace {
 constexpr unsigned k_nobody = std::numeric_limits<unsigned>::max();
 
 struct alignas(lockfree::k_cache_line_bytes) slot {
-  std::atomic<bool> waits{false};          // partners: the winners, who count; report(), which reads asked_at
-  std::atomic<std::uint64_t> asked_ns{0};  // its own, but for report()
-  std::uint64_t asked_at = 0;              // acquisitions until then
+  std::atomic<bool> waits{false};          // partners: winners, which count waiters; report(), which reads asked_at
+  std::atomic<std::uint64_t> asked_ns{0};  // written by its thread; read by report()
+  std::uint64_t asked_at = 0;              // number of acquisitions at that time
   std::uint64_t acquisitions = 0;
   std::uint64_t most_passed = 0;
   locks::time_histogram wait;
@@ -37,9 +37,9 @@ struct lock_meter::state {
 
   const std::vector<unsigned> package;
   std::unique_ptr<slot[]> slots;
-  std::atomic<std::uint64_t> acquisitions{0};  // written by the holder; read by those who ask
+  std::atomic<std::uint64_t> acquisitions{0};  // written by the owner; read by threads in asks()
 
-  // Guarded by the lock that is measured.
+  // Guarded by the measured lock.
   unsigned last = k_nobody;
   bool left_waiters = false;
   std::uint64_t gave_ns = 0;
@@ -63,7 +63,7 @@ void lock_meter::gives(unsigned thread) noexcept { gives(thread, base::now_ns())
 lock_report lock_meter::report() const { return report(base::now_ns()); }
 
 void lock_meter::asks(unsigned thread, std::uint64_t at_ns) noexcept {
-  SHOAL_ASSERT(thread < threads(), "a lock_meter is told of a thread that it has no room for");
+  SHOAL_ASSERT(thread < threads(), "the thread's number is too large for this lock_meter");
   slot& mine = state_->slots[thread];
   mine.asked_ns.store(at_ns, std::memory_order_relaxed);
   mine.asked_at = state_->acquisitions.load(std::memory_order_relaxed);
@@ -88,7 +88,7 @@ void lock_meter::got(unsigned thread, std::uint64_t at_ns) noexcept {
     s.fair_core += 1.0 / waiting;
     s.fair_package += static_cast<double>(with_last) / waiting;
   }
-  // Clocks of two processors may differ by a little.
+  // The clocks of two processors may differ slightly.
   if (s.left_waiters) s.handover.add(at_ns > s.gave_ns ? at_ns - s.gave_ns : 0);
   const std::uint64_t asked_ns = mine.asked_ns.load(std::memory_order_relaxed);
   mine.wait.add(at_ns > asked_ns ? at_ns - asked_ns : 0);
@@ -102,7 +102,7 @@ void lock_meter::got(unsigned thread, std::uint64_t at_ns) noexcept {
 
 void lock_meter::gives(unsigned thread, std::uint64_t at_ns) noexcept {
   state& s = *state_;
-  SHOAL_CHECK(s.last == thread, "a lock_meter is told that a thread gives back what another one got");
+  SHOAL_CHECK(s.last == thread, "gives() was called by a thread that does not own the lock");
   static_cast<void>(thread);
   s.left_waiters = false;
   for (unsigned t = 0; t < threads() && !s.left_waiters; ++t)

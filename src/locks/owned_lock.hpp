@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock of the library behind the interface of any_lock; notes who holds it.
-// Who may call: as any_lock. Shown by tests/unit/locks/any_lock_test.cpp.
+// Adapts a lock of the library to any_lock and records the owner.
+// Who may call: as any_lock. Test: tests/unit/locks/any_lock_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace shoal::locks {
 
-/// The kernel's word about a thread; 0 is nobody.
+/// The kernel's data about a thread; 0 means no owner.
 lock_owner describe_owner(std::uint32_t thread);
 
 template <class Lock>
@@ -31,9 +31,9 @@ public:
     return true;
   }
   void unlock() override {
-    // A holder has noted itself before.
+    // The owner was recorded by lock().
     SHOAL_ASSERT(thread_.load(std::memory_order_relaxed) != 0,
-                 "unlock() of a lock that nobody holds; only who has locked it may unlock it, once");
+                 "unlock() of a lock without an owner; only the thread that locked it may unlock it, once");
     note(0);
     lock_.unlock();
   }
@@ -50,7 +50,7 @@ private:
   void note(std::uint32_t thread) { thread_.store(thread, std::memory_order_relaxed); }
 
   Lock lock_;
-  std::atomic<std::uint32_t> thread_{0};  // partner: whoever asks; orders nothing
+  std::atomic<std::uint32_t> thread_{0};  // partner: owner(); relaxed, orders nothing
 };
 
 }  // namespace shoal::locks

@@ -8,7 +8,8 @@ namespace shoal::detail {
 
 void lock_yield() noexcept { machine::yield_processor(); }
 
-// Without a fence for all an unlock may miss a thread that is about to sleep, which then looks again by itself.
+// Without a process-wide fence an unlock may miss a thread that is about to block; that thread then times out and
+// checks again.
 void lock_sleep(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
   constexpr std::int64_t k_look_again_ns = 1'000'000;
   machine::futex_wait(word, expected, machine::can_fence_all() ? machine::k_no_timeout : k_look_again_ns, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often which duration: 32 buckets for each power of two, so that a percentile is right within 3 %.
-// Who may call: one thread at a time. Shown by tests/unit/locks/lock_meter_test.cpp.
+// A histogram of durations: 32 buckets per power of two, so a percentile is accurate within 3 %.
+// Who may call: one thread at a time. Test: tests/unit/locks/lock_meter_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ public:
 
   std::uint64_t count() const noexcept { return count_; }
   std::uint64_t max() const noexcept { return max_; }
-  /// That so much of all is at most as long; 0 if there is nothing.
+  /// The smallest duration that is not exceeded by `share` of the samples; 0 if there are none.
   double percentile(double share) const noexcept {
     const auto wanted = static_cast<std::uint64_t>(share * static_cast<double>(count_));
     std::uint64_t seen = 0;
@@ -42,7 +42,7 @@ private:
   static constexpr std::size_t k_parts = std::size_t{1} << k_bits;
   static constexpr std::size_t k_buckets = (64 - k_bits + 1) * k_parts;
 
-  // Below 32 exact; else the power of two and the five bits after the first.
+  // Exact below 32; above, the exponent and the five bits after the leading bit.
   static std::size_t bucket(std::uint64_t ns) noexcept {
     if (ns < k_parts) return static_cast<std::size_t>(ns);
     const auto power = static_cast<unsigned>(std::bit_width(ns)) - 1 - k_bits;

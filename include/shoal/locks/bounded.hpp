@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fair within a bound: whoever is running may take a free lock before those who wait, but each waiter at the head of
-// the queue is passed at most `bound` times; then it is handed the lock. So with more threads than processors most
-// hand-overs need no switch, and every wait is bounded: n waiters before it, so (n + 1) * (bound + 1) acquisitions, its
-// own included. Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is
-// ignored. Guarantees: first come first served among those who wait. try_lock() may pass as lock() may. Uncontended it
-// is an exchange and a store. Must outlive every unlock() that has begun.
-// Shown by tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
+// Fair within a bound. A running thread may acquire a free lock before the waiters, but the first waiter of the queue
+// is bypassed at most `bound` times; then the lock is handed to it. With more threads than processors, most hand-overs
+// need no thread switch, and every wait is bounded: with n waiters before it, a thread waits for at most (n + 1) *
+// (bound + 1) acquisitions, including its own.
+// Who may call: any thread, or tasks with task_wait. lock() waits according to the policy; the class is ignored.
+// Guarantees: waiters are served first-in, first-out. lock() and try_lock() may bypass waiters. The uncontended cost is
+// an exchange and a store. Must outlive every unlock() that has begun. Test: tests/unit/locks/kinds_test.cpp, model:
+// tests/model/locks_test.cpp.
 #pragma once
 
 #include "shoal/locks/ticket.hpp"
@@ -15,7 +16,7 @@ namespace shoal {
 template <class Wait = adaptive_wait, class Atomics = lockfree::std_atomics, std::size_t Bells = 8>
 class bounded_lock {
 public:
-  static constexpr unsigned k_bound = 512;  // a switch for so many acquisitions costs little more than none
+  static constexpr unsigned k_bound = 512;  // at this value the cost of a thread switch per acquisition is negligible
 
   explicit bounded_lock(unsigned bound = k_bound) : bound_(bound) {}
   bounded_lock(const bounded_lock&) = delete;
@@ -38,8 +39,8 @@ public:
 private:
   using word = typename Atomics::template atomic<std::uint32_t>;
 
-  // Those who wait queue for being the head, which alone competes with those who come. The holders count for it, so
-  // that it need not even run to be passed no more often than it should.
+  // Waiters queue to become the head. Only the head competes with arriving threads. The owners count the bypasses, so
+  // the bound holds even if the head does not run.
   [[gnu::noinline]] void wait() {
     waiters_.fetch_add(1, std::memory_order_relaxed);
     queue_.lock();
@@ -53,7 +54,7 @@ private:
     queue_.unlock();
   }
 
-  // With the lock held. True: it stays held, by the head now.
+  // Called with the lock held. Returns true if the lock was handed to the head and so stays held.
   [[gnu::noinline]] bool pass_or_hand_over() {
     const std::uint32_t left = left_.load(std::memory_order_relaxed);
     if (left != 0) {
@@ -68,8 +69,8 @@ private:
   const std::uint32_t bound_;
   word held_{0};
   word waiters_{0};
-  word handed_{0};     // the holder to the head: it is yours
-  word left_{bound_};  // guarded by the lock: how often the head may still be passed
+  word handed_{0};     // the owner hands the lock to the head
+  word left_{bound_};  // guarded by the lock: how many more times the head may be bypassed
   detail::wait_bell<Wait, Atomics> bell_;
   alignas(lockfree::k_cache_line_bytes) ticket_lock<Wait, Atomics, Bells> queue_;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CLH queue lock: first come, first served; each waiter waits at the node of the one before it. The nodes lie in
-// the lock, as many as `most_threads`; whoever comes picks a free one, nearly always that of its last time. More
-// threads than that may use the lock, but those beyond wait for a node, in no order.
-// Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
-// Must outlive every unlock() that has begun. try_lock() says no also while no node is free.
+// The CLH queue lock: first-in, first-out; each waiter waits at its predecessor's node. The lock contains
+// `most_threads` nodes; a thread picks a free one, usually the one that it used last. More threads may use the lock,
+// but the additional threads wait for a free node, in no particular order.
+// Who may call: any thread, or tasks with task_wait. lock() waits according to the policy; the class is ignored. Must
+// outlive every unlock() that has begun. try_lock() also fails while no node is free.
 // Craig (1993); Magnusson, Landin & Hagersten, "Queue locks on cache coherent multiprocessors" (1994).
-// Shown by tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
+// Test: tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ public:
 
   explicit clh_lock(unsigned most_threads = k_most_threads)
       : count_(std::clamp(most_threads, 1U, k_mask - 1) + 1), nodes_(std::make_unique<node[]>(count_)) {
-    nodes_[0].used.store(1, std::memory_order_relaxed);  // its holder has gone
+    nodes_[0].used.store(1, std::memory_order_relaxed);  // initially the tail: a released node
     nodes_[0].over.grant();
   }
   clh_lock(const clh_lock&) = delete;
@@ -35,16 +35,17 @@ public:
     node* mine = pick();
     for (unsigned round = 0; mine == nullptr; mine = pick()) Wait::give_way(round++);
     mine->over.reset();
-    // Release: whoever comes behind finds the node reset; acquire: and so is the one before.
+    // Release: the successor finds the node reset. Acquire: the predecessor's node is reset as well.
     node& before = at(tail_.exchange(name(*mine), std::memory_order_acq_rel));
     before.over.wait();
     take(*mine, before);
   }
 
   bool try_lock() {
-    std::uint64_t last = tail_.load(std::memory_order_acquire);  // partner: whoever made it the tail
+    std::uint64_t last =
+        tail_.load(std::memory_order_acquire);  // partner: the exchange or compare-and-swap that stored the tail
     node& before = at(last);
-    // It may be somebody else's by now; then the tail has another name.
+    // The node may be reused by now; then the tail has another name, and the compare-and-swap below fails.
     if (!before.over.granted()) return false;
     node* mine = pick();
     if (mine == nullptr) return false;
@@ -64,17 +65,17 @@ private:
   using plain = typename Atomics::template plain<T>;
 
   struct alignas(lockfree::k_cache_line_bytes) node {
-    detail::wait_cell<Wait, Atomics> over;  // granted: its holder has unlocked
+    detail::wait_cell<Wait, Atomics> over;  // granted when its owner has unlocked
     typename Atomics::template atomic<std::uint32_t> used{0};
     plain<std::uint64_t> uses{0};  // guarded by used
   };
   static constexpr unsigned k_mask = (1U << 16) - 1;
 
-  // Which node, and which use of it: a tail never comes back.
+  // Encodes the node and its use count, so that a tail value never recurs.
   std::uint64_t name(node& n) { return (n.uses.read() << 16) | static_cast<std::uint64_t>(&n - nodes_.get()); }
   node& at(std::uint64_t named) { return nodes_[named & k_mask]; }
 
-  // A free node, or null. Partner of the acquire: whoever gave it back, after the last look at it.
+  // Returns a free node, or null. Partner of the acquire: the thread that released it after its last access.
   node* pick() {
     const std::size_t from = Wait::place() % count_;
     for (std::size_t i = 0; i < count_; ++i) {
@@ -86,7 +87,7 @@ private:
     return nullptr;
   }
 
-  // The node before was the last holder's; nobody waits at it any more.
+  // The node before belonged to the last owner; no thread waits at it now.
   void take(node& mine, node& before) {
     holder_.write(&mine);
     before.used.store(0, std::memory_order_release);

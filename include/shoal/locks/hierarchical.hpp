@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cohort lock over packages (or NUMA nodes): a ticket lock for each package, and one among the packages, which the
-// holder's package keeps while threads of its own wait, for at most `bound` hand-overs in a row. So what the lock
-// guards stays in the caches of a package. First come first served within a package and among packages.
-// Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
-// Must outlive every unlock() that has begun. The package is asked for at each lock() (package_map.hpp).
-// Dice, Marathe & Shavit, "Lock cohorting" (2012). Shown by tests/unit/locks/kinds_test.cpp, model:
+// A cohort lock over packages (or NUMA nodes): one ticket lock per package, and one among the packages. A package keeps
+// the latter while its own threads wait, for at most `bound` hand-overs in a row. So the guarded data stays in the
+// caches of a package. First-in, first-out within a package and among packages.
+// Who may call: any thread, or tasks with task_wait. lock() waits according to the policy; the class is ignored. Must
+// outlive every unlock() that has begun. Each lock() asks for the caller's package (package_map.hpp).
+// Dice, Marathe & Shavit, "Lock cohorting" (2012). Test: tests/unit/locks/kinds_test.cpp, model:
 // tests/model/locks_test.cpp.
 #pragma once
 
@@ -74,7 +74,7 @@ private:
 
   struct alignas(lockfree::k_cache_line_bytes) package {
     ticket turn;
-    plain<bool> keeps{false};   // guarded by turn: this package has `all_`
+    plain<bool> keeps{false};   // guarded by turn: this package holds `all_`
     plain<unsigned> passed{0};  // guarded by turn: hand-overs in a row
   };
 
@@ -84,8 +84,9 @@ private:
   unsigned bound_;
   unsigned count_;
   std::unique_ptr<package[]> packages_;
-  ticket all_;                       // among packages; taken and given back by different threads
-  plain<package*> holder_{nullptr};  // guarded by the whole: the holder may have moved meanwhile
+  ticket all_;  // among packages; acquired and released by different threads
+  plain<package*> holder_{
+      nullptr};  // guarded by the whole lock: the owner's package at lock(); the owner may have moved since
 };
 
 }  // namespace shoal

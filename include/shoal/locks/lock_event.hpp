@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a waiter of a message-driven lock waits for besides the lock: a message, a completion. Whoever sees it come says
-// so with raise(), with or without the lock; the waiter is then served next (see message.hpp). Other locks ignore it.
-// Who may call: any thread or task. Never waits. The event outlives the lock() or lock_for() that it was given to.
-// Shown by tests/unit/locks/kinds_test.cpp.
+// An event that a waiter of a message-driven lock waits for: a message, a completion. The thread that sees the event
+// calls raise(), with or without the lock; the waiter is then served next (see message.hpp). Other locks ignore events.
+// Who may call: any thread or task. Never waits. The event must outlive the lock() or lock_for() that received it.
+// Test: tests/unit/locks/kinds_test.cpp.
 #pragma once
 
 #include <atomic>

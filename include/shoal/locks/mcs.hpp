@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MCS queue lock: first come, first served, and each waiter spins on a word of its own, so that a hand-over touches
-// the caches of two threads only. The form that needs no node after lock() has returned: the node of a waiter lies on
-// its stack, and who gets the lock takes its successor over into the lock itself.
-// Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
-// Must outlive every unlock() that has begun.
+// The MCS queue lock: first-in, first-out; each waiter spins on its own word, so a hand-over touches the caches of two
+// threads only. This form needs no node after lock() has returned: a waiter's node is on its stack, and a new owner
+// copies its successor into the lock.
+// Who may call: any thread, or tasks with task_wait. lock() waits according to the policy; the class is ignored. Must
+// outlive every unlock() that has begun.
 // Mellor-Crummey & Scott (1991); stack-only nodes after Auslander et al., "Enhancement to the MCS lock" (K42).
-// Shown by tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
+// Test: tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
 #pragma once
 
 #include "shoal/detail/wait_cell.hpp"
@@ -24,7 +24,7 @@ public:
     if (!try_lock()) [[unlikely]]
       wait();
   }
-  // Partner of the acquire: the exchange in unlock() that let the last holder go.
+  // Partner of the acquire: the exchange in unlock() that released the lock.
   bool try_lock() {
     node* nobody = nullptr;
     return tail_.compare_exchange_strong(nobody, held(), std::memory_order_acquire, std::memory_order_relaxed);
@@ -45,10 +45,10 @@ private:
     detail::wait_cell<Wait, Atomics> turn;
   };
 
-  // The tail of a lock that is held and that nobody waits for: no node has this address.
+  // The tail of a held lock without waiters: no node has this address.
   node* held() { return reinterpret_cast<node*>(this); }
 
-  // Somebody has made itself the tail and is about to link itself.
+  // Waits until the thread that became the tail has linked its node.
   static node* linked(typename Atomics::template atomic<node*>& next) {
     for (unsigned round = 0;; ++round) {
       if (node* n = next.load(std::memory_order_acquire)) return n;  // partner: wait()
@@ -63,16 +63,16 @@ private:
       if (before == nullptr) {
         if (try_lock()) return;
         before = tail_.load(std::memory_order_relaxed);
-        // Release: whoever queues behind, or finds itself behind, must know the node.
+        // Release and acquire: the successor must see this node, and this thread must see its predecessor's.
       } else if (tail_.compare_exchange_weak(before, &me, std::memory_order_acq_rel, std::memory_order_relaxed)) {
         break;
       }
     }
-    // Partners: unlock() if nobody waited before, linked() in the wait() of the one before otherwise.
+    // Partners: unlock() if there was no earlier waiter; otherwise linked() in the predecessor's wait().
     (before == held() ? next_ : before->next).store(&me, std::memory_order_release);
     me.turn.wait();
 
-    // The lock is ours; the node must leave the queue before this stack does.
+    // The lock is acquired; the node must leave the queue before this stack frame ends.
     node* after = me.next.load(std::memory_order_acquire);
     if (after == nullptr) {
       next_.store(nullptr, std::memory_order_relaxed);
@@ -80,11 +80,12 @@ private:
       if (tail_.compare_exchange_strong(last, held(), std::memory_order_release, std::memory_order_relaxed)) return;
       after = linked(me.next);
     }
-    next_.store(after, std::memory_order_relaxed);  // for our own unlock()
+    next_.store(after, std::memory_order_relaxed);  // read by our own unlock()
   }
 
-  typename Atomics::template atomic<node*> tail_{nullptr};  // null: free; held(): held; else the last who waits
-  typename Atomics::template atomic<node*> next_{nullptr};  // of the holder
+  typename Atomics::template atomic<node*> tail_{
+      nullptr};  // null: free; held(): held without waiters; else the last waiter
+  typename Atomics::template atomic<node*> next_{nullptr};  // the owner's successor
 };
 
 }  // namespace shoal

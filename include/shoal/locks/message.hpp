@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Message-driven: a waiter may say what it waits for besides the lock (lock_event.hpp). The first waiter whose event
-// has been raised is served next; else, and among those without events, first come first served. So the thread whose
-// message has come need not wait for those that could only look for theirs. The first in the queue is passed at most
-// `bound` times. Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is
-// ignored. Must outlive every unlock() that has begun. An unlock costs a step for each waiter.
+// A message-driven lock: a waiter may name the event that it waits for (lock_event.hpp). The first waiter whose event
+// has been raised is served next; otherwise waiters are served first-in, first-out. So a thread whose message has
+// arrived need not wait for threads that would only poll. The first waiter in the queue is bypassed at most `bound`
+// times.
+// Who may call: any thread, or tasks with task_wait. lock() waits according to the policy; the class is ignored. Must
+// outlive every unlock() that has begun. An unlock costs a step per waiter.
 // Future work of Amer et al., "MPI+Threads: runtime contention and remedies" (2015).
-// Shown by tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
+// Test: tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
 #pragma once
 
 #include "shoal/detail/wait_cell.hpp"
@@ -59,7 +60,7 @@ private:
     detail::wait_cell<Wait, Atomics> turn;
   };
 
-  // Ends the list of those who have arrived while the lock is held: no node has this address.
+  // Ends the list of arrivals while the lock is held: no node has this address.
   node* held() { return reinterpret_cast<node*>(this); }
 
   [[gnu::noinline]] void wait(event* e) {
@@ -78,7 +79,8 @@ private:
     me.turn.wait();
   }
 
-  // From here on with the lock held. The newest arrival comes first; they are queued the other way round.
+  // The functions below run with the lock held. The newest arrival is first in the list; the queue needs the reverse
+  // order.
   void queue_arrivals() {
     if (arrived_.load(std::memory_order_relaxed) == held()) return;
     node* newest = arrived_.exchange(held(), std::memory_order_acquire);  // partner: wait()
@@ -112,7 +114,7 @@ private:
     return head;
   }
 
-  typename Atomics::template atomic<node*> arrived_{nullptr};  // null: free; held(): held; else those who have come
+  typename Atomics::template atomic<node*> arrived_{nullptr};  // null: free; held(): held; else the list of arrivals
   plain<node*> first_{nullptr};                                // the queue; guarded by the lock itself
   plain<node*> last_{nullptr};
   unsigned bound_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system's mutex (pthread_mutex_t) behind the interface of the other locks, to compare with: who is awake takes it
-// by compare-and-swap, so it favours the core that has just released it. It waits as the C library does, whatever is
-// asked. Who may call: any thread; not for tasks (shoal::mutex is). The class is ignored.
-// Shown by tests/unit/locks/any_lock_test.cpp.
+// The system's mutex (pthread_mutex_t) with the interface of the other locks, for comparison. Running threads acquire
+// it by compare-and-swap, so it favours the core that released it last. Waiting is up to the C library; the wait policy
+// has no effect.
+// Who may call: any thread; not tasks (use shoal::mutex). The class is ignored. Test:
+// tests/unit/locks/any_lock_test.cpp.
 #pragma once
 
 #include <mutex>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes: a thread of class 0 goes before those of class 1, and so on; first come first served within a class. The
-// H/L/B construction, repeated: at each level the first of the higher class takes a barrier B too, which keeps the
-// lower classes out, and the last of them to leave gives it back. Lower classes starve while higher ones keep coming:
-// they are for polling. With three classes or more, one thread of each lower class may have passed the barriers of
-// classes between before these came, and then waits beside them.
-// Who may call: any thread, or tasks with task_wait. A class too high counts as the lowest. try_lock() is of class 0.
+// Priority classes: threads of class 0 go before those of class 1, and so on; first-in, first-out within a class. It
+// repeats the H/L/B construction: at each level the first thread of the higher class also acquires a barrier B, which
+// excludes the lower classes; the last thread of the class releases it. Lower classes starve while threads of higher
+// classes keep arriving: use them for polling. With three or more classes, one thread of each lower class may pass the
+// barriers of the classes between before their threads arrive, and then compete with them.
+// Who may call: any thread, or tasks with task_wait. A class beyond the last counts as the last. try_lock() uses class
+// 0.
 // Must outlive every unlock() that has begun. Amer et al., "MPI+Threads: runtime contention and remedies" (2015).
-// Shown by tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
+// Test: tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +55,7 @@ public:
     const unsigned cls = holder_.read();
     level& mine = levels_[cls];
     for (unsigned above = 0; above < cls; ++above) levels_[above].barrier.unlock();
-    if (cls + 1 < classes_ && !mine.turn.has_waiters()) {  // who comes later takes the barrier itself
+    if (cls + 1 < classes_ && !mine.turn.has_waiters()) {  // a later thread acquires the barrier itself
       mine.keeps.write(false);
       mine.barrier.unlock();
     }
@@ -67,14 +68,14 @@ private:
   using ticket = ticket_lock<Wait, Atomics, Bells>;
 
   struct alignas(lockfree::k_cache_line_bytes) level {
-    ticket turn;               // among those of this class
+    ticket turn;               // among threads of this class
     ticket barrier;            // between this class and all lower ones
-    plain<bool> keeps{false};  // guarded by turn: this class has the barrier
+    plain<bool> keeps{false};  // guarded by turn: this class holds the barrier
   };
 
   unsigned classes_;
   std::unique_ptr<level[]> levels_;
-  plain<unsigned> holder_{0};  // its class; guarded by the whole
+  plain<unsigned> holder_{0};  // the owner's class; guarded by the whole lock
 };
 
 }  // namespace shoal

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Test-and-set with back-off: whoever is fastest has it. The least an uncontended lock can cost (an exchange and a
-// store) and the highest throughput, at the price of fairness: a waiter may be passed for ever.
-// Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
-// Must outlive every unlock() that has begun. Shown by tests/unit/locks/kinds_test.cpp, model:
-// tests/model/locks_test.cpp.
+// Test-and-set with back-off: the fastest thread acquires the lock. It has the lowest uncontended cost (an exchange and
+// a store) and the highest throughput, but no fairness: a waiter may be bypassed without limit.
+// Who may call: any thread, or tasks with task_wait. lock() waits according to the policy; the class is ignored.
+// Must outlive every unlock() that has begun. Test: tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
 #pragma once
 
 #include "shoal/detail/wait_bell.hpp"

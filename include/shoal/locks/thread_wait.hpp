@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a thread passes the time until a lock is its own. A policy of every lock: spin_wait, yield_wait, park_wait,
-// adaptive_wait (a little of each in turn; the default). Spinning is for threads that have a processor each: as soon as
-// there are more threads than processors, who spins keeps the holder from running.
-// A policy for other waiters has the same members, or a `task`, self(), leave() and wake() for waiters that do not
-// block their thread (detail/leaving_wait.hpp), as task_wait has.
+// How a thread waits for a lock. Every lock takes a policy: spin_wait, yield_wait, park_wait, or adaptive_wait (a
+// little of each in turn; the default). Spinning needs a processor per thread: otherwise spinning threads keep the
+// owner from running. A user-defined policy has the same members; for waiters that do not block their thread it has
+// `task`, self(), leave() and wake() (detail/leaving_wait.hpp), as task_wait does.
 // Who may call: any thread. Blocks the thread, so tasks use task_wait. Never switches tasks.
-// Shown by tests/unit/locks/any_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
+// Test: tests/unit/locks/any_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +18,7 @@ enum class wait_kind : std::uint8_t { spin, yield, park, adaptive };
 
 namespace detail {
 
-// The system's part; see src/machine/futex.hpp and membarrier.hpp.
+// System calls; see src/machine/futex.hpp and membarrier.hpp.
 void lock_yield() noexcept;
 void lock_sleep(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
 void lock_wake(std::atomic<std::uint32_t>* word, int count) noexcept;
@@ -37,10 +36,12 @@ inline void lock_pause() noexcept {
 template <wait_kind Kind>
 struct thread_wait {
   static constexpr bool k_sleeps = Kind == wait_kind::park || Kind == wait_kind::adaptive;
-  static constexpr unsigned k_spins = 8;    // a third of a microsecond: longer only keeps others from running
-  static constexpr unsigned k_yields = 96;  // with nothing else to run some 30 us, else a turn of the others each
+  static constexpr unsigned k_spins =
+      8;  // a third of a microsecond: a longer spin only keeps other threads from running
+  static constexpr unsigned k_yields =
+      96;  // about 30 us if nothing else runs, else one turn of each other thread per yield
 
-  /// One round of waiting awake; false: it is time to sleep.
+  /// One round of waiting without blocking. False: the caller should block.
   static bool pass(unsigned round) noexcept {
     if constexpr (Kind == wait_kind::park) return false;
     if (Kind == wait_kind::spin || round < k_spins) {
@@ -51,30 +52,30 @@ struct thread_wait {
     detail::lock_yield();
     return true;
   }
-  /// Between two attempts at a word that many want.
+  /// Waits between two attempts at a contended word.
   static void back_off(unsigned round) noexcept {
     for (unsigned i = 0; i < 1U << std::min(round, 6U); ++i) detail::lock_pause();
   }
-  /// For somebody who is between two steps of a few instructions.
+  /// Waits for a thread that is between two steps a few instructions apart.
   static void moment(unsigned round) noexcept { round < k_spins ? detail::lock_pause() : detail::lock_yield(); }
 
-  /// For somebody who may take long; tasks let others run.
+  /// Waits for a thread that may need long; the policy of tasks lets other tasks run.
   static void give_way(unsigned round) noexcept { moment(round); }
-  /// A number that differs among waiters and stays with each: threads differ by where their stacks are.
+  /// A number that differs between waiters and is constant for each: derived from the stack's address.
   static std::size_t place() noexcept {
     const auto page = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) >> 12;
     return static_cast<std::size_t>((page * 0x9e3779b97f4a7c15U) >> 32);
   }
 
   static std::atomic<std::uint32_t>* address(std::atomic<std::uint32_t>& word) noexcept { return &word; }
-  /// Sleeps while the word holds `expected`; may end for no reason.
+  /// Blocks while the word holds `expected`; may return spuriously.
   static void sleep(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
     detail::lock_sleep(word, expected);
   }
-  /// Never reads the word, which may be gone.
+  /// Does not read the word, which may no longer exist.
   static void wake(std::atomic<std::uint32_t>* word, int count) noexcept { detail::lock_wake(word, count); }
 
-  /// Of a pair: fence_all() before going to sleep, fence() in every unlock, which keeps only the compiler in order.
+  /// An asymmetric pair: fence_all() before blocking; fence() in every unlock is only a compiler barrier.
   static void fence_all() noexcept { detail::lock_fence_all(); }
   static void fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ticket lock: first come, first served, by one fetch-and-add. Anybody may unlock it for the holder, which other
-// locks are built on. With more threads than processors each hand-over costs a switch: that is the price of strict
-// order. Who may call: any thread, or tasks with task_wait. lock() waits as the policy says; the class is ignored.
-// Must outlive every unlock() that has begun. At most 2^32 waiters. Mellor-Crummey & Scott (1991).
-// Shown by tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
+// The ticket lock: first-in, first-out, with one fetch-and-add. Any thread may unlock it for the owner; other locks
+// rely on this. With more threads than processors, strict order makes each hand-over cost a thread switch.
+// Who may call: any thread, or tasks with task_wait. lock() waits according to the policy; the class is ignored. Must
+// outlive every unlock() that has begun. At most 2^32 waiters. Mellor-Crummey & Scott (1991).
+// Test: tests/unit/locks/kinds_test.cpp, model: tests/model/locks_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ public:
     bells_[served % Bells].ring_all();
   }
 
-  /// For the holder: whether somebody waits behind it.
+  /// For the owner: whether a thread waits.
   bool has_waiters() const { return next_.load(std::memory_order_relaxed) - now_.load(std::memory_order_relaxed) > 1; }
 
 private:
@@ -47,8 +47,8 @@ private:
   }
 
   typename Atomics::template atomic<std::uint32_t> next_{0};
-  typename Atomics::template atomic<std::uint32_t> now_{0};  // written by the holder only
-  detail::wait_bell<Wait, Atomics> bells_[Bells];            // each for the tickets of one remainder
+  typename Atomics::template atomic<std::uint32_t> now_{0};  // written by the owner only
+  detail::wait_bell<Wait, Atomics> bells_[Bells];            // one for the tickets of each remainder
 };
 
 }  // namespace shoal

@@ -107,7 +107,7 @@ TEST_P(every_lock, an_unlock_without_a_holder_is_told) {
   const auto lock = make();
   lock->lock();
   lock->unlock();
-  EXPECT_DEATH(lock->unlock(), "a lock that nobody holds");
+  EXPECT_DEATH(lock->unlock(), "a lock without an owner");
 }
 
 INSTANTIATE_TEST_SUITE_P(all, every_lock, testing::ValuesIn(all_locks()), [](const auto& one) {
