@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The aggregation buffer of one worker for one node and class of traffic: opens buffers of a channel, and decides with
-// its callers when they leave: full, old, idle (the worker has nothing else to do) or asked.
-// Who may call: its worker (replies: whoever serves the domain). Never switches tasks.
-// Guarantees: commands leave in the order in which they were written; an empty buffer never leaves. mark() names all
-// that has been written so far, and reached(mark) says whether the receiver has executed it.
-// Shown by tests/unit/aggregate/outbox_test.cpp.
+// The aggregation buffer of one worker for one node and class of traffic. It opens buffers of a channel, and decides
+// together with its callers when to send them: full, old, idle (its worker has nothing else to do) or on request.
+// Who may call: its worker (for replies: the thread that serves the domain). Never switches tasks.
+// Guarantees: commands are sent in the order in which they were written; an empty buffer is never sent. mark() names
+// everything written so far; reached(mark) tells whether the receiver has executed it.
+// Test: tests/unit/aggregate/outbox_test.cpp.
 #pragma once
 
 #include <array>
@@ -30,11 +30,11 @@ public:
     counts_ = &counts;
   }
 
-  /// Makes room for `words` in an open buffer, sending a full one off; false when the channel has none to give.
+  /// Makes room for `words` in an open buffer; sends a full one. False if the channel has no free buffer.
   bool make_room(std::size_t words) noexcept {
     if (stream_->cursor + words <= stream_->limit && begin_ != nullptr) return true;
     publish(reason::full);
-    if (begin_ != nullptr) return true;  // it was empty
+    if (begin_ != nullptr) return true;  // the buffer was empty
     begin_ = channel_->acquire();
     if (begin_ == nullptr) return false;
     stream_->cursor = begin_;
@@ -42,7 +42,7 @@ public:
     return true;
   }
 
-  /// Sends what is there; true if there was anything.
+  /// Sends the open buffer; false if it was empty.
   bool publish(reason why) noexcept {
     if (begin_ == nullptr || stream_->cursor == begin_) return false;
     const auto words = static_cast<std::size_t>(stream_->cursor - begin_);

@@ -9,7 +9,7 @@
 
 namespace shoal::detail {
 
-// The stack may be a small one and memory may be gone: a fixed buffer, one write, no allocation.
+// The stack may be small and memory may be exhausted: uses a fixed buffer and one write, and does not allocate.
 void assertion_failed(const char* sentence, const char* file, int line, const char* function) noexcept {
   char text[512];
   int length =

@@ -18,8 +18,8 @@ struct moment {
   std::uint64_t ticks;
 };
 
-// Reads both clocks as close together as possible: of several tries the one that took least counts, so that being
-// descheduled between the two readings does not spoil the calibration.
+// Reads both clocks with minimal delay between them: the fastest of several attempts counts, so that preemption between
+// the two readings does not spoil the calibration.
 moment read_both() noexcept {
   moment best{};
   std::uint64_t best_width = ~std::uint64_t{0};

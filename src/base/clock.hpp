@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time. now_ns() is the monotonic clock of the machine (about 20 ns, comparable between processes of one machine);
-// ticks() is the processor's own counter (about 8 ns, comparable between cores of one machine where it is invariant),
-// for ages of buffers and for traces. Neither is ordered against surrounding memory accesses.
-// Who may call: anyone, any thread, hot paths too. Never switches tasks. Deadlines use now_ns(), never ticks.
-// Guarantees: now_ns() never goes back. ticks_per_us() costs about 2 ms at its first call in a process, nothing later.
-// Shown by tests/unit/base/clock_test.cpp.
+// Time. now_ns() is the machine's monotonic clock (about 20 ns, comparable between processes of one machine). ticks()
+// is the processor's counter (about 8 ns, comparable between cores of one machine if it is invariant), for ages of
+// buffers and for traces. Neither is ordered with surrounding memory accesses.
+// Who may call: any thread, also on hot paths. Never switches tasks. Use now_ns(), never ticks, for deadlines.
+// Guarantees: now_ns() never goes back. The first call of ticks_per_us() in a process costs about 2 ms, later calls
+// nothing.
+// Test: tests/unit/base/clock_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ inline std::uint64_t ticks() noexcept {
 #endif
 }
 
-/// How many ticks() pass in a microsecond; measured once, at the first call.
+/// The number of ticks() per microsecond; measured at the first call.
 double ticks_per_us() noexcept;
 
 }  // namespace shoal::base

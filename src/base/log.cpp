@@ -34,7 +34,7 @@ void append_prefix(line_buffer& line, std::string_view kind) {
   append(line, kind);
 }
 
-// A line that a pipe or a terminal takes only in part is finished by further writes; nothing else can be done then.
+// A pipe or a terminal may accept only a part of the line; the rest needs further writes.
 void write_all(const char* data, std::size_t bytes) noexcept {
   while (bytes > 0) {
     const ssize_t written = ::write(STDERR_FILENO, data, bytes);
@@ -70,7 +70,7 @@ void write_line(std::string_view kind, std::string_view text) noexcept {
     append(line, text);
     line.push_back('\n');
     write_all(line.data(), line.size());
-  } catch (...) {  // no memory for a long line: the text as it stands, which is still better than silence
+  } catch (...) {  // no memory for a long line: write the unformatted text
     write_all(text.data(), text.size());
     write_all("\n", 1);
   }

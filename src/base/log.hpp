@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Shoal tells the person in front of it: say() what matters, warn() what is probably not wanted, verbose() what
-// helps to find out why. A call is one line and one write(2) to standard error, so lines of several threads and
-// processes never mix; it begins "shoal: ", or "shoal[3]: " on a thread that knows its node.
+// Messages to the user: say() for important facts, warn() for probable mistakes, verbose() for details that help to
+// find a cause. A call writes one line with one write(2) to standard error, so lines of different threads and processes
+// do not mix. A line begins with "shoal: ", or "shoal[3]: " on a thread that knows its node.
 // Who may call: any thread, outside hot paths (it allocates for long lines). Never switches tasks, never throws.
-// Level and node belong to the calling thread (one process may hold many nodes): whoever starts a thread of a node
-// calls set_log_context() on it with the node's setting `log`; a thread without one says and warns, without a number.
-// A call below the level costs a load and a compare.
-// Shown by tests/unit/base/log_test.cpp.
+// Level and node belong to the calling thread, because one process may have many nodes: a thread of a node must call
+// set_log_context() with the node's setting `log` at its start. Without it, say() and warn() print without a number.
+// A call below the level costs a load and a compare. Test: tests/unit/base/log_test.cpp.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,20 +20,20 @@ enum class log_level : int { quiet, warn, say, verbose };
 
 struct log_context {
   log_level level = log_level::say;
-  int node = -1;  // -1 shows no number
+  int node = -1;  // -1: print no number
 };
 
 /// The calling thread's context.
 log_context current_log_context() noexcept;
 void set_log_context(log_context context) noexcept;
 
-/// "quiet", "warn", "say" or "verbose", as the setting `log` has it.
+/// "quiet", "warn", "say" or "verbose", the values of the setting `log`.
 log_level log_level_of(std::string_view name) noexcept;
 
-/// Writes prefix, kind ("" or "warning: "), text and a line feed at once, whatever the level.
+/// Writes prefix, kind ("" or "warning: "), text and a line feed with one write, at any level.
 void write_line(std::string_view kind, std::string_view text) noexcept;
 
-/// Formats and writes; where formatting fails the bare format string is written instead.
+/// Formats and writes; if formatting fails it writes the bare format string.
 void write_formatted(std::string_view kind, fmt::string_view format, fmt::format_args args) noexcept;
 
 template <class... Args>

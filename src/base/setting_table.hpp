@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a folder declares its settings: one constant table, which feeds reading, range checks, help and `shoal info`.
-// Everything is text in the form a user would write it ("64K", "on", "0.5"); settings.cpp checks that each default lies
-// within its own range when the table is added. Names are snake_case and unique over all folders.
-// Who may call: it is constant data, initialized before any code runs; plugins have theirs too.
+// A folder declares its settings in one constant table. Reading, range checks, help and `shoal info` use this table.
+// All values are text as a user would write it ("64K", "on", "0.5"). When a table is added, settings.cpp checks that
+// each default is within its range. Names are snake_case and unique over all folders.
+// Who may use it: anyone; constant data, initialized before any code runs. Plugins have tables, too. Test:
+// tests/unit/base/settings_test.cpp.
 //
 //   constexpr setting k_table[] = {
 //       {.name = "stack", .type = setting_type::size, .default_value = "64K",
 //        .help = "bytes of a task's stack", .min = "16K", .max = "64M"},
 //   };
 //   const setting_table k_fiber_settings{"fiber", k_table};
-// Shown by tests/unit/base/settings_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ struct setting {
   setting_type type = setting_type::text;
   std::string_view default_value;
   std::string_view help;
-  std::string_view min = {};      // integer, size, real: the least that is accepted; empty = no bound
-  std::string_view max = {};      // the greatest
-  std::string_view choices = {};  // choice: the words, separated by '|'
+  std::string_view min = {};      // integer, size, real: the minimum; empty = no bound
+  std::string_view max = {};      // the maximum
+  std::string_view choices = {};  // choice: the accepted words, separated by '|'
 };
 
 struct setting_table {

@@ -30,7 +30,7 @@ std::optional<T> parse_whole(std::string_view text) noexcept {
   return value;
 }
 
-// Whether min <= text <= max for a type that `parse` reads; a bound that is empty does not bind.
+// Whether min <= text <= max for a type that `parse` reads; an empty bound is no bound.
 template <class Parse>
 bool within(const setting& s, std::string_view text, Parse parse) {
   const auto value = parse(text);
@@ -136,7 +136,8 @@ bool is_acceptable(const setting& s, std::string_view text) {
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Three rows of the table of optimal string alignment: two back (for exchanges), the last, and the one in work.
+  // Three rows of the table of optimal string alignment: two back (for transpositions), the previous one, the current
+  // one.
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
@@ -158,7 +159,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& names) {
   std::string_view nearest;
-  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;  // farther than that is another word
+  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;  // a larger distance means another word
   const std::string wanted = lower(name);
   for (const std::string_view candidate : names) {
     const std::size_t distance = edit_distance(wanted, lower(candidate));

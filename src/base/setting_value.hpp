@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of one setting's value, parsed and checked against its range: the part of settings.cpp that knows syntax.
-// Who may call: settings.cpp, and tools that take the same notation on their command line (parse_size). May throw.
-// Never switches tasks.
-// Shown by tests/unit/base/setting_value_test.cpp.
+// Parses the text of a setting's value and checks its range.
+// Who may call: settings.cpp, and tools with the same notation on their command line (parse_size). May throw. Never
+// switches tasks. Test: tests/unit/base/setting_value_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +14,31 @@
 
 namespace shoal::base {
 
-/// "on", "true", "yes", "1" and their opposites, in any case.
+/// Accepts "on", "true", "yes", "1" and their opposites, in any case.
 std::optional<bool> parse_bool(std::string_view text) noexcept;
 /// A whole number, with an optional sign.
 std::optional<std::int64_t> parse_int(std::string_view text) noexcept;
-/// Bytes: "4096", "64K", "64KiB", "2M", "1G", "1T" (powers of 1024, in any case). Nothing on overflow.
+/// Bytes: "4096", "64K", "64KiB", "2M", "1G", "1T" (powers of 1024, in any case). Empty on overflow.
 std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
 /// A finite decimal number.
 std::optional<double> parse_real(std::string_view text) noexcept;
 
-/// "64K" for 65536, "1000" for 1000: the shortest form that parse_size reads back.
+/// "64K" for 65536, "1000" for 1000: the shortest form that parse_size accepts.
 std::string format_size(std::uint64_t bytes);
 
 /// The words of a choice.
 std::vector<std::string_view> split_choices(std::string_view choices);
 
-/// What is accepted, in words: "a size from 16K to 64M", "one of quiet, warn, say, verbose".
+/// Describes the accepted values: "a size from 16K to 64M", "one of quiet, warn, say, verbose".
 std::string describe_range(const setting& s);
 
 /// Whether the text is a value of the setting's type and within its range.
 bool is_acceptable(const setting& s, std::string_view text);
 
-/// How many insertions, deletions, replacements and exchanges of neighbours lead from one word to the other.
+/// The number of insertions, deletions, replacements and transpositions between two words.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The nearest of the names, or an empty string where none is near enough to be meant.
+/// The nearest of the names, or an empty string if none is similar enough.
 std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& names);
 
 }  // namespace shoal::base

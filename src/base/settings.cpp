@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view k_prefix = "SHOAL_";
 constexpr std::string_view k_file_variable = "SHOAL_CONFIG";
 constexpr std::string_view k_file_name = "shoal.toml";
-constexpr std::string_view k_stress_prefix = "SHOAL_STRESS_";  // what the stress tests read themselves
+constexpr std::string_view k_stress_prefix = "SHOAL_STRESS_";  // variables that stress tests read themselves
 
 std::string to_variable(std::string_view name) {
   std::string variable(k_prefix);
@@ -27,7 +27,7 @@ std::string to_variable(std::string_view name) {
   return variable;
 }
 
-// Names that are not all capitals after SHOAL_ are nobody's setting: they stay as they are and are warned about.
+// Names with lower-case letters after SHOAL_ are never settings: they are unchanged, and a warning names them.
 std::string to_name(std::string_view variable) {
   std::string name(variable.substr(k_prefix.size()));
   if (std::ranges::any_of(name, [](unsigned char c) { return std::islower(c) != 0; })) return std::string(variable);
@@ -43,13 +43,13 @@ std::string without_blanks(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(k_blanks) - first + 1);
 }
 
-// SHOAL_WORKERS= in a script says nothing, unless nothing is what the setting may be.
+// An empty variable (SHOAL_WORKERS= in a script) does not set anything, unless the setting accepts an empty value.
 bool says_something(const setting& s, const std::string& text, setting_origin origin) {
   return !text.empty() || origin != setting_origin::environment ||
          (s.type == setting_type::text && s.default_value.empty());
 }
 
-// The text a user could have written for a value of the file; arrays, dates and the like have none.
+// The text that a user would write for a value of the file; arrays, dates and so on have none.
 std::optional<std::string> text_of(const toml::node& node) {
   if (const auto* s = node.as_string()) return s->get();
   if (const auto* i = node.as_integer()) return fmt::format("{}", i->get());
@@ -95,7 +95,7 @@ const settings::declared* settings::find(std::string_view name) const {
   return place == declared_.end() ? nullptr : &*place;
 }
 
-// Keeps the list of a name sorted by precedence, the newest first among equals.
+// Keeps the values of a name sorted by precedence, the newest first among equals.
 void settings::put(std::string_view name, value v) {
   v.text = without_blanks(v.text);
   auto& list = values_.try_emplace(std::string(name)).first->second;

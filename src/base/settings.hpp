@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// All settings of one runtime: which there are (tables of all folders and plugins) and what each was set to, by whom.
-// Precedence: the program's code > command line > environment (SHOAL_NAME) > shoal.toml > default. A name is the same
-// everywhere; in shoal.toml the table [shm] with the key `ring` is the setting shm_ring.
-// Who may call: one thread, at set-up (add, set, read_*, check); any thread may read afterwards. Never switches tasks.
-// Values are checked when read and, all together, by check(): a wrong one is a shoal::error that names the setting,
-// what is accepted, the value and where it came from; so is an unknown name from code or the command line. Unknown
-// SHOAL_ variables and keys of shoal.toml are warned about, once each, with the nearest known name.
-// Tables may be added late (plugins): a name that nobody knows is judged only by check().
-// Shown by tests/unit/base/settings_test.cpp.
+// All settings of one runtime: the tables of all folders and plugins, and each value with its origin.
+// Precedence: the program's code > command line > environment (SHOAL_NAME) > shoal.toml > default. A setting has the
+// same name everywhere; the key `ring` in the table [shm] of shoal.toml is the setting shm_ring.
+// Who may call: one thread, during set-up (add, set, read_*, check); afterwards any thread may read. Never switches
+// tasks.
+// Values are checked when they are read and, all together, by check(). A wrong value is a shoal::error that names the
+// setting, the accepted values, the value and its origin. An unknown name from code or the command line is an error as
+// well. For unknown SHOAL_ variables and keys of shoal.toml it prints one warning each, with the nearest known name.
+// Plugins may add tables later: only check() reports unknown names.
+// Test: tests/unit/base/settings_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -41,17 +42,17 @@ public:
   /// Declares a folder's settings. The table's contents must outlive this object.
   void add(const setting_table& table);
 
-  /// Sets from the program itself or from its command line; the later of two calls counts.
+  /// Sets a value from the program or its command line; the last call wins.
   void set(std::string_view name, std::string_view value, setting_origin origin = setting_origin::code);
 
-  /// Takes the SHOAL_ variables out of an environment block such as `environ`.
+  /// Reads the SHOAL_ variables of an environment block such as `environ`.
   void read_environment(const char* const* environment);
-  /// Says that a SHOAL_ variable is not a setting but something else that is known (a launcher's, for instance).
+  /// Declares a SHOAL_ variable that is not a setting (for instance a launcher's).
   void accept_variable(std::string_view variable);
 
-  /// Reads the file that SHOAL_CONFIG names (which must exist), else ./shoal.toml where there is one.
+  /// Reads the file that SHOAL_CONFIG names (it must exist), else ./shoal.toml if it exists.
   void read_configuration();
-  /// Reads a file; throws where it is missing or malformed, with the line.
+  /// Reads a file; throws, with the line, if it is missing or malformed.
   void read_file(const std::string& path);
 
   /// Throws for the first wrong or unknown value; warns about unknown variables and keys.
@@ -69,7 +70,7 @@ public:
   /// All settings in the order of their tables.
   std::vector<setting_entry> list() const;
 
-  /// The names and values that were set by other means than defaults: what a job must tell its other nodes.
+  /// Names and values that are not defaults; a job sends them to its other nodes.
   std::vector<std::pair<std::string, std::string>> given() const;
 
 private:
@@ -91,7 +92,7 @@ private:
   std::string nearest_known(std::string_view name) const;
 
   std::vector<declared> declared_;
-  std::map<std::string, std::vector<value>, std::less<>> values_;  // greatest precedence first
+  std::map<std::string, std::vector<value>, std::less<>> values_;  // highest precedence first
   std::optional<std::string> configuration_file_;                  // SHOAL_CONFIG, if given
   std::set<std::string, std::less<>> accepted_;
   std::set<std::string, std::less<>> warned_;

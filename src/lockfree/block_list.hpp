@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is left of one worker's share of a sweep: blocks first ... last - 1 of a table that is written anew for every
-// sweep. The owner takes from the front, whoever has nothing else from the back. And whether the owner has been told to
-// look: it may be busy for long, over several sweeps, and is told once.
-// fill, tell: whoever begins a sweep, after the one before is done. take_front, told: the owner. take_back, left: any
-// thread. Nothing waits, allocates or switches tasks.
-// Guarantees: every block is taken once; the taker sees what was written before fill(). From the back it takes only in
-// the sweep that it names, so that nobody takes in a sweep in which he has not looked at his own list. An owner told
-// sees every fill() before a tell() that found it not told, or told and not yet looking.
-// Shown by tests/model/block_list_test.cpp, tests/stress/loop_test.cpp.
+// The rest of one worker's share of a sweep: blocks first ... last - 1 of a table that is rewritten for every sweep.
+// The owner takes blocks from the front, idle workers take them from the back. It also records whether the owner has
+// been notified: the owner may be busy during several sweeps and is notified once.
+// Who may call: fill, tell: the thread that begins a sweep, after the previous sweep has ended. take_front, told: the
+// owner. take_back, left: any thread. Nothing waits, allocates or switches tasks.
+// Guarantees: every block is taken once; the taker sees all writes before fill(). take_back() takes only in the sweep
+// that it names, so a thread takes only in a sweep in which it has checked its own list. A notified owner sees every
+// fill() before a tell() that returned true, and before one that found a notification that the owner has not yet
+// consumed.
+// Tests: tests/model/block_list_test.cpp, tests/stress/loop_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -24,7 +25,7 @@ public:
   static constexpr std::uint32_t k_most_blocks = (1U << 24) - 1;
   using sweep_number = std::uint16_t;
 
-  // The release is for takers: the acquire in take(), also through what others have taken (a release sequence).
+  // Release; partner: the acquire in take(), also through blocks that others took (a release sequence).
   void fill(std::uint32_t first, std::uint32_t last, sweep_number sweep) {
     state_.store(pack({first, last, sweep}), std::memory_order_release);
   }
@@ -36,15 +37,15 @@ public:
     return take([sweep](const state& s) { return s.sweep == sweep; }, [](state& s) { return --s.last; });
   }
 
-  // A hint: how many are left in that sweep.
+  // A hint: the number of blocks left in that sweep.
   std::uint32_t left(sweep_number sweep) const {
     const state s = unpack(state_.load(std::memory_order_relaxed));
     return s.sweep == sweep ? s.last - s.first : 0;
   }
 
-  // After fill(): true if the owner must be sent word. Partner: told(). Acquires, for the word that is sent again.
+  // After fill(): true if the caller must notify the owner. Partner: told(). Acquires, for a repeated notification.
   bool tell() { return !told_.exchange(true, std::memory_order_acq_rel); }
-  // The owner, when the word has reached it and before it looks. Partner: tell().
+  // Called by the owner when it is notified, before it checks its list. Partner: tell().
   void told() { told_.exchange(false, std::memory_order_acq_rel); }
 
 private:
@@ -69,13 +70,13 @@ private:
       state s = unpack(word);
       if (s.first == s.last || !allowed(s)) return k_none;
       const std::uint32_t block = take_one(s);
-      // What was known of an older sweep does no harm: this succeeds on what is there now or not at all.
+      // An old value is harmless: the exchange succeeds only on the current one.
       if (state_.compare_exchange_weak(word, pack(s), std::memory_order_acquire, std::memory_order_relaxed))
         return block;
     }
   }
 
-  // Written by the owner and by takers.
+  // Written by the owner and by thieves.
   alignas(k_cache_line_bytes) typename Atomics::template atomic<std::uint64_t> state_{0};
   typename Atomics::template atomic<bool> told_{false};
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intrusive list with many producers and one consumer: how other threads hand ready tasks to their worker.
-// push, empty: any thread. take_all: the consumer only. Nothing waits, allocates or switches tasks.
-// Guarantees: a node pushed is taken once; what was written before its push is visible to the taker; nodes of one
-// producer come out in the order in which it pushed them. A node is in one inbox at a time and stays alive until taken.
-// `push` says whether the inbox was empty: of the producers between two takes exactly one hears `true`.
-// A list that is only ever taken whole has no ABA problem. (Treiber, "Coping with parallelism", 1986)
-// Shown by tests/model/inbox_test.cpp, tests/stress/lockfree_test.cpp.
+// An intrusive list with many producers and one consumer: other threads use it to hand runnable tasks to a worker.
+// Who may call: push, empty: any thread. take_all: the consumer only. Nothing waits, allocates or switches tasks.
+// Guarantees: a pushed node is taken once; the taker sees all writes before the push; nodes of one producer keep their
+// order. A node is in one inbox at a time and must live until it is taken. `push` returns whether the inbox was empty:
+// between two takes exactly one producer gets `true`.
+// The list is only taken as a whole, so there is no ABA problem. (Treiber, "Coping with parallelism", 1986)
+// Tests: tests/model/inbox_test.cpp, tests/stress/lockfree_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -37,9 +37,9 @@ public:
     return newest == nullptr;
   }
 
-  // The nodes linked by `next`, oldest first, or nullptr. Read a node's `next` before handing it on.
+  // The nodes linked by `next`, oldest first, or nullptr. Read a node's `next` before passing the node on.
   node* take_all() {
-    if (empty()) return nullptr;  // without taking the cache line from the producers
+    if (empty()) return nullptr;  // does not take the cache line from the producers
     node* from = newest_.exchange(nullptr, std::memory_order_acquire);
     node* oldest = nullptr;
     while (from != nullptr) {
@@ -51,7 +51,7 @@ public:
     return oldest;
   }
 
-  // A hint; exact for who has made its look follow the push by other means (see doorbell).
+  // A hint; exact if the caller has ordered this load after the push by other means (see doorbell).
   bool empty() const { return newest_.load(std::memory_order_relaxed) == nullptr; }
 
 private:

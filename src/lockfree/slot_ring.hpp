@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The index protocol of a ring of fixed-size slots with one producer and one consumer, in memory that processes share.
-// It hands out slot numbers; where the slots are and what is in them is the caller's. Nothing waits or switches tasks.
-// Guarantees: between fill_index() and publish() the slot belongs to the producer, between a positive available() and
-// release() front_index() belongs to the consumer, and what one wrote the other sees. consumed() counts the slots whose
-// release() was called, and all that their consumer did before is visible to whoever reads it: an acknowledgement.
-// A control block of zeros is an empty ring. Counters are 64 bits wide and never wrap. Each side may detach and attach
-// again (its object then continues from the control block). No defence against a peer that writes nonsense.
+// The index protocol of a ring of fixed-size slots with one producer and one consumer, in memory that processes may
+// share. It returns slot numbers; the caller owns the slots and their contents. Nothing waits or switches tasks.
+// Guarantees: between fill_index() and publish() the slot belongs to the producer; between a positive available() and
+// release() the slot front_index() belongs to the consumer. Each side sees the writes of the other. consumed() counts
+// the slots that the consumer released; a reader of it sees all that the consumer did before: it is an acknowledgement.
+// A control block of zeros is an empty ring. Counters have 64 bits and never wrap. Each side may detach and attach
+// again; the new object continues from the control block. There is no protection against a peer that writes wrong
+// values.
 // Lamport, "Specifying concurrent program modules" (1983); cached counters after Giacomoni et al., FastForward.
-// Shown by tests/model/slot_ring_test.cpp, tests/stress/lockfree_test.cpp.
+// Tests: tests/model/slot_ring_test.cpp, tests/stress/lockfree_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -38,10 +39,10 @@ public:
         published_(control.published.load(std::memory_order_relaxed)),
         consumed_seen_(control.consumed.load(std::memory_order_acquire)) {}
 
-  // Looks at the consumer's counter only when the ring seems full.
+  // Reads the consumer's counter only if the ring seems full.
   bool has_room() { return published_ - consumed_seen_ < slot_count_ || published_ - consumed() < slot_count_; }
 
-  // The slot to fill next; it is the producer's while has_room().
+  // The slot to fill next; it belongs to the producer while has_room().
   std::size_t fill_index() const { return static_cast<std::size_t>(published_) & (slot_count_ - 1); }
 
   // Partner of the release: available().
@@ -49,7 +50,7 @@ public:
 
   std::uint64_t published() const { return published_; }
 
-  // Partner of the acquire: release(). Its slots may be overwritten, and what their consumer did is visible.
+  // Partner of the acquire: release(). The released slots may be overwritten, and the consumer's effects are visible.
   std::uint64_t consumed() { return consumed_seen_ = control_->consumed.load(std::memory_order_acquire); }
 
 private:
@@ -69,26 +70,26 @@ public:
         consumed_(control.consumed.load(std::memory_order_relaxed)),
         published_seen_(consumed_) {}
 
-  // How many slots are filled, at least; looks at the producer's counter only when none is known of.
-  // Partner of the acquire: publish().
+  // A lower bound of the number of filled slots; reads the producer's counter only if no filled slot is known. Partner
+  // of the acquire: publish().
   std::uint64_t available() {
     if (published_seen_ == consumed_) published_seen_ = control_->published.load(std::memory_order_acquire);
     return published_seen_ - consumed_;
   }
 
-  // Whether available() would say so, for whoever is not the consumer now (a sibling may be): touches what is shared
-  // alone. The order is the asker's business: before it sleeps it has fenced, and the producer rings after publish().
+  // As available() > 0, for a thread that is not the consumer now (a sibling may be): reads only shared data. The
+  // caller must order it: before it sleeps it executes a fence, and the producer rings after publish().
   bool seems_available() const {
     return control_->published.load(std::memory_order_relaxed) != control_->consumed.load(std::memory_order_relaxed);
   }
 
-  // The oldest filled slot; the consumer's while available() > 0. `ahead` < available() slots further on, for
+  // The oldest filled slot; it belongs to the consumer while available() > 0. `ahead` < available(): a later slot, for
   // prefetching.
   std::size_t front_index(std::uint64_t ahead = 0) const {
     return static_cast<std::size_t>(consumed_ + ahead) & (slot_count_ - 1);
   }
 
-  // Gives the front slot back. Partner of the release: consumed().
+  // Releases the front slot. Partner of the release: consumed().
   void release() { control_->consumed.store(++consumed_, std::memory_order_release); }
 
   std::uint64_t consumed() const { return consumed_; }

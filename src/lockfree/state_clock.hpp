@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long one thread has been in each of several states: it enters them, and any thread may read the whole.
-// enter, restart: the owner only; a few stores, no read-modify-write. try_read: any thread; false if the owner was just
-// writing, and the caller tries again, letting others run. Nothing waits or switches tasks.
-// Guarantees: a reading is one that held at one moment: `elapsed` is complete up to `since`, when the owner entered
-// `state`. Times are whatever the owner gives, and should not go back.
+// The time that one thread has spent in each of several states. The thread enters states; any thread may read all
+// times.
+// Who may call: enter, restart: the owner only; a few stores, no read-modify-write. try_read: any thread; false if the
+// owner is writing: the caller tries again and lets others run meanwhile. Nothing waits or switches tasks.
+// Guarantees: a reading is consistent: `elapsed` is complete up to `since`, when the owner entered `state`. The owner
+// supplies the times, which should not go back.
 // (A sequence lock whose data carry the order themselves: Boehm, "Can seqlocks get along with programming language
-// memory models?", MSPC 2012.) Shown by tests/model/state_clock_test.cpp.
+// memory models?", MSPC 2012.) Test: tests/model/state_clock_test.cpp.
 #pragma once
 
 #include <array>
@@ -27,11 +28,11 @@ public:
     std::uint32_t epoch = 0;
   };
 
-  /// What passed since the last call counts for `charged`, mostly the state that ends.
+  /// Adds the time since the last call to `charged`, usually the state that ends.
   void enter(std::uint32_t state, std::uint64_t now, std::uint32_t charged) {
     write(state, now, charged, now - since_.load(std::memory_order_relaxed), epoch_.load(std::memory_order_relaxed));
   }
-  /// Forgets when the last state began: it counts from `since` on.
+  /// Sets the begin of the current state to `since`.
   void restart(std::uint32_t state, std::uint64_t now, std::uint32_t charged, std::uint64_t since,
                std::uint32_t epoch) {
     write(state, now, charged, now - since, epoch);
@@ -53,7 +54,7 @@ private:
   template <class T>
   using atomic = typename Atomics::template atomic<T>;
 
-  // Each store releases: who reads one of them sees the odd version too, and gives up. Partners: the loads of
+  // Each store releases: a reader of any of them also sees the odd version, and fails. Partners: the loads of
   // try_read().
   void write(std::uint32_t state, std::uint64_t now, std::uint32_t charged, std::uint64_t passed, std::uint32_t epoch) {
     const std::uint32_t version = version_.load(std::memory_order_relaxed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A drawing made of boxes, lines and words, as SVG. Coordinates in points from the upper left corner.
-// Who may call: one thread at a time. Words go in as they are: they must not hold what XML reserves.
-// Shown by tests/unit/trace/profile_text_test.cpp, tests/unit/bench/locks_test.cpp.
+// A drawing of boxes, lines and text, as SVG. Coordinates in points from the upper left corner.
+// Who may call: one thread at a time. Text is not escaped: it must not contain characters that XML reserves.
+// Tests: tests/unit/trace/profile_text_test.cpp, tests/unit/bench/locks_test.cpp.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile as SVG: a bar for each worker, and what ran over time.
+// The profile as SVG: a bar for each worker, and the activity over time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ constexpr const char* k_scheduling = "#ee6677";
 constexpr const char* k_idle = "#cccccc";
 constexpr const char* k_offered = "#4477aa";
 
-// 1, 2 or 5 times a power of ten, so that there are four to ten of them.
+// 1, 2 or 5 times a power of ten, so that the axis has four to ten steps.
 double nice_step(double span) {
   const double rough = std::max(span, 1e-9) / 5;
   const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -76,7 +76,7 @@ std::vector<piece> pieces_of(const profile_worker& w, double inflation = 0) {
           {"idle", k_idle, w.idle_seconds()}};
 }
 
-// The mean of what falls into each of at most one column per point of the drawing.
+// Averages the values into columns, at most one per point of the drawing.
 std::vector<double> columns(const std::vector<std::uint32_t>& values) {
   const std::size_t count = std::min<std::size_t>(values.size(), static_cast<std::size_t>(k_plot));
   std::vector<double> means(count);

@@ -16,7 +16,7 @@ std::string percent(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : std::string("-");
 }
 
-// Of what has happened but was not among what is timed there is no time.
+// An entry that happened, but was never in a timed sample, has no time.
 bool is_timed(const profile_entry& e) { return e.count == 0 || e.seconds > 0; }
 
 std::string each(const profile_entry& e) {
@@ -67,7 +67,7 @@ std::string profile_table(const profile& p) {
   if (const auto inflation = p.inflation_seconds()) {
     text += fmt::format("  {:<10} {:>12} {:>11.6f} {:>9} {:>9}\n", "serial", "", *p.serial_seconds, "",
                         percent(*p.serial_seconds, all));
-    text += fmt::format("  {:<10} {:>12} {:>11.6f} {:>9} {:>9}   the work that tasks took longer\n", "inflation", "",
+    text += fmt::format("  {:<10} {:>12} {:>11.6f} {:>9} {:>9}   the additional work time of tasks\n", "inflation", "",
                         *inflation, "", percent(*inflation, all));
   }
   for (const auto part : {trace::profile_part::scheduling, trace::profile_part::idle}) {
@@ -87,7 +87,7 @@ std::string profile_table(const profile& p) {
   text += fmt::format(
       "\n{} tasks spawned: {} begun from deques, {} run by whoever waited for them, placed on a worker, or not begun\n",
       total.spawn.count, total.begun, by_waiters);
-  if (total.served > 0) text += fmt::format("{} looks at messages found some\n", total.served);
+  if (total.served > 0) text += fmt::format("{} polls found messages\n", total.served);
   if (!p.transport.empty())
     text += fmt::format("messages over {}: memory registered {} times, {:.1f} MiB in all\n", p.transport,
                         p.registrations, static_cast<double>(p.registered_bytes) / (1 << 20));
