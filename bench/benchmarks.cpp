@@ -15,20 +15,20 @@ namespace shoal::bench {
 namespace {
 
 constexpr subcommand k_benchmarks[] = {
-    {"limits", "what memory and cores allow here: plain loops without the runtime",
+    {"limits", "limits of memory and cores: plain loops without the runtime",
      "shoal bench limits --repeat 3 --json limits.json", declare_limits},
     {"access", "element operations on a global array",
      "shoal bench access -n 2 -w 1 --op add --mode async --direct off", declare_access},
-    {"switch", "yield of a task through the scheduler, and a bare stack switch beside it",
+    {"switch", "yield of a task through the scheduler, and a bare stack switch for comparison",
      "shoal bench switch --json switch.json", declare_switch},
     {"spawn", "spawn and join: Fibonacci numbers by tasks, without a cut-off", "shoal bench spawn -w 2", declare_spawn},
-    {"dependences", "a wavefront of empty tiles, by a graph of tasks and by declared accesses",
+    {"dependences", "a wavefront of empty tiles, as a task graph and with declared accesses",
      "shoal bench dependences -w 1", declare_dependences},
     {"blocked", "memory and time of tasks that all wait, then all wake", "shoal bench blocked --tasks 1000000",
      declare_blocked},
     {"locks", "locks under contention: rates, waiting times, bias factors",
      "shoal bench locks --threads 1,2,4 --picture locks.svg", declare_locks},
-    {"domains", "workers over a network library: against domains, processes, and the poll mask",
+    {"domains", "workers over a network library: number of domains, processes, poll mask",
      "shoal bench domains -w 2 --picture domains.svg", declare_domains},
     {"barrier", "barrier and allreduce of 8 bytes over nodes", "shoal bench barrier -n 2", declare_barrier},
 };

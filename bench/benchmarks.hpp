@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of all benchmarks: what `shoal bench --list` shows and `shoal bench NAME` dispatches through. A new
-// benchmark is one file under micro/ and one line in benchmarks.cpp. The names are stable.
-// Who may call: the command's main thread. Shown by tests/unit/bench/limits_test.cpp.
+// The table of all benchmarks, for `shoal bench --list` and `shoal bench NAME`. A new benchmark is one file under
+// micro/ and one line in benchmarks.cpp. The names are stable.
+// Who may call: the command's main thread. Test: tests/unit/bench/limits_test.cpp.
 #pragma once
 
 #include <span>

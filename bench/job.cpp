@@ -15,7 +15,7 @@
 namespace shoal::bench {
 namespace {
 
-// Tells a process that this command started it itself: then -n on its command line is the one that was obeyed.
+// Marks processes that this command started: they ignore -n, which the command has already used.
 constexpr const char* k_own_variable = "SHOAL_OWN_JOB";
 
 }  // namespace
@@ -34,7 +34,7 @@ void add_job_options(CLI::App& app, job_options& options) {
   app.add_option("--direct", options.direct, "on: nodes of a machine map each other's memory; off: messages only")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
-  app.add_option("--steal", options.steal, "whom workers steal from: a victim policy, for instance 'nearest(50,3,1)'")
+  app.add_option("--steal", options.steal, "the victim policy of workers, for instance 'nearest(50,3,1)'")
       ->type_name("POLICY");
   add_profile_options(app, options.profile);
 }
@@ -54,7 +54,7 @@ int run_as_job(const job_options& options, const std::function<int()>& main_task
   options.profile.apply(s);
   if (runtime::is_launched()) {
     if (options.nodes != 0 && std::getenv(k_own_variable) == nullptr)
-      throw error(errc::invalid_argument, "-n is given, but the nodes come from the launcher; leave it out");
+      throw error(errc::invalid_argument, "-n is given, but the launcher defines the nodes; omit -n");
     s.check();
     return runtime::run_job(runtime::read_config(s), main_task);
   }
@@ -66,7 +66,7 @@ int run_as_job(const job_options& options, const std::function<int()>& main_task
     job.arguments = report::process_arguments();
     job.arguments.front() = machine::own_executable();
     job.environment.push_back(std::string(k_own_variable) + "=1");
-    return runtime::start_job(runtime::read_config(s), job);  // what is wrong is said once, not by each process
+    return runtime::start_job(runtime::read_config(s), job);  // reports errors once instead of in each process
   }
   s.set("nodes", std::to_string(nodes), base::setting_origin::command_line);
   s.check();

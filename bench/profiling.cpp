@@ -15,7 +15,7 @@
 namespace shoal::bench {
 namespace {
 
-// Each value becomes the mean of `every`; what is left over at the end goes.
+// Replaces each group of `every` values by its mean; drops the rest at the end.
 void thin(std::vector<std::uint32_t>& values, std::size_t every) {
   const std::size_t kept = values.size() / every;
   for (std::size_t i = 0; i < kept; ++i) {
@@ -48,14 +48,13 @@ void profile_choice::apply(base::settings& s) const {
 }
 
 void add_profile_options(CLI::App& app, profile_choice& choice) {
-  app.add_flag("--profile", choice.on, "print where the time of the workers went, to standard error at the end");
-  app.add_option(
-         "--profile-json", choice.json,
-         "and write it as a JSON object; with several nodes one FILE each, with .0, .1, ... before its last dot")
+  app.add_flag("--profile", choice.on, "print a profile of the workers' time, on standard error at the end");
+  app.add_option("--profile-json", choice.json,
+                 "write it as a JSON object; with several nodes one FILE each, with .0, .1, ... before its last dot")
       ->type_name("FILE");
-  app.add_option("--profile-picture", choice.picture, "and as a drawing (SVG), named likewise")->type_name("FILE");
+  app.add_option("--profile-picture", choice.picture, "write it as a picture (SVG), named likewise")->type_name("FILE");
   app.add_option("--profile-serial", choice.serial_seconds,
-                 "what the same work takes without tasks: shows by how much tasks are slower than that (one node)")
+                 "time of the same work without tasks; shows the additional time with tasks (one node)")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
 }

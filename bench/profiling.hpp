@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// --profile and its companions: for commands that run as jobs they are settings of the job; for benchmarks that make
-// pools of their own the profiles of all measurements are put one behind the other, as if there had been one pool.
-// Who may call: the command's main thread; add() also whoever runs a pool for it. Shown by
+// --profile and related options. For commands that run as jobs they are settings of the job. For benchmarks with their
+// own pools the profiles of all measurements are concatenated, as if there had been one pool.
+// Who may call: the command's main thread; add() also the thread that runs a pool for it. Test:
 // tests/unit/bench/profiling_test.cpp.
 #pragma once
 
@@ -25,13 +25,13 @@ struct profile_choice {
   std::string picture;
   double serial_seconds = 0;
 
-  /// What was given goes before what environment and files say.
+  /// The given options override the environment and files.
   void apply(base::settings& s) const;
 };
 
 void add_profile_options(CLI::App& app, profile_choice& choice);
 
-/// `next` happened after `to`, on pools alike.
+/// Appends `next`, a later profile of a pool of the same size.
 void append(profile& to, const profile& next);
 
 class profile_collector {
@@ -42,7 +42,7 @@ public:
   bool on() const noexcept { return wish_.on; }
   profile_options options() const { return wish_.options(1); }
   void add(const profile& p);
-  /// Prints and writes it, if there is one.
+  /// Prints and writes the profile, if there is one.
   void finish() const;
 
 private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line on a terminal that says what a command is doing and how far it is; silent when standard error is no
-// terminal. The line is rewritten in place, at most ten times a second, and erased at the end.
-// Who may call: one thread, outside tasks and outside measured sections (it writes).
-// Shown by tests/unit/bench/progress_test.cpp.
+// A progress line on a terminal; silent if standard error is not a terminal. The line is rewritten in place, at most
+// ten times a second, and erased at the end.
+// Who may call: one thread, outside tasks and outside measured sections (it writes). Test:
+// tests/unit/bench/progress_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ public:
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
 
-  /// Says what is done now; `done` of `steps` are behind us.
+  /// Shows the current step; `done` of `steps` are complete.
   void show(std::size_t done, std::string_view what);
-  /// Erases the line, so that other output may follow.
+  /// Erases the line, so that other output can follow.
   void clear();
 
   static std::string line(std::size_t done, std::size_t steps, std::string_view what);

@@ -24,7 +24,7 @@ std::string plain(const parameter_value& value) {
   return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
 }
 
-// Four significant digits and no exponent for anything a benchmark measures.
+// Formats any measured value with four significant digits and without an exponent.
 std::string figure(double value) {
   if (!std::isfinite(value)) return "-";
   double size = std::fabs(value);
@@ -49,7 +49,7 @@ void require_writable(const std::string& path, std::string_view what) {
   if (path.empty() || path == "-") return;
   std::error_code none;
   const fs::file_status there = fs::status(path, none);
-  // A device or a pipe is not touched: whoever reads a pipe would take the attempt for the whole result.
+  // Does not open a device or a pipe: the reader of a pipe would take the attempt for the whole result.
   if (fs::exists(there) && !fs::is_regular_file(there) && !fs::is_directory(there)) return;
   if (!std::ofstream(path, std::ios::app)) refuse_path(path, what);
   if (!fs::exists(there)) fs::remove(path, none);
@@ -72,13 +72,13 @@ double metric::max() const {
 }
 
 void add_measuring_options(CLI::App& app, measuring_options& options) {
-  app.add_option("--repeat", options.repeat, "measure each value this often (medians are reported)")
+  app.add_option("--repeat", options.repeat, "number of measurements of each value (medians are reported)")
       ->capture_default_str()
       ->check(CLI::Range(1, 10000));
   app.add_option("--seconds", options.seconds, "length of one measurement")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 86400.0));
-  app.add_option("--json", options.json, "write the result as one JSON object; - is standard output")
+  app.add_option("--json", options.json, "write the result as one JSON object; -: standard output")
       ->type_name("FILE|-");
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a measuring command reports: parameters, metrics (name, unit, values; median, min, max) and checks. Every
-// benchmark and every kernel's subcommand uses it, so that all print alike and write the same JSON object.
-// Order of use: parameter()..., begin() prints them (and refuses a --json that cannot be written), record() and check()
-// while measuring, finish() prints the table, writes --json and returns the exit status: 0, or 1 when a check failed.
-// Metrics keep the order of first recording. With `--json -` standard output holds the object alone and the text goes
-// to standard error. Who may call: one thread, outside tasks. Throws shoal::error when the JSON file cannot be written.
-// Shown by tests/unit/bench/report_test.cpp.
+// The report of a measuring command: parameters, metrics (name, unit, values; median, min, max) and checks. All
+// benchmarks and kernels use it, so that tables and JSON objects have the same form.
+// Order of use: parameter()..., begin() prints them (and throws if the --json file cannot be written), record() and
+// check() while measuring, finish() prints the table, writes --json and returns the exit status: 0, or 1 if a check
+// failed.
+// Metrics keep the order of first recording. With `--json -` standard output contains only the object, and the text
+// goes to standard error.
+// Who may call: one thread, outside tasks. Throws shoal::error if the JSON file cannot be written. Test:
+// tests/unit/bench/report_test.cpp.
 #pragma once
 
 #include <concepts>
@@ -22,16 +24,16 @@ namespace shoal::bench {
 
 /// The options that every measuring command takes.
 struct measuring_options {
-  int repeat = 5;         // how often each value is measured
-  double seconds = 0.25;  // how long one measurement runs
+  int repeat = 5;         // number of measurements of each value
+  double seconds = 0.25;  // duration of one measurement
   std::string json;       // empty: none; "-": standard output
 };
 
-/// Refuses a path that cannot be written, before the work whose result (`what`) is to go there; empty and "-" are
-/// right. Leaves what lies there as it is. Throws shoal::error.
+/// Throws shoal::error if the file for the result `what` cannot be written; empty and "-" are valid. Does not change an
+/// existing file.
 void require_writable(const std::string& path, std::string_view what);
 
-/// Registers --repeat, --seconds and --json with the defaults found in `options`.
+/// Registers --repeat, --seconds and --json; `options` contains the defaults.
 void add_measuring_options(CLI::App& app, measuring_options& options);
 
 struct metric {
@@ -39,7 +41,7 @@ struct metric {
   std::string unit;
   std::vector<double> values;
 
-  double median() const;  // of an even number of values: the mean of the two in the middle; of none: NaN
+  double median() const;  // even number of values: the mean of the middle two; no values: NaN
   double min() const;
   double max() const;
 };
@@ -47,7 +49,7 @@ struct metric {
 struct check_result {
   std::string name;
   bool passed = true;
-  std::string text;  // what was compared; of a check made several times, the first failure's
+  std::string text;  // the compared values; of a repeated check, those of the first failure
 };
 
 using parameter_value = std::variant<bool, std::int64_t, double, std::string>;
@@ -56,7 +58,7 @@ class report {
 public:
   explicit report(std::string title, std::vector<std::string> command = process_arguments());
 
-  /// A name given again replaces its value.
+  /// A repeated name replaces its value.
   void parameter(std::string name, parameter_value value);
   /// Any number, truth value or text.
   template <class T>
@@ -70,7 +72,7 @@ public:
     }
   }
   void record(std::string_view name, std::string_view unit, double value);
-  /// A check made several times under one name holds only if it held each time.
+  /// A check that is repeated with the same name passes only if it passes each time.
   void check(std::string_view name, bool passed, std::string_view text);
 
   const metric* find_metric(std::string_view name) const;
@@ -85,7 +87,7 @@ public:
   std::string table_text() const;
   std::string json_text() const;
 
-  /// argv of this process as the kernel keeps it.
+  /// argv of this process, read from the kernel.
   static std::vector<std::string> process_arguments();
 
 private:

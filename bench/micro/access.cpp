@@ -37,7 +37,7 @@ const std::map<std::string, access_pattern> k_patterns{{"remote", access_pattern
                                                        {"hotspot", access_pattern::hotspot},
                                                        {"local", access_pattern::local}};
 
-// What the workers of a node have sent so far.
+// The totals that the workers of a node have sent so far.
 struct traffic_counts {
   std::uint64_t full = 0, old = 0, idle = 0, asked = 0, commands = 0, buffers_served = 0;
 
@@ -99,7 +99,7 @@ int measure(const access_options& o) {
   r.parameter("huge_pages_mb", table.memory().huge_bytes >> 20);
   r.begin(o.measuring);
 
-  // As many operations as fill the time.
+  // Chooses the number of operations that fills the time.
   table.reset(plan);
   plan.operations_per_task = std::max<std::uint64_t>((1 << 21) / o.bytes / plan.tasks_per_node, 1);
   table.run(plan);
@@ -123,7 +123,7 @@ int measure(const access_options& o) {
     r.record("flush_asked", "buffers", static_cast<double>(after.asked - before.asked));
   }
   const std::string wrong = table.check(plan);
-  r.check("result", wrong.empty(), wrong.empty() ? "the table holds what the operations must leave" : wrong);
+  r.check("result", wrong.empty(), wrong.empty() ? "the table holds the result of all operations" : wrong);
   return r.finish(o.measuring);
 }
 

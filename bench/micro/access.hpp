@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal bench access`: element operations on a global array, through everything that the runtime has between a task
-// and memory. Every run checks what it did, and fails if it is wrong. Who may call: the command's main thread.
+// `shoal bench access`: element operations on a global array, through the whole runtime. Every run verifies its result
+// and fails if it is wrong.
+// Who may call: the command's main thread.
 #pragma once
 
 #include "bench/subcommand.hpp"

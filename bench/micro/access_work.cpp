@@ -17,17 +17,18 @@ namespace {
 constexpr std::uint64_t k_hot_items = 64;
 constexpr std::uint64_t k_gather_batch = 1024;
 
-// Where operations go: an item is words_per_item words at a multiple of that. For each pattern a set of nodes, given by
-// its first and its number (a power of two is not needed: the range is cut by multiplication), and a mask for the item.
+// Chooses targets: an item is words_per_item words, aligned to that size. Each pattern is a range of nodes, given by
+// the first and their number (not necessarily a power of two: a multiplication maps to the range), and a mask for the
+// item.
 struct target_map {
   std::uint64_t first = 0;  // item
   std::uint64_t nodes = 1;
-  std::uint64_t own = ~std::uint64_t{0};  // items from here on are one node further: our own is left out
+  std::uint64_t own = ~std::uint64_t{0};  // items from here on belong to the next node: skips the own node
   std::uint64_t item_mask = 0;
   std::uint64_t items_per_node = 1;
   std::uint64_t words_per_item = 1;
 
-  // On the node that the task is on.
+  // On the node of the calling task.
   static target_map here(access_pattern pattern, std::uint64_t items_per_node, std::uint64_t words_per_item) {
     target_map m;
     m.item_mask = (pattern == access_pattern::hotspot ? k_hot_items : items_per_node) - 1;
@@ -51,7 +52,7 @@ struct target_map {
     return item * words_per_item;
   }
 
-  // The usual case of single words on one possible node, so that little is measured but the access.
+  // Single words on one possible node: the fast path, so that the measurement contains little but the access.
   bool is_one_node() const noexcept { return nodes == 1 && words_per_item == 1; }
   auto on_one_node() const noexcept {
     return [begin = first + (first >= own ? items_per_node : 0), mask = item_mask](std::uint64_t random) {
@@ -60,7 +61,7 @@ struct target_map {
   }
 };
 
-// What the word at `i` holds when the table is read, and what a put writes there.
+// The value of word `i` for reads, and the value that a put writes.
 constexpr std::uint64_t value_of(std::uint64_t i) noexcept { return i * 0x9e3779b97f4a7c15 + 1; }
 
 struct work {
@@ -75,14 +76,14 @@ struct work {
   splitmix64 random_for(std::uint64_t task) const noexcept { return splitmix64(mix64(seed) ^ mix64(~task)); }
   target_map targets() const { return target_map::here(pattern, items_per_node, words_per_item); }
 
-  // Copies what it needs: the compiler must assume that what the operations store may be this object.
+  // Copies its members: otherwise the compiler must assume that the operations modify this object.
   template <class Each>
   void each(std::uint64_t task, Each one) const {
     with_targets([random = random_for(task), one, n = operations](auto where) mutable {
       for (std::uint64_t left = n; left > 0; --left) one(where(random()));
     });
   }
-  // Passes a target_map, or the simple case of one.
+  // Passes a target_map, or its simple case.
   template <class Body>
   void with_targets(Body body) const {
     if (const target_map where = targets(); where.is_one_node())
@@ -268,8 +269,8 @@ std::string access_table::check(const access_plan& plan) {
           owners_of(words_), 0, words_.size(), std::uint64_t{0},
           [w = words_.ref()](std::uint64_t i) -> std::uint64_t { return w.get(i) != 0 ? 1 : 0; },
           [](std::uint64_t x, std::uint64_t y) { return x + y; });
-      if (wrong != 0) return fmt::format("{} elements hold what nobody put there", wrong);
-      if (set == 0) return "no element was ever put";
+      if (wrong != 0) return fmt::format("{} elements hold a value that was never put", wrong);
+      if (set == 0) return "no put changed an element";
       return {};
     }
   }

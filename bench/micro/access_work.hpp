@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `shoal bench access` measures: the tasks, what they do, and how the result is checked.
+// The work of `shoal bench access`: its tasks, their operations, and the check of the result.
 // Who may call: the main task. Switches tasks.
 #pragma once
 
@@ -23,25 +23,25 @@ struct access_plan {
   std::uint32_t bytes = 8;  // per operation; more than 8: put and get only
 };
 
-/// A table of 64-bit words spread over all nodes.
+/// A table of 64-bit words distributed over all nodes.
 class access_table {
 public:
   access_table(std::uint64_t bytes, std::uint32_t bytes_per_operation);
 
-  /// Runs the plan; the seconds it took.
+  /// Runs the plan; returns the time in seconds.
   double run(const access_plan& plan);
-  /// What is wrong with the result of the runs so far; empty if nothing.
+  /// Describes an error in the result of the runs so far; empty if there is none.
   std::string check(const access_plan& plan);
-  /// Brings the table to the state in which a plan's runs begin.
+  /// Restores the initial state of a plan's runs.
   void reset(const access_plan& plan);
 
   const memory_report& memory() const noexcept { return words_.memory(); }
 
 private:
-  std::uint64_t items_per_node_;  // a power of two: places that an operation may hit
+  std::uint64_t items_per_node_;  // a power of two: possible targets
   std::uint64_t words_per_item_;
   global_array<std::uint64_t> words_;
-  global_array<std::uint64_t> tally_;  // one per node: what its tasks have counted
+  global_array<std::uint64_t> tally_;  // one per node: the counts of its tasks
   std::uint64_t operations_ = 0;
   std::uint64_t seed_ = 1;
 };

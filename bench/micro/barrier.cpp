@@ -24,7 +24,7 @@ struct barrier_options {
   job_options job;
 };
 
-// What node 0 reports, and what went wrong on any node.
+// The results of node 0, and errors on any node.
 enum slot : std::uint64_t { k_barrier_ns, k_allreduce_ns, k_too_early, k_wrong_sums, k_slots };
 
 int run_barrier(const barrier_options& options) {
@@ -44,8 +44,8 @@ int run_barrier(const barrier_options& options) {
     const auto one = measure_barrier(rounds);
     result.record("barrier_us", "us", one.barrier_us);
     result.record("allreduce_us", "us", one.allreduce_us);
-    result.check("barrier_order", one.ordered, "no node left a barrier before all had come");
-    result.check("sums", one.summed, "every reduction gave the same right sum on every node");
+    result.check("barrier_order", one.ordered, "no node left a barrier before all nodes had entered");
+    result.check("sums", one.summed, "every reduction returned the same correct sum on every node");
   }
   line.clear();
   return result.finish(options.measuring);
@@ -59,7 +59,7 @@ barrier_result measure_barrier(std::uint64_t rounds) {
   spmd([rounds, out = results.ref(), came = arrivals.ref()](team& t) {
     const std::uint64_t me = t.rank();
     const std::uint64_t members = t.size();
-    // Is it a barrier? Each announces itself before, and sees all after.
+    // Tests the barrier: each node sets its flag before, and must see all flags after.
     constexpr std::uint64_t k_order_rounds = 20;
     for (std::uint64_t i = 1; i <= k_order_rounds; ++i) {
       came.add(0, 1);

@@ -65,15 +65,15 @@ int run_blocked(const blocked_options& options) {
 
 blocked_result measure_blocked(unsigned workers, std::uint64_t tasks, profile_collector* profiling) {
   blocked_result result;
-  malloc_trim(0);  // what an earlier repetition left in the allocator would be taken again without being counted
-  std::atomic<std::uint64_t> waiting{0};  // partners: the tasks, on all workers, and the main task
+  malloc_trim(0);  // otherwise memory cached by the allocator would be reused without being counted
+  std::atomic<std::uint64_t> waiting{0};  // partners: the tasks on all workers, and the main task
   std::atomic<std::uint64_t> woken{0};
   const auto body = [&] {
     const std::uint64_t before_bytes = resident_bytes();
     const std::uint64_t start_ns = base::now_ns();
     latch gate(1);
     task_group group;
-    // In portions, so that no more closures than tasks are about at any time, as in a program that reads its input.
+    // Spawns in portions, so that there are never more closures than tasks, as in a program that reads its input.
     constexpr std::uint64_t k_portion = 256;
     for (std::uint64_t begun = 0; begun < tasks;) {
       for (std::uint64_t i = 0; i < k_portion && begun < tasks; ++i, ++begun)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal bench blocked`: a great many tasks that all wait, then all wake: what a waiting task costs in memory and time.
-// bytes_per_task counts everything the process has in memory for them (stacks, descriptors, queues, closures): the
-// growth of resident memory from before the first is begun until all wait.
-// Who may call: the command's main thread. Guarantees: every task's wake-up is counted and checked.
-// Shown by tests/unit/bench/sched_test.cpp.
+// `shoal bench blocked`: very many tasks that all wait and then all wake: memory and time per waiting task.
+// bytes_per_task is the growth of resident memory (stacks, descriptors, queues, closures) from before the first task
+// begins until all wait.
+// Who may call: the command's main thread. Guarantees: counts and checks the wake-up of every task.
+// Test: tests/unit/bench/sched_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace shoal::bench {
 
 struct blocked_result {
   double bytes_per_task = 0;
-  double block_ns = 0;  // beginning a task and leaving it waiting
-  double wake_ns = 0;   // waking it and running it to its end
+  double block_ns = 0;  // time to begin a task until it waits
+  double wake_ns = 0;   // time to wake a task and run it to its end
   std::uint64_t waited = 0;
   std::uint64_t woken = 0;
 };

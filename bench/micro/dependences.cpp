@@ -16,8 +16,8 @@
 namespace shoal::bench {
 namespace {
 
-// How many paths lead to a tile from the first one; a tile that runs too early, or not at all, spoils all behind it.
-// The row and the column before the first are nought.
+// The number of paths from the first tile to each tile. If a tile runs too early or not at all, all later numbers are
+// wrong. The row and the column before the first are zero.
 class tiles {
 public:
   explicit tiles(unsigned side) : width_(side + 1), paths_(std::size_t{width_} * width_) {}
@@ -41,7 +41,7 @@ template <class Sweep>
 std::vector<double> timed(tiles& t, unsigned sweeps, bool& correct, const std::vector<std::uint64_t>& expected,
                           const Sweep& sweep) {
   std::vector<double> ns;
-  sweep();  // with empty caches and pools
+  sweep();  // first, with empty caches and pools
   for (unsigned i = 0; i < sweeps; ++i) {
     t.reset();
     const std::uint64_t start_ns = base::now_ns();
@@ -142,12 +142,10 @@ subcommand_body declare_dependences(CLI::App& app) {
   app.add_option("--side", options->side, "tiles in a row and in a column")
       ->check(CLI::Range(1U, 4096U))
       ->capture_default_str();
-  app.add_option("--sweeps", options->sweeps, "how often all tiles run in one measurement")
+  app.add_option("--sweeps", options->sweeps, "number of sweeps over all tiles in one measurement")
       ->check(CLI::Range(1U, 1'000'000U))
       ->capture_default_str();
-  app.add_option("--steal", options->steal, "whom workers steal from: a victim policy")
-      ->type_name("POLICY")
-      ->capture_default_str();
+  app.add_option("--steal", options->steal, "the victim policy of workers")->type_name("POLICY")->capture_default_str();
   return [options] { return run_dependences(*options); };
 }
 

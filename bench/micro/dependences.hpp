@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal bench dependences`: a wavefront of empty tiles, where each tile waits for the one above and the one to its
-// left: by a task_graph that is built once (`graph_ns_per_task`) and by a task_flow whose tasks declare what they read
-// and write (`flow_ns_per_task`, registration included).
-// Who may call: the command's main thread. Guarantees: every tile's number is checked.
-// Shown by tests/unit/bench/sched_test.cpp.
+// `shoal bench dependences`: a wavefront of empty tiles; each tile depends on the tile above and the tile to the left.
+// Measures a task_graph that is built once (`graph_ns_per_task`), and a task_flow whose tasks declare their accesses
+// (`flow_ns_per_task`, including the registration).
+// Who may call: the command's main thread. Guarantees: checks the number of every tile.
+// Test: tests/unit/bench/sched_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct dependence_result {
   bool correct = false;
 };
 
-/// `sweeps` times over `side` by `side` tiles.
+/// Runs `sweeps` sweeps over `side` by `side` tiles.
 dependence_result measure_wavefront(dependence_form form, unsigned workers, unsigned side, unsigned sweeps,
                                     const std::string& steal = "random");
 

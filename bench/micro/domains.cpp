@@ -33,12 +33,12 @@ struct domains_options {
   std::vector<unsigned> masks{0, 1, 7, 63, 511};
   std::vector<std::string> curves;  // empty: all
   unsigned window = 64;
-  std::string memory = "network";  // where the transport is ucx
+  std::string memory = "network";  // only for the transport ucx
   double mpi_seconds = 0.05;
   std::string picture;
 };
 
-// What is measured on a set-up, beside its name.
+// A measured value of a set-up, and its name.
 struct column {
   std::string name;
   std::string title;
@@ -140,7 +140,7 @@ void record(report& r, const std::string& column, const domains_value& v) {
   r.check("memory", v.correct, v.said);
 }
 
-// MPI with as many threads, and as many processes; the smallest and the largest size.
+// MPI with the same number of threads and of processes; the smallest and the largest size.
 std::vector<column> measure_mpi(report& r, const domains_options& o, const std::vector<mpi_program>& programs,
                                 const std::vector<std::uint32_t>& sizes, const std::function<void(std::string)>& tell) {
   std::vector<column> columns;
@@ -159,7 +159,7 @@ std::vector<column> measure_mpi(report& r, const domains_options& o, const std::
         else
           r.record("rate." + name, "Mops/s", v.mops);
         r.check("mpi", v.correct,
-                v.correct ? "messages of the MPI programs were the right ones"
+                v.correct ? "the messages of the MPI programs were correct"
                           : fmt::format("{} of {} was wrong or ended early", p.program, c.title));
       }
     }
@@ -210,7 +210,7 @@ void require_alone(const domains_options& o) {
     throw error(errc::invalid_argument, "shoal bench domains starts its jobs itself: run it without a launcher");
   const std::string plugin = o.transport == "ucx" ? "ucx" : "mpi";
   if (!net::has_plugin(plugin, net::plugin_folders({})))
-    net::load_plugin(plugin, net::plugin_folders({}));  // says what to install
+    net::load_plugin(plugin, net::plugin_folders({}));  // the error says what to install
   for (const unsigned d : o.domains)
     if (d == 0 || d > o.workers)
       throw error(errc::invalid_argument, fmt::format("--domains {}: from 1 to the {} workers", d, o.workers));
@@ -263,9 +263,10 @@ int run_domains(domains_options o) {
   std::string text = table(r, "medians", all_rows(o.bytes), columns_of(setups, false)) +
                      table(r, "all through domain 0", all_rows({8}), columns_of(setups, true));
   text += fmt::format(
-      "\nlatency: one at a time per worker, less is better; rate: all workers together, more is better. D = n: {} "
+      "\nlatency: one operation at a time per worker, less is better; rate: all workers together, more is better. D = "
+      "n: {} "
       "workers of one process share n domains; processes: one worker each. The last node is the target. "
-      "send: a message that is copied there and acknowledged; adds together share messages\n",
+      "send: a message that is copied there and acknowledged; adds are aggregated into messages\n",
       o.workers);
   std::vector<row> messages;
   for (const std::uint32_t b : sizes) messages.push_back({fmt::format("message.{}", b), "message " + size_text(b)});
@@ -275,7 +276,7 @@ int run_domains(domains_options o) {
   if (!setups.empty() && !one_sided)
     text += fmt::format("\ntransport {} has no one-sided operations: put and get are not measured\n", o.transport);
   if (beside && programs.empty())
-    text += "\nMPI is not beside it: bench/mpi was not built here (or no launcher mpirun is found)\n";
+    text += "\nMPI is not compared: bench/mpi was not built here (or there is no launcher mpirun)\n";
   std::fputs(text.c_str(), out);
   if (!o.picture.empty()) {
     std::ofstream file(o.picture);
@@ -294,28 +295,29 @@ subcommand_body declare_domains(CLI::App& app) {
   app.add_option("--transport", o->transport, "ucx or mpi")
       ->check(CLI::IsMember({"ucx", "mpi"}))
       ->capture_default_str();
-  app.add_option("-w,--workers", o->workers, "that work at the same time: threads of a process, or processes")
+  app.add_option("-w,--workers", o->workers, "number of concurrent threads or processes")
       ->check(CLI::Range(1U, 64U))
       ->capture_default_str();
-  app.add_option("--domains", o->domains, "how many the workers share (1 to workers)")->delimiter(',');
+  app.add_option("--domains", o->domains, "numbers of domains that the workers share (1 to workers)")->delimiter(',');
   app.add_option("--bytes", o->bytes, "sizes of put, get and send, multiples of 8 up to 8 MiB")
       ->delimiter(',')
       ->check(CLI::Range(8U, 8U << 20));
-  app.add_option("--masks", o->masks, "with all messages through domain 0: powers of two less 1")
+  app.add_option("--masks", o->masks, "poll masks with all messages through domain 0: powers of two less 1")
       ->delimiter(',')
       ->check(CLI::Range(0U, 65535U));
-  app.add_option("--window", o->window, "one-sided operations under way per worker")
+  app.add_option("--window", o->window, "one-sided operations in flight per worker")
       ->check(CLI::Range(1U, 65536U))
       ->capture_default_str();
-  app.add_option("--memory", o->memory,
-                 "network: UCX allocates the nodes' memory, for on one machine it reaches no other without the help of "
-                 "whoever owns it; node: memory as in other jobs")
+  app.add_option(
+         "--memory", o->memory,
+         "network: UCX allocates the nodes' memory; on one machine it cannot access other memory without the help of "
+         "the owner; node: memory as in other jobs")
       ->check(CLI::IsMember({"network", "node"}))
       ->capture_default_str();
   app.add_option("--curves", o->curves, "which (all): domains, processes, shared, masks, mpi")
       ->delimiter(',')
       ->check(CLI::IsMember({"domains", "processes", "shared", "masks", "mpi"}));
-  app.add_option("--picture", o->picture, "the curves as a drawing (SVG)")->type_name("FILE");
+  app.add_option("--picture", o->picture, "write the curves as a picture (SVG)")->type_name("FILE");
   return [o] { return run_domains(*o); };
 }
 

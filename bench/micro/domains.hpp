@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal bench domains`: what workers reach over a network library, against the number of domains they share, against
-// processes of one worker each, and against the mask by which messages are looked at when all come through one domain.
-// Each set-up is a job of its own (domains_jobs.cpp); what runs inside a job is domains_work.cpp.
-// Who may call: declare_domains() the command; measure_domains() a main task (it switches); the rest any thread.
-// Guarantees: what was put, got and added is compared afterwards. Source: SYSTEMS, Ibrahim and Yelick 2014.
-// Shown by tests/unit/bench/domains_test.cpp, tests/unit/tools/domains_test.cpp.
+// `shoal bench domains`: the rates and latencies of workers over a network library, for different numbers of shared
+// domains, for processes of one worker each, and for poll masks with all messages through one domain. Each set-up is a
+// separate job (domains_jobs.cpp); domains_work.cpp runs inside the job.
+// Who may call: declare_domains(): the command; measure_domains(): a main task (it switches); the rest: any thread.
+// Guarantees: verifies all words that were put, got and added. Source: SYSTEMS, Ibrahim and Yelick 2014.
+// Tests: tests/unit/bench/domains_test.cpp, tests/unit/tools/domains_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@
 namespace shoal::bench {
 
 enum class domains_op : std::uint8_t {
-  put,      // one-sided: the last node does nothing
+  put,      // one-sided: the last node is passive
   get,      // the same
-  send,     // a message of so many bytes that is executed there, which copies them, and acknowledged
-  add,      // a message that is executed there and acknowledged, one at a time
-  adds,     // many of them travel together
-  add_one,  // each travels by itself
+  send,     // a message of this size: its handler copies it and acknowledges
+  add,      // a message whose handler adds and acknowledges, one at a time
+  adds,     // many adds share a message
+  add_one,  // one message per add
 };
 std::string_view domains_op_name(domains_op op) noexcept;
-/// Whether it is measured with each size.
+/// Whether it is measured for each size.
 inline bool has_sizes(domains_op op) noexcept { return op <= domains_op::send; }
 
-/// What one job measures. The first `initiators` nodes work, all their workers at once, on the last node.
+/// The measurements of one job. All workers of the first `initiators` nodes operate on the last node at once.
 struct domains_plan {
   std::vector<domains_op> ops;
-  std::vector<std::uint32_t> bytes{8};  // of put, get and send
+  std::vector<std::uint32_t> bytes{8};  // sizes of put, get and send
   unsigned initiators = 1;
-  unsigned window = 64;  // one-sided operations under way per worker
+  unsigned window = 64;  // one-sided operations in flight per worker
   double seconds = 0.02;
   bool pinned = true;
 
@@ -45,19 +45,19 @@ struct domains_plan {
 struct domains_value {
   domains_op op = domains_op::put;
   std::uint32_t bytes = 8;
-  double latency_us = 0;  // one at a time per worker; 0: not measured
+  double latency_us = 0;  // one operation at a time per worker; 0: not measured
   double mops = 0;        // all workers together; 0: not measured
   bool correct = false;
-  std::string said;  // what was compared, or what was wrong
+  std::string said;  // the verified values, or the error
 
   std::string text() const;
   static domains_value parse(const std::string& text);
 };
 
-/// In a main task. `one_sided` is false where the transport has no such operations: they are left out.
+/// Called by a main task. Sets `one_sided` to false if the transport has no one-sided operations; these are skipped.
 std::vector<domains_value> measure_domains(const domains_plan& plan, bool& one_sided);
 
-/// The set-up of a job; one column of a table.
+/// The set-up of a job: one column of a table.
 struct domains_setup {
   enum class kind : std::uint8_t { threads, processes, shared, mask } what = kind::threads;
   unsigned count = 1;  // domains, processes, or the mask
@@ -71,11 +71,10 @@ struct domains_outcome {
   std::vector<domains_value> values;
   bool one_sided = false;
 };
-/// Starts the job and waits for it. Throws where it fails.
-/// `network_memory`: UCX allocates what it reaches.
+/// Starts the job and waits for it. Throws if it fails. `network_memory`: UCX allocates the target memory.
 domains_outcome run_domains_job(const domains_setup& setup, const domains_plan& plan, const std::string& transport,
                                 bool network_memory);
-/// If this process is part of such a job: does its part, and gives the exit status; else -1.
+/// If this process belongs to such a job: executes its part and returns the exit status; else returns -1.
 int serve_domains_job();
 
 /// A program of bench/mpi that was built beside this command.
@@ -87,10 +86,10 @@ struct mpi_value {
   bool correct = false;
   double latency_us = 0, mops = 0;
 };
-/// `pairs` pairs of partners: threads of two processes, or as many pairs of processes of one thread.
+/// Runs `pairs` pairs of partners: threads of two processes, or pairs of processes with one thread each.
 mpi_value run_mpi_program(const mpi_program& p, unsigned pairs, bool threads, std::uint32_t bytes, double seconds);
 
-/// One line of a panel of the picture: values at labelled places from left to right; 0: none there.
+/// A curve in a panel of the picture: values at labelled positions from left to right; 0: no value.
 struct domains_curve {
   std::string name;
   std::vector<double> values;
@@ -100,7 +99,7 @@ struct domains_panel {
   std::vector<std::string> places;
   std::vector<domains_curve> curves;
 };
-/// As SVG: two panels in a row, with logarithmic scales.
+/// SVG: two panels in a row, with logarithmic scales.
 std::string domains_picture(const std::vector<domains_panel>& panels, std::string_view title);
 
 subcommand_body declare_domains(CLI::App& app);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the jobs of `shoal bench domains`, each of processes of its own: this command again, told by its environment
-// what to do. Also the MPI programs that stand beside them.
+// Starts the jobs of `shoal bench domains`, each with its own processes: this command again, controlled by its
+// environment. Also starts the MPI programs for comparison.
 #include <fmt/format.h>
 
 #include <array>
@@ -28,7 +28,7 @@ constexpr const char* k_plan_variable = "SHOAL_DOMAINS_PLAN";
 constexpr const char* k_answer_variable = "SHOAL_DOMAINS_ANSWER";
 constexpr const char* k_last_line = "end";
 
-// A file without a name, for what a child has to say.
+// A file without a name, for the result of a child process.
 class answer_file {
 public:
   answer_file() : memory_(machine::segment::create("shoal-bench-answer", std::size_t{1} << 16)) {}
@@ -47,7 +47,7 @@ private:
   machine::segment memory_;
 };
 
-// What makes launchers of MPI take more processes than there are processors, and leave placing them to us.
+// Allows MPI launchers to start more processes than there are processors, without binding them.
 void allow_all(std::vector<std::string>& environment) {
   for (const char* one : {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                           "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_hwloc_base_binding_policy=none"})
@@ -87,7 +87,7 @@ std::vector<std::string> environment_of(const domains_setup& s, const std::strin
           set("DOMAINS", s.what == kind::threads ? s.count
                          : processes             ? 1
                                                  : s.workers),
-          set("ONE_SIDED", "1G"),  // what is sent goes by messages
+          set("ONE_SIDED", "1G"),  // larger than every message, so that send uses messages
           set("MESSAGES", s.what == kind::mask ? "domain_0" : "own"),
           set("POLL_MASK", s.what == kind::mask ? s.count : 0),
           set("SHARED_CONTEXT", s.what == kind::shared ? "on" : "off")};

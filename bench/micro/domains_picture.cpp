@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `shoal bench domains` found, as SVG: panels with places from left to right and a logarithmic scale upwards.
+// The results of `shoal bench domains` as SVG: panels with positions from left to right and a logarithmic scale.
 #include <algorithm>
 #include <array>
 #include <cmath>

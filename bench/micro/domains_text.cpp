@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a plan reaches the processes of its job, and how its values come back: words of text.
+// Converts the plan of a job and its values to text and back.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 6> k_names = {"put", "get", "send", "add", "adds", "add_one"};
 
 [[noreturn]] void refuse(std::string_view what) {
-  throw error(errc::invalid_argument, fmt::format("'{}' is nothing that a job of shoal bench domains is told", what));
+  throw error(errc::invalid_argument, fmt::format("'{}' is not a parameter of a job of shoal bench domains", what));
 }
 
 template <class T>

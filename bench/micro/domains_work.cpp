@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside a job of `shoal bench domains`: one task for each worker of the initiating nodes, all of which begin at the
-// same moment of the machine's clock.
+// The work inside a job of `shoal bench domains`: one task per worker of the initiating nodes. All tasks begin at the
+// same time of the machine's clock.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,16 +26,17 @@
 namespace shoal::bench {
 namespace {
 
-constexpr std::uint64_t k_area_bytes = std::uint64_t{8} << 20;  // of an initiator, on its own node and on the target
-constexpr std::uint64_t k_begin_after_ns = 3'000'000;           // for all nodes to have heard of it
-constexpr unsigned k_patience = 256;  // looks in vain before another thread, or the target, gets the processor
+constexpr std::uint64_t k_area_bytes = std::uint64_t{8}
+                                       << 20;          // area of an initiator, on its own node and on the target
+constexpr std::uint64_t k_begin_after_ns = 3'000'000;  // time until all nodes know the begin
+constexpr unsigned k_patience = 256;  // unsuccessful polls before the thread yields to another thread or the target
 constexpr std::uint64_t k_added_elements = 1024;
 
 constexpr std::uint64_t value_of(std::uint64_t seed, std::uint64_t i) noexcept {
   return (i + 1) * 0x9e3779b97f4a7c15 ^ seed * 0xbf58476d1ce4e5b9;
 }
 
-// One measurement; travels to the nodes.
+// One measurement; sent to the nodes.
 struct domain_task {
   array_ref<std::uint64_t> words;
   std::uint64_t begin_ns = 0;
@@ -58,7 +59,7 @@ struct domain_task {
 
 struct tally {
   std::uint64_t operations = 0;
-  std::uint64_t busy_ns = 0;  // of all initiators
+  std::uint64_t busy_ns = 0;  // sum over all initiators
   std::uint64_t first_ns = ~std::uint64_t{0};
   std::uint64_t last_ns = 0;
   std::uint64_t wrong = 0;
@@ -83,7 +84,7 @@ std::uint64_t* own_words(const domain_task& m) { return m.words.local().data(); 
 
 // ---- one initiator
 
-// `window` operations under way; the next begins when the oldest is complete.
+// Keeps `window` operations in flight; starts the next when the oldest is complete.
 void copy_one_sided(const domain_task& m, std::uint64_t first_word, tally& t) {
   net::domain& through = domain_here();
   auto* const mine = reinterpret_cast<std::byte*>(own_words(m) + first_word);
@@ -112,7 +113,7 @@ void copy_one_sided(const domain_task& m, std::uint64_t first_word, tally& t) {
     while (ended < begun && done[ended % m.window].load(std::memory_order_acquire)) ++ended;
     if (ended != before) {
       in_vain = 0;
-      more = more && (begun < m.window || base::now_ns() < until_ns);  // each place at least once
+      more = more && (begun < m.window || base::now_ns() < until_ns);  // uses each position at least once
     } else if (++in_vain == k_patience) {
       machine::yield_processor();
       in_vain = 0;
@@ -179,14 +180,14 @@ tally initiate(const domain_task& m, std::uint64_t initiator) {
 
 // ---- all initiators
 
-// Placed: nobody steals it, so that each worker has one.
+// Placed tasks are not stolen, so each worker runs one.
 struct initiator_task final : sched::placed_task {
   const std::function<void(unsigned)>* body = nullptr;
   unsigned worker = 0;
   latch* ended = nullptr;
 };
 
-// body(0), body(1), ... each on its worker of this node; waits for them.
+// Runs body(0), body(1), ... on the workers of this node and waits for them.
 void on_all_workers(const std::function<void(unsigned)>& body) {
   sched::pool& pool = sched::this_worker()->owner();
   latch ended(static_cast<std::ptrdiff_t>(pool.size()));
@@ -208,7 +209,7 @@ void on_all_workers(const std::function<void(unsigned)>& body) {
 
 std::uint64_t number_here(unsigned worker) noexcept { return std::uint64_t{node_id()} * worker_count() + worker; }
 
-// Threads and processes alike: an initiator has a processor of its own as long as there are such.
+// Threads and processes alike: each initiator has its own processor while there are enough.
 void pin_workers_here() {
   const auto processors = machine::topology::discover().processors();
   const std::vector<machine::processor> all(processors.begin(), processors.end());
@@ -223,14 +224,14 @@ tally initiate_here(const domain_task& m) {
   return all;
 }
 
-// What an initiator's areas hold before: here and on the target the same words, or none.
+// The initial contents of an initiator's areas: equal words here and on the target, or zeros.
 void prepare_here(const domain_task& m, std::uint64_t initiators, bool filled) {
   for (std::uint64_t k = 0; k < initiators; ++k)
     for (std::uint64_t i = 0; i < m.words_used(); ++i)
       own_words(m)[m.first_word(k) + i] = filled ? value_of(m.seed, m.first_word(k) + i) : 0;
 }
 
-// On the target: the sum of what was added, or how many words are not what was put.
+// On the target: the sum of the additions, or the number of wrong words.
 std::uint64_t read_target(const domain_task& m, std::uint64_t initiators) {
   std::uint64_t answer = 0;
   for (std::uint64_t k = 0; k < initiators; ++k)
@@ -266,11 +267,11 @@ domain_sample measure_once(domain_task m, unsigned initiating_nodes) {
   if (r.sum.refused)
     r.wrong = "the network library refused an operation";
   else if (m.op == domains_op::get && r.sum.wrong != 0)
-    r.wrong = fmt::format("{} words that were got are not those there", r.sum.wrong);
+    r.wrong = fmt::format("{} words that were got differ from those on the target", r.sum.wrong);
   else if (put && found != 0)
-    r.wrong = fmt::format("{} words there are not what was put", found);
+    r.wrong = fmt::format("{} words on the target differ from those that were put", found);
   else if (!m.is_one_sided() && !put && found != r.sum.operations)
-    r.wrong = fmt::format("{} additions of one left a sum of {}", r.sum.operations, found);
+    r.wrong = fmt::format("{} additions of one resulted in a sum of {}", r.sum.operations, found);
   return r;
 }
 
@@ -293,7 +294,8 @@ std::vector<domains_value> measure_domains(const domains_plan& plan, bool& one_s
     m.op = op;
     if (m.is_one_sided() && !one_sided) continue;
     for (const std::uint32_t bytes : has_sizes(op) ? plan.bytes : std::vector<std::uint32_t>{8}) {
-      domains_value v{.op = op, .bytes = bytes, .correct = true, .said = "memory held what was put, got and added"};
+      domains_value v{
+          .op = op, .bytes = bytes, .correct = true, .said = "memory contains the words that were put, got and added"};
       m.bytes = bytes;
       const auto once = [&](unsigned window) {
         m.window = window;

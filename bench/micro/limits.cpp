@@ -29,7 +29,7 @@ struct limits_options {
   std::vector<std::string> only;
 };
 
-// One line of the table to come.
+// One line of the table.
 struct measurement {
   std::string name;
   const char* unit;
@@ -91,10 +91,10 @@ int run_limits(limits_options& options) {
   std::vector<measurement> all = all_measurements(small.all(), huge.all(), copy.all(), options.loop);
   std::erase_if(all, [&](const measurement& one) { return !wanted(options.only, one.name); });
   if (all.empty()) {
-    throw error(errc::invalid_argument, "no measurement is named so; leave out --only to see the names of all");
+    throw error(errc::invalid_argument, "no measurement has such a name; omit --only to see all names");
   }
 
-  report result("shoal bench limits: what this machine allows, by plain loops without the runtime");
+  report result("shoal bench limits: limits of this machine, by plain loops without the runtime");
   result.parameter("table_mb", options.table_mb);
   result.parameter("table_2m_pages_mb", huge.memory().huge_bytes() >> 20);
   result.parameter("threads_all", options.loop.where.all.count());
@@ -106,7 +106,7 @@ int run_limits(limits_options& options) {
   result.parameter("tasks", options.loop.tasks);
   result.begin(options.measuring);
 
-  // Repetitions are the outer loop, so that a disturbance of the machine spreads over all figures.
+  // Repetitions are the outer loop, so that a disturbance of the machine affects all metrics.
   progress line(all.size() * static_cast<std::size_t>(options.measuring.repeat));
   std::size_t done = 0;
   for (int round = 0; round < options.measuring.repeat; ++round) {
@@ -144,7 +144,7 @@ subcommand_body declare_limits(CLI::App& app) {
   app.add_option("--tasks", options->loop.tasks, "tasks per node of the blocking loop")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--only", options->only, "measure only what has one of these in its name")->delimiter(',');
+  app.add_option("--only", options->only, "measure only loops with one of these in the name")->delimiter(',');
   return [options] { return run_limits(*options); };
 }
 

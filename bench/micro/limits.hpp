@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal bench limits`: what memory and cores allow here, by plain loops without the runtime; the yardstick for the
-// other benchmarks. The loops are in limits/. Who may call: the command's main thread.
-// Shown by tests/unit/bench/limits_test.cpp.
+// `shoal bench limits`: the limits of memory and cores, by plain loops without the runtime; the reference for the other
+// benchmarks. The loops are in limits/.
+// Who may call: the command's main thread. Test: tests/unit/bench/limits_test.cpp.
 #pragma once
 
 #include "bench/subcommand.hpp"

@@ -91,7 +91,7 @@ std::vector<measured> all_of(const locks_options& options) {
 int run_locks(const locks_options& options) {
   lock_load load = options.load;
   load.wait = parse_wait_kind(options.wait);
-  load.seconds = options.measuring.seconds / 2;  // with the meter, and without
+  load.seconds = options.measuring.seconds / 2;  // measured twice: with the meter, and without
   for (const std::string& kind : options.kinds)
     if (kind != "bare") make_lock(kind);
   require_writable(options.picture, "the picture");
@@ -101,7 +101,7 @@ int run_locks(const locks_options& options) {
       load.pus.push_back(p.pu);
       if (options.load.packages.empty()) load.packages.push_back(p.package);
     }
-  report result("shoal bench locks: threads that take one lock again and again");
+  report result("shoal bench locks: threads that acquire one lock repeatedly");
   result.parameter("wait", options.wait);
   result.parameter("threads", fmt::format("{}", fmt::join(options.threads, ",")));
   result.parameter("processors", machine.usable_processors());
@@ -109,11 +109,11 @@ int run_locks(const locks_options& options) {
   result.parameter("inside", load.inside);
   result.parameter("outside", load.outside);
   result.parameter("low", load.low);
-  result.parameter("bound", load.bound ? std::to_string(*load.bound) : "of each kind");
+  result.parameter("bound", load.bound ? std::to_string(*load.bound) : "for each kind");
   result.parameter("packages", fmt::format("{}", fmt::join(load.packages, ",")));
   result.begin(options.measuring);
   const auto all = all_of(options);
-  // With several numbers of threads the names say which.
+  // With several numbers of threads, the metric names contain the number.
   const auto name = [&](const measured& m) {
     return options.threads.size() > 1 ? fmt::format("{}.{}", m.kind, m.threads) : m.kind;
   };
@@ -125,7 +125,7 @@ int run_locks(const locks_options& options) {
       load.threads = m.threads;
       const lock_result r = measure_lock(m.kind, load);
       record(result, name(m), r);
-      result.check("excludes", r.correct, r.correct ? "what each lock guards was counted right" : name(m));
+      result.check("excludes", r.correct, r.correct ? "the data guarded by each lock is correct" : name(m));
     }
   line.clear();
   std::vector<lock_row> rows;
@@ -146,27 +146,28 @@ int run_locks(const locks_options& options) {
 subcommand_body declare_locks(CLI::App& app) {
   auto options = std::make_shared<locks_options>();
   add_measuring_options(app, options->measuring);
-  app.add_option("--threads", options->threads, "how many threads; several numbers are measured in turn")
+  app.add_option("--threads", options->threads, "number of threads; several numbers are measured in turn")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024));
-  app.add_option("--wait", options->wait, fmt::format("how they wait: {}", fmt::join(wait_kinds(), ", ")))
+  app.add_option("--wait", options->wait, fmt::format("wait policy: {}", fmt::join(wait_kinds(), ", ")))
       ->capture_default_str();
-  app.add_option("--kinds", options->kinds, fmt::format("which locks (all): {}", fmt::join(lock_kinds(), ", ")))
+  app.add_option("--kinds", options->kinds, fmt::format("kinds of locks (all): {}", fmt::join(lock_kinds(), ", ")))
       ->delimiter(',');
-  app.add_option("--inside", options->load.inside, "cache lines written with the lock held")
+  app.add_option("--inside", options->load.inside, "cache lines written while the lock is held")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
-  app.add_option("--outside", options->load.outside, "turns of a pausing loop between two acquisitions")
+  app.add_option("--outside", options->load.outside, "iterations of a pausing loop between two acquisitions")
       ->capture_default_str();
-  app.add_option("--low", options->load.low, "so many threads are of the low class")->capture_default_str();
+  app.add_option("--low", options->load.low, "number of threads of the low-priority class")->capture_default_str();
   app.add_option("--bound", options->load.bound,
-                 "how often a waiter may be passed: bounded (512), hierarchical, message (64)");
+                 "how often a waiter may be bypassed: bounded (512), hierarchical, message (64)");
   app.add_option("--packages", options->load.packages,
-                 "the package of each thread, repeated if shorter, as in 0,0,1,1 (the machine's)")
+                 "the package of each thread, repeated if shorter, as in 0,0,1,1 (default: the machine's)")
       ->delimiter(',')
       ->check(CLI::Range(0, 1023));
-  app.add_flag("--unpinned", options->unpinned, "threads may move; else they take the processors in turn");
-  app.add_option("--picture", options->picture, "rates, waiting times and biases as a drawing (SVG)")
+  app.add_flag("--unpinned", options->unpinned,
+               "threads may move; otherwise they are pinned to the processors in turn");
+  app.add_option("--picture", options->picture, "write rates, waiting times and biases as a picture (SVG)")
       ->type_name("FILE");
   return [options] { return run_locks(*options); };
 }

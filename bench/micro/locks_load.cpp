@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of `shoal bench locks`, for each kind and way of waiting compiled on its own: no virtual call is
+// The threads of `shoal bench locks`, compiled separately for each kind and wait policy, so that no virtual call is
 // measured.
 #include <fmt/format.h>
 
@@ -21,9 +21,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t k_patience_ns = 500'000'000;  // for all threads to have had the lock once
+constexpr std::uint64_t k_patience_ns = 500'000'000;  // time limit until all threads have acquired the lock once
 
-// What an uncontended lock cannot be faster than.
+// A lower bound for the cost of an uncontended lock.
 class bare_lock {
 public:
   void lock(unsigned) {
@@ -35,7 +35,7 @@ private:
   std::atomic<std::uint32_t> held_{0};
 };
 
-// Which package this thread plays; a hierarchical lock asks.
+// The package that this thread simulates, for hierarchical locks.
 thread_local unsigned t_package = 0;
 
 struct alignas(64) guarded_line {
@@ -43,7 +43,7 @@ struct alignas(64) guarded_line {
 };
 
 struct alignas(64) seat {
-  std::atomic<std::uint64_t> acquisitions{0};  // partner: whoever samples; orders nothing
+  std::atomic<std::uint64_t> acquisitions{0};  // partner: the sampling thread; orders nothing
 };
 
 struct one_run {
@@ -86,12 +86,12 @@ one_run run(const lock_load& load, const std::vector<unsigned>& packages, const 
     stop.store(true, std::memory_order_relaxed);
     all_here.count_down(static_cast<std::ptrdiff_t>(load.threads - threads.size()) + 1);
     for (std::thread& t : threads) t.join();
-    throw error(errc::system, fmt::format("thread {} of {} was refused: {}; ask for fewer with --threads",
+    throw error(errc::system, fmt::format("thread {} of {} could not be started: {}; use fewer with --threads",
                                           threads.size() + 1, load.threads, e.code().message()));
   }
   all_here.arrive_and_wait();
-  // A thread that is there before the others does in that time what takes them all a thousand times as long. But a
-  // class that starves never gets there.
+  // Counting starts when all threads have acquired the lock once, because a thread that starts early would distort the
+  // rate. A class that starves never acquires it, so there is a time limit.
   const std::uint64_t patience_ns = base::now_ns() + k_patience_ns;
   for (const seat& s : seats)
     while (s.acquisitions.load(std::memory_order_relaxed) == 0 && base::now_ns() < patience_ns)
@@ -156,7 +156,7 @@ lock_result measure_waiting(std::string_view kind, const lock_load& load) {
                                             load.bound.value_or(hierarchical_lock<wait>::k_bound));
   if (kind == "bounded") return measure<bounded_lock<wait>>(load, load.bound.value_or(bounded_lock<wait>::k_bound));
   if (kind == "message") return measure<message_lock<wait>>(load, load.bound.value_or(message_lock<wait>::k_bound));
-  make_lock(kind);  // says which there are
+  make_lock(kind);  // the error lists the kinds
   throw error(errc::internal, fmt::format("the benchmark does not know locks of kind '{}'", kind));
 }
 

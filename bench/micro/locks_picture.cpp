@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `shoal bench locks` found, as SVG: a row for each kind, three columns with logarithmic scales.
+// The results of `shoal bench locks` as SVG: a row for each kind, three columns with logarithmic scales.
 #include <algorithm>
 #include <cmath>
 #include <functional>

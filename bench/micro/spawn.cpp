@@ -104,10 +104,8 @@ subcommand_body declare_spawn(CLI::App& app) {
   app.add_option("-w,--workers", options->workers, "worker threads; default: one per processor")
       ->check(CLI::Range(1U, 1024U))
       ->type_name("W");
-  app.add_option("--n", options->n, "which Fibonacci number")->check(CLI::Range(2U, 45U))->capture_default_str();
-  app.add_option("--steal", options->steal, "whom workers steal from: a victim policy")
-      ->type_name("POLICY")
-      ->capture_default_str();
+  app.add_option("--n", options->n, "index of the Fibonacci number")->check(CLI::Range(2U, 45U))->capture_default_str();
+  app.add_option("--steal", options->steal, "the victim policy of workers")->type_name("POLICY")->capture_default_str();
   add_profile_options(app, options->profile);
   return [options] { return run_spawn(*options); };
 }

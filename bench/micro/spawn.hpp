@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal bench spawn`: Fibonacci numbers by tasks, without a cut-off: nothing but spawning and joining. In two forms:
-// parallel_invoke (`ns_per_spawn`) and a task_group with one child (`group_ns_per_spawn`).
-// Who may call: the command's main thread. Guarantees: the number and the count of spawns are checked.
-// Shown by tests/unit/bench/sched_test.cpp.
+// `shoal bench spawn`: Fibonacci numbers by tasks, without a cut-off: only spawning and joining. Two forms:
+// parallel_invoke (`ns_per_spawn`), and a task_group with one child (`group_ns_per_spawn`).
+// Who may call: the command's main thread. Guarantees: checks the result and the number of spawns. Test:
+// tests/unit/bench/sched_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ yield_result measure_yield(unsigned tasks, std::uint64_t rounds, profile_collect
   std::vector<std::uint64_t> turns(tasks);
   std::uint64_t elapsed_ns = 0;
   const auto body = [&] {
-    // All tasks are begun and wait at the gate before the clock starts, so that only turns are timed.
+    // All tasks begin and wait at the latch before the clock starts, so only switches are timed.
     latch gate(1);
     std::atomic<std::size_t> arrived{0};  // all on one worker; partners: the tasks
     task_group group;
@@ -52,7 +52,7 @@ namespace {
 
 constexpr unsigned k_many = 1000;
 
-// A number of rounds that takes about as long as asked.
+// A number of rounds that takes approximately the requested time.
 std::uint64_t rounds_for(unsigned tasks, double seconds) {
   constexpr std::uint64_t k_trial_yields = 200'000;
   const std::uint64_t trial = std::max<std::uint64_t>(k_trial_yields / tasks, 1);

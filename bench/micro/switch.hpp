@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal bench switch`: what a yield through the scheduler costs between two and between many tasks of one worker, and
-// Boost.Context's bare switch beside it, alternately in one sitting.
-// Who may call: the command's main thread. Guarantees: every task's turns are counted and checked.
-// Shown by tests/unit/bench/sched_test.cpp.
+// `shoal bench switch`: the cost of a yield through the scheduler, with two and with many tasks of one worker, and for
+// comparison Boost.Context's bare switch, measured alternately.
+// Who may call: the command's main thread. Guarantees: counts and checks the turns of every task. Test:
+// tests/unit/bench/sched_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct yield_result {
   bool correct = false;  // every task had all its turns
 };
 
-/// `tasks` tasks of one worker that yield `rounds` times each.
+/// Runs `tasks` tasks on one worker; each yields `rounds` times.
 yield_result measure_yield(unsigned tasks, std::uint64_t rounds, profile_collector* profiling = nullptr);
 
 subcommand_body declare_switch(CLI::App& app);

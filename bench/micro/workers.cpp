@@ -20,8 +20,8 @@ worker_counts run_on_workers(unsigned workers, const std::function<void()>& main
   if (place.pin) options.where = place.where;
   options.steal = sched::find_steal_policy(steal);
   sched::pool pool(options);
-  // On a thread of its own: worker 0's thread stays pinned, and the caller's must not, or the next call would find one
-  // processor only.
+  // Uses a separate thread: the thread of worker 0 stays pinned. If the caller's thread were pinned, the next call
+  // would find only one processor.
   std::exception_ptr thrown;
   std::thread([&] {
     try {

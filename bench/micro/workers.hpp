@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers without a job: the scheduler alone, for benchmarks of tasks within one process.
-// Who may call: one thread outside the runtime. Guarantees: workers are pinned as a node's would be;
-// returns when the main task has ended, and rethrows what it throws. Shown by tests/unit/bench/sched_test.cpp.
+// Workers without a job: the scheduler only, for benchmarks of tasks within one process.
+// Who may call: one thread outside the runtime. Guarantees: workers are pinned as those of a node; the call returns when
+// the main task has ended, and rethrows its exception. Test: tests/unit/bench/sched_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct worker_counts {
   std::uint64_t waits = 0;
 };
 
-/// How many workers a node alone on this machine would have.
+/// The default number of workers of a single node on this machine.
 unsigned default_workers();
 
-/// Runs `main_task` on `workers` workers; what they counted, together. `steal` names a victim policy.
+/// Runs `main_task` on `workers` workers and returns the sum of their counters. `steal` names a victim policy.
 worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task,
                              const std::string& steal = "random", profile_collector* profiling = nullptr);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.Fiber on several threads, set up as its documentation does it: every thread runs the scheduling algorithm
-// work_stealing, the calling one included. One per process: the algorithm keeps its threads in static variables.
-// Who may call: main(), which is a fiber too from then on and goes on as the first of the threads.
+// Boost.Fiber on several threads, set up as in its documentation: every thread, including the caller, uses the
+// scheduling algorithm work_stealing. One per process: the algorithm keeps its threads in static variables.
+// Who may call: main(), which then runs as a fiber on the first of the threads.
 #pragma once
 
 #include <boost/fiber/algo/work_stealing.hpp>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every program of bench/problems shares: its options, the repetitions, and the JSON object that bench/compare
-// reads. It knows no runtime: a program starts its own, and calls run() from within.
+// Common code of all programs in bench/problems: options, repetitions, and the JSON object that bench/compare reads. It
+// does not depend on a runtime: a program starts its own runtime and calls run() inside it.
 //   int main(int argc, char** argv) {
 //     problems::measurement<problems::fib::problem> m(argc, argv);
 //     ... start the runtime with m.workers() workers, and inside it:
 //     m.run([](const problems::fib::problem& p) { return fib(p.n); });
 //     return m.finish();
 //   }
-// One warm-up, then the timed repetitions; every result is verified, outside the time. What a problem must have stands
-// at `problem_kernel`. Who may call: one thread or task. finish() gives 0, or 1 when a result was wrong or none came.
+// One warm-up, then timed repetitions; every result is verified outside the timed part. `problem_kernel` lists the
+// members of a problem. Who may call: one thread or task. finish() returns 0, or 1 if a result was wrong or missing.
 #pragma once
 
 #include <charconv>
@@ -34,33 +34,33 @@
 
 namespace problems {
 
-/// A problem whose tasks can be made longer says by how much by default: P(size, grain), --grain.
+/// A problem with tasks of adjustable length declares a default grain: P(size, grain), --grain.
 template <class P>
 concept grained = requires {
   { P::k_grain } -> std::convertible_to<std::uint64_t>;
   P(std::uint64_t{}, std::uint64_t{});
 };
 
-/// A problem that comes in several kinds names them, the first being the default: P(size, which), --variant NAME.
+/// A problem with variants lists their names, the default first: P(size, which), --variant NAME.
 template <class P>
 concept varied = requires {
   { P::k_variants[0] } -> std::convertible_to<std::string_view>;
   P(std::uint64_t{}, std::size_t{});
 };
 
-/// A problem: made from a size (throws what std::exception says of a bad one), its result verified, its work counted.
+/// A problem: constructed from a size (throws std::exception for an invalid one), verifies its result, counts its work.
 template <class P>
 concept problem_kernel = requires(P& p, const typename P::result& r) {
   { P::k_name } -> std::convertible_to<std::string_view>;
-  { P::k_work_unit } -> std::convertible_to<std::string_view>;  // what work() counts, in the singular
+  { P::k_work_unit } -> std::convertible_to<std::string_view>;  // the unit of work(), in the singular
   { P::k_size } -> std::convertible_to<std::uint64_t>;          // the default
-  { P::k_test_size } -> std::convertible_to<std::uint64_t>;     // for tests: well under a second, serially
+  { P::k_test_size } -> std::convertible_to<std::uint64_t>;     // for tests: much less than a second, serially
   requires grained<P> || varied<P> || std::constructible_from<P, std::uint64_t>;
   { p.valid(r) } -> std::same_as<bool>;
   { p.work(r) } -> std::convertible_to<std::uint64_t>;
 };
 
-/// What runs before each repetition, outside the time, if the problem has it.
+/// Optional: runs before each repetition, outside the timed part.
 template <class P>
 concept prepared = requires(P& p) {
   p.prepare();
@@ -72,7 +72,7 @@ struct options {
   std::uint64_t grain = 0;
   std::size_t variant = 0;
   unsigned repeat = 5;
-  double seconds = 0;  // no further repetition begins after so long; 0: no limit
+  double seconds = 0;  // no further repetition begins after this time; 0: no limit
   bool json = false;
 };
 
@@ -85,9 +85,9 @@ template <class T>
 T number(std::string_view option, const char* text) {
   T value{};
   const char* const end = text == nullptr ? nullptr : text + std::strlen(text);
-  if (text == nullptr || *text == '\0') refuse(std::string(option) + " wants a number after it");
+  if (text == nullptr || *text == '\0') refuse(std::string(option) + " needs a number");
   const auto [stop, error] = std::from_chars(text, end, value);
-  if (error != std::errc{} || stop != end) refuse(std::string(option) + " wants a number, not '" + text + "'");
+  if (error != std::errc{} || stop != end) refuse(std::string(option) + " needs a number, not '" + text + "'");
   return value;
 }
 
@@ -98,7 +98,7 @@ std::size_t variant_called(const char* name) {
     if (name != nullptr && P::k_variants[i] == name) return i;
     known.append(i == 0 ? "" : ", ").append(P::k_variants[i]);
   }
-  refuse("--variant wants one of " + known);
+  refuse("--variant needs one of " + known);
 }
 
 template <problem_kernel P>
@@ -130,15 +130,16 @@ options parse(int argc, char** argv) {
     } else if (option == "--seconds") {
       o.seconds = number<double>(option, argv[++i]);
     } else {
-      refuse("usage: " + std::string(argv[0]) +
-             " [--workers W] [--size N] [--grain G] [--variant V] [--repeat R] [--seconds S] [--json] [--test]\n" +
-             "  --grain, --variant: where a problem has them; --seconds: begin no further repetition after so long; "
-             "--test: a "
-             "small size, once");
+      refuse(
+          "usage: " + std::string(argv[0]) +
+          " [--workers W] [--size N] [--grain G] [--variant V] [--repeat R] [--seconds S] [--json] [--test]\n" +
+          "  --grain, --variant: for problems that have them; --seconds: begin no further repetition after this time; "
+          "--test: a "
+          "small size, once");
     }
   }
-  if (o.workers == 0 || o.workers > 1024) refuse("--workers wants 1 to 1024");
-  if (o.repeat == 0) refuse("--repeat wants at least 1");
+  if (o.workers == 0 || o.workers > 1024) refuse("--workers needs 1 to 1024");
+  if (o.repeat == 0) refuse("--repeat needs at least 1");
   if (std::string_view(SHOAL_PROBLEM_RUNTIME) == "serial") o.workers = 1;
   return o;
 }
@@ -149,11 +150,11 @@ public:
   measurement(int argc, char** argv) : options_(parse<P>(argc, argv)), problem_(make(options_)) {}
 
   unsigned workers() const { return options_.workers; }
-  /// For what a program prepares once for all runs.
+  /// For programs that prepare something once for all runs.
   P& problem() { return problem_; }
 
-  /// Calls `body` with the problem, which gives the result (void: the problem holds it): once to warm up, then as often
-  /// as --repeat says.
+  /// Calls `body` with the problem; it returns the result (void: the problem contains it). One warm-up call, then
+  /// --repeat calls.
   template <class F>
   requires std::invocable<F&, P&>
   void run(F&& body) {
@@ -174,14 +175,14 @@ public:
       const std::uint64_t work = problem_.work(r);
       if (!problem_.valid(r) || (i > 0 && work != work_)) wrong_ = true;
       work_ = work;
-      // A first call that alone takes longer than all may take stands for itself.
+      // If the warm-up alone exceeds the time limit, it counts as the measurement.
       if (i == 0 && (options_.seconds <= 0 || seconds <= options_.seconds)) continue;
       seconds_.push_back(seconds);
       cpu_seconds_.push_back(cpu_seconds);
     }
   }
 
-  /// Prints the object, or a line for people. The exit status.
+  /// Prints the JSON object, or a line of text. Returns the exit status.
   int finish() const {
     const bool valid = !wrong_ && !seconds_.empty();
     const auto size = static_cast<unsigned long long>(options_.size);

@@ -19,7 +19,7 @@ using boost::context::detail::transfer_t;
 
 constexpr std::size_t k_other_stack_bytes = 65536;
 
-// The other side of the bare switch: counts and goes back.
+// The partner of the bare switch: counts and switches back.
 SHOAL_NO_TSAN void return_at_once(transfer_t from) {
   auto* count = static_cast<std::uint64_t*>(from.data);
   for (;;) {
@@ -74,7 +74,7 @@ measured pingpong(const loop_options& options) {
       mine.operations = round;
     } else {
       for (std::uint64_t seen; (seen = wait_beyond(round)) != k_stop;) {
-        mine.sum += seen == round + 1 ? 1 : 0;  // each round is seen, once
+        mine.sum += seen == round + 1 ? 1 : 0;  // each round must be seen once
         round = seen;
         own.store(round, std::memory_order_release);
       }

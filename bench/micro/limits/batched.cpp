@@ -94,11 +94,11 @@ measured batched_read(node_tables tables, const loop_options& options) {
     const std::uint64_t* own = tables.of_node[me].words;
     std::uint64_t others = tables.of_node[1 - me].count;
     splitmix64 random(options.seed * 1000 + static_cast<std::uint64_t>(me));
-    // Where a gather leaves its values; as many as can be in flight.
+    // Receives the values of a gather; large enough for all operations in flight.
     std::vector<std::uint64_t> gathered(options.buffers * capacity);
     std::uint64_t indexes = 0;
     std::uint64_t sum = 0;
-    std::uint64_t taken = 0;  // buffers of answers
+    std::uint64_t taken = 0;  // buffers of replies
     deadline end(options.seconds);
     bool issuing = true;
     for (patience waiting;;) {
@@ -140,7 +140,7 @@ measured batched_read(node_tables tables, const loop_options& options) {
         waiting.wait();
       }
     }
-    asm volatile("" : : "r"(gathered.data()) : "memory");  // the stores are part of the work
+    asm volatile("" : : "r"(gathered.data()) : "memory");  // keeps the stores in the measured work
     mine.sum = sum;
     indexes_read.fetch_add(indexes + mine.operations * tables.of_node[1 - me].first, std::memory_order_relaxed);
   });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocking adds from many stackful tasks. A task appends a command of 8 bytes that names it, and switches straight to
-// the next task whose answer has come; answers are lists of task numbers, a buffer at a time. Only when the answers at
-// hand are used up or the outgoing buffer is full does a task switch to the node's loop, which pushes, serves and
-// waits; so tasks need small stacks. The number of a task to come is known some steps ahead: its stack is prefetched.
+// Blocking adds from many stackful tasks. A task appends a command of 8 bytes with its number, and switches directly to
+// the next task whose reply has arrived; a buffer of replies is a list of task numbers. A task switches to the node's
+// loop only if the replies are used up or the outgoing buffer is full; the loop sends, serves and waits. So tasks need
+// small stacks. The numbers of the next tasks are known some steps ahead, so their stacks are prefetched.
 #include <algorithm>
 #include <atomic>
 #include <boost/context/detail/fcontext.hpp>
@@ -23,15 +23,15 @@ using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
-// A command: index, task, value, from the top.
+// A command: index, task, value, from the highest bits.
 constexpr unsigned k_value_bits = 8;
 constexpr unsigned k_task_bits = 22;
 constexpr std::uint64_t k_task_mask = (std::uint64_t{1} << k_task_bits) - 1;
 constexpr std::uint64_t k_value_mask = (std::uint64_t{1} << k_value_bits) - 1;
 
 constexpr std::size_t k_stack_bytes = 4096;
-constexpr std::size_t k_stagger_bytes = 128;  // so that the tops do not share cache sets
-constexpr std::size_t k_ahead = 8;            // stacks prefetched ahead of the switch
+constexpr std::size_t k_stagger_bytes = 128;  // avoids that the tops share cache sets
+constexpr std::size_t k_ahead = 8;            // stacks prefetched before the switch
 
 using blocking_channel = channel<std::uint64_t, std::uint32_t>;
 
@@ -60,21 +60,21 @@ struct blocking_node {
   splitmix64 random;
   std::uint64_t count;
   machine::huge_buffer stacks;
-  std::vector<fcontext_t> contexts;  // where each task waits
+  std::vector<fcontext_t> contexts;  // the suspended context of each task
   std::vector<std::uint32_t> first;  // all tasks, to be started
-  const std::uint32_t* next;         // tasks that can go on
+  const std::uint32_t* next;         // tasks that can resume
   const std::uint32_t* last;
-  std::uint64_t* fill = nullptr;  // the outgoing buffer: next command and end
+  std::uint64_t* fill = nullptr;  // position in the outgoing buffer, and its end
   std::uint64_t* full = nullptr;
-  fcontext_t loop = nullptr;  // where the node's loop waits
-  std::uint32_t running = 0;  // while starting: which task this is
+  fcontext_t loop = nullptr;  // the suspended context of the node's loop
+  std::uint32_t running = 0;  // during the start: the number of this task
   bool stopping = false;
   std::uint64_t resumed = 0;
 };
 
-// The first switch to a task brings its node and goes back at once; every other one brings the place where the context
-// of the one that left is to be noted. So a task keeps everything in registers and touches little of its stack.
-// Not looked at by ThreadSanitizer, whose own stack would grow with each task.
+// The first switch to a task passes its node and returns at once. Every other switch passes the address that receives
+// the context of the task that was left. So a task keeps its state in registers and touches little of its stack.
+// ThreadSanitizer does not instrument this function, because its shadow stack would grow with each task.
 SHOAL_NO_TSAN void blocking_node::task_main(transfer_t from) {
   blocking_node& node = *static_cast<blocking_node*>(from.data);
   const std::uint32_t me = node.running;
@@ -123,7 +123,7 @@ measured batched_blocking(node_tables tables, const loop_options& options) {
   std::uint64_t before = tables.of_node[0].sum() + tables.of_node[1].sum();
   std::size_t tasks = std::clamp<std::size_t>(options.tasks, 1, k_task_mask);
   std::size_t capacity = std::max<std::size_t>(1, options.buffer_bytes / sizeof(std::uint64_t));
-  // All tasks may be under way at once, in buffers that are not all full.
+  // All tasks may be in flight at once, in buffers that are not all full.
   std::size_t buffers = std::max(options.buffers, 2 * (tasks / capacity + 2));
   blocking_channel from_node[2] = {{buffers, capacity, k_ahead}, {buffers, capacity, k_ahead}};
   blocking_node nodes[2] = {{tasks, from_node[0], options.seed * 1000, tables.of_node[1].count},
@@ -149,7 +149,7 @@ measured batched_blocking(node_tables tables, const loop_options& options) {
     };
     for (patience waiting;;) {
       bool worked = false;
-      // A slot is reused only after its answers have been used up.
+      // A slot is reused only after its replies have been used up.
       bool room = out.issued() - taken + 1 < buffers;
       if (node.next != node.last && node.fill != node.full && room) {
         transfer_t back = jump_fcontext(node.contexts[*node.next++], &node.loop);
@@ -162,7 +162,7 @@ measured batched_blocking(node_tables tables, const loop_options& options) {
         worked = true;
       }
       if (node.next == node.last) {
-        // The buffer whose answers were in use is free now; take the next one.
+        // The buffer of the last replies is free now; take the next one.
         if (node.next != nullptr && node.next != node.first.data() + tasks) ++taken;
         node.next = node.last = nullptr;
         if (out.answered(taken) && taken < out.issued()) {
@@ -186,7 +186,7 @@ measured batched_blocking(node_tables tables, const loop_options& options) {
       waiting.wait();
     }
     mine.operations = issued;
-    mine.sum = node.resumed - tasks;  // each task was resumed once to begin, and once for each of its operations
+    mine.sum = node.resumed - tasks;  // each task was resumed once at the start, and once per operation
   });
   std::uint64_t after = tables.of_node[0].sum() + tables.of_node[1].sum();
   return {result.mops(), is_sum_after(after, before, result.operations) && result.sum == result.operations};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring of buffers from one thread to another, each with room for an answer: the wire of the batched loops. The issuer
-// fills buffer k and publishes it; the server works through it, may write an answer beside it, and marks it served;
-// only then the issuer uses the slot again. Nothing is shared but two counters, each written by one side.
-// Who may call: one issuing and one serving thread. Never blocks: the loops ask, and give way when there is nothing.
-// Shown by tests/unit/bench/limits_test.cpp.
+// A ring of buffers from one thread to another, each with space for a reply; the batched loops use it as their network.
+// The issuer fills buffer k and publishes it. The server executes it, may write a reply beside it, and marks it served.
+// Then the issuer uses the slot again. Only two counters are shared; each has one writer.
+// Who may call: one issuing and one serving thread. Never blocks: the loops poll, and yield if there is nothing.
+// Test: tests/unit/bench/limits_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace shoal::bench::limits {
 
-/// Calls execute(i) for all i below count, and ahead(i) `distance` steps before that: how a server prefetches.
+/// Calls execute(i) for all i below count, and ahead(i) `distance` steps before: the server's prefetching.
 template <class Ahead, class Execute>
 inline void pipelined(std::size_t count, std::size_t distance, Ahead ahead, Execute execute) {
   std::size_t start = std::min(count, distance);
@@ -47,7 +47,7 @@ public:
     served_seen_ = served_.load(std::memory_order_acquire);  // partner: serve_done
     return issued_ - served_seen_ < buffers_;
   }
-  /// True when the buffer `number` has been served.
+  /// Whether the buffer `number` has been served.
   bool answered(std::uint64_t number) {
     if (number < served_seen_) return true;
     served_seen_ = served_.load(std::memory_order_acquire);  // partner: serve_done
@@ -75,7 +75,7 @@ public:
     ++done_;
     served_.store(done_, std::memory_order_release);  // partner: has_room, answered
   }
-  /// True when the issuer has closed and everything is served.
+  /// Whether the issuer has closed and everything is served.
   bool finished() { return closed_.load(std::memory_order_acquire) && !to_serve(); }  // partner: close
 
   Command* commands(std::uint64_t number) const { return reinterpret_cast<Command*>(slot(number)); }
@@ -85,7 +85,7 @@ public:
   std::size_t count(std::uint64_t number) const { return counts_[number % buffers_]; }
 
 private:
-  // A line more than needed between parts, so that slots do not all begin in the same cache set.
+  // One line more than needed between parts, so that slots do not all start in the same cache set.
   static std::size_t lines(std::size_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
   char* slot(std::uint64_t number) const {
     return reinterpret_cast<char*>(memory_.data()) + (number % buffers_) * stride_;

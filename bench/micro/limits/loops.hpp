@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bare loops of `shoal bench limits`: what memory and two cores allow, without the runtime. Each function runs
-// one loop for some seconds and gives rate and check. Two pinned threads stand for two nodes of one worker each.
+// The bare loops of `shoal bench limits`: the limits of memory and two cores, without the runtime. Each function runs
+// one loop for some seconds and returns a rate and a check. Two pinned threads represent two nodes of one worker each.
 // Who may call: one thread outside the runtime. Guarantees: every loop verifies its result by sums modulo 2^64, and
-// every wait gives way. Files: random_access.cpp, batched.cpp, blocking.cpp, basics.cpp.
-// Shown by tests/unit/bench/limits_test.cpp.
+// every wait yields. Files: random_access.cpp, batched.cpp, blocking.cpp, basics.cpp. Test:
+// tests/unit/bench/limits_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ struct loop_options {
   std::size_t buffers = 4;    // in flight in each direction
   std::size_t prefetch = 24;  // how many commands ahead the receiver prefetches
   std::size_t window = 32;    // deferred operations of window_update
-  std::size_t tasks = 16384;  // per node, of the blocking loop
+  std::size_t tasks = 16384;  // per node, for the blocking loop
   std::uint64_t seed = 1;
   machine_seats where;
 };
 
 struct measured {
   double value = 0;      // Mops/s, GB/s or ns
-  bool correct = false;  // the sums agreed
+  bool correct = false;  // the sums are equal
 };
 
 enum class access { plain_update, atomic_update, read };
@@ -35,7 +35,7 @@ enum class access { plain_update, atomic_update, read };
 measured random_access(access kind, word_range table, const seats& where, const loop_options& options);
 measured window_update(word_range table, const seats& where, const loop_options& options);
 
-/// Each node's part of the table; all operations go to the other node's.
+/// Each node's part of the table; all operations go to the other node's part.
 struct node_tables {
   word_range of_node[2];
 };

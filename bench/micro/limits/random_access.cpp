@@ -8,7 +8,7 @@
 namespace shoal::bench::limits {
 namespace {
 
-constexpr int k_chunk = 8192;  // operations between two looks at the clock
+constexpr int k_chunk = 8192;  // operations between two readings of the clock
 
 template <class Operation>
 std::uint64_t repeat_until(const deadline& end, splitmix64 random, std::uint64_t count, Operation operation) {
@@ -24,7 +24,7 @@ std::uint64_t repeat_until(const deadline& end, splitmix64 random, std::uint64_t
 
 measured random_access(access kind, word_range table, const seats& where, const loop_options& options) {
   std::uint64_t before = kind == access::read ? 0 : table.sum();
-  // Plain updates of several threads stay apart, each in a slice of its own, so that none is lost.
+  // Each thread updates its own slice with plain stores, so that no update is lost.
   std::uint64_t slice = table.count / static_cast<std::uint64_t>(where.count());
   std::atomic<std::uint64_t> indexes_read{0};  // each thread adds the numbers of the words that it read
   outcome result = run_team(where, [&](int me, share& mine) {

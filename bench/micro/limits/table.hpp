@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of 64-bit words on pages of a chosen size: what the bare loops of `shoal bench limits` work on. All pages are
-// there from the start, so that no measured loop takes a first touch.
-// Words can be checked after any mixture of reads and updates: the low 40 bits of word i stay i * k_factor, and every
-// update adds k_update, so the sum of all words tells how many updates arrived (modulo 2^24).
-// Who may call: any thread; the object belongs to one. Throws shoal::error when there is not that much memory.
-// Whether 2 MiB pages were really given is asked with memory().huge_bytes().
-// Shown by tests/unit/bench/limits_test.cpp.
+// A table of 64-bit words on pages of a chosen size, for the bare loops of `shoal bench limits`. All pages are touched
+// at the start, so no measured loop contains a page fault.
+// The words can be checked after any mixture of reads and updates: the low 40 bits of word i remain i * k_factor, and
+// every update adds k_update, so the sum of all words gives the number of updates (modulo 2^24).
+// Who may call: any thread; one thread owns the object. Throws shoal::error if there is not enough memory.
+// memory().huge_bytes() returns how much memory really has 2 MiB pages. Test: tests/unit/bench/limits_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ inline constexpr std::uint64_t k_update = std::uint64_t{1} << k_update_shift;
 inline constexpr std::uint64_t k_content_mask = k_update - 1;
 inline constexpr std::uint64_t k_factor = 0x9e3779b97f4a7c15U;
 
-/// All or part of a table; word i of it is word first + i of the table.
+/// A table or a part of it; word i of the range is word first + i of the table.
 struct word_range {
   std::uint64_t* words;
   std::uint64_t count;
@@ -35,7 +34,7 @@ struct word_range {
   word_range part(std::uint64_t start, std::uint64_t length) const { return {words + start, length, first + start}; }
 };
 
-/// What `reads` reads of words, whose numbers add up to `indexes`, must give when added up.
+/// Whether `sum` is the sum of words whose numbers add up to `indexes`.
 inline bool is_sum_of_content(std::uint64_t sum, std::uint64_t indexes) {
   return (sum & k_content_mask) == (indexes * k_factor & k_content_mask);
 }

@@ -24,7 +24,7 @@ outcome run_team(const seats& where, const std::function<void(int, share&)>& bod
   team.reserve(static_cast<std::size_t>(threads));
   for (int me = 0; me < threads; ++me) {
     team.emplace_back([&, me] {
-      // A refusal only makes the figure noisier.
+      // A failure only makes the result less precise.
       if (where.pin) machine::pin_this_thread(where.processors[static_cast<std::size_t>(me)]);
       share& mine = shares[static_cast<std::size_t>(me)];
       arrived.fetch_add(1, std::memory_order_acq_rel);

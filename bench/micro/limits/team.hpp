@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads on chosen processors that start together and are timed from the first start to the last completion.
-// body(me, share) does its work and fills in share.operations (and share.sum, for checks).
-// Who may call: one thread outside the runtime. Guarantees: starting and waiting give way (there may be fewer cores
-// than threads). Shown by tests/unit/bench/limits_test.cpp.
+// Threads on chosen processors that start together. The time runs from the first start to the last completion.
+// body(me, share) does its work and sets share.operations (and share.sum, for checks).
+// Who may call: one thread outside the runtime. Guarantees: starting and waiting yield (there may be fewer cores than
+// threads). Test: tests/unit/bench/limits_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace shoal::bench::limits {
 
-/// What one thread did. A cache line of its own.
+/// The result of one thread, in its own cache line.
 struct alignas(64) share {
   std::uint64_t operations = 0;
   std::uint64_t sum = 0;
@@ -35,7 +35,7 @@ struct outcome {
   double mops() const { return static_cast<double>(operations) / seconds / 1e6; }
 };
 
-/// Which processor each thread of a team takes.
+/// The processor of each thread of a team.
 struct seats {
   std::vector<unsigned> processors;  // one for each thread
   bool pin = false;
@@ -43,7 +43,7 @@ struct seats {
   int count() const { return static_cast<int>(processors.size()); }
 };
 
-/// One thread; a thread on each core; two threads where two nodes of one worker each would be.
+/// One thread; a thread on each core; two threads on the processors of two nodes of one worker each.
 struct machine_seats {
   seats one;
   seats all;
@@ -62,7 +62,7 @@ private:
   std::uint64_t end_ns_;
 };
 
-/// Spins a little, then gives way at each call. reset() after something was found to do.
+/// Spins for a while, then yields at each call. Call reset() after useful work.
 class patience {
 public:
   void wait() {

@@ -9,7 +9,7 @@
 
 namespace {
 
-// A quarter of the default, so that malloc recycles stacks instead of mapping each anew.
+// A quarter of the default, so that malloc reuses stacks instead of mapping each anew.
 constexpr std::size_t k_stack_bytes = 32 * 1024;
 
 std::uint64_t fib(unsigned n) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibonacci numbers by their definition, a task per call and no cut-off: nothing but spawning and joining.
-// Work: spawns. Each call with n >= 2 spawns one task for fib(n - 1), calls fib(n - 2) itself and waits; there are
-// fib(n + 1) - 1 such calls, and the result, which is the number of leaves with n == 1, cannot be right without them.
+// Fibonacci numbers by their definition, one task per call and no cut-off: only spawning and joining.
+// Work: spawns. Each call with n >= 2 spawns one task for fib(n - 1), calls fib(n - 2) itself and waits. There are
+// fib(n + 1) - 1 such calls. The result is the number of leaves with n == 1, so it is wrong if a call is missing.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct problem {
   using result = std::uint64_t;
 
   explicit problem(std::uint64_t size) : n(static_cast<unsigned>(size)) {
-    if (size < 2 || size > 50) throw std::invalid_argument("the size is which Fibonacci number, 2 to 50");
+    if (size < 2 || size > 50) throw std::invalid_argument("the size is the index of the Fibonacci number, 2 to 50");
     std::uint64_t next = 1;
     for (unsigned i = 0; i < n; ++i) {
       const std::uint64_t sum = expected + next;

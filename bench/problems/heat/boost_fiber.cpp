@@ -11,7 +11,7 @@ namespace {
 
 using namespace problems::heat;
 
-// There are no loops: a fiber for each share of the rows, a few per thread so that they can even out.
+// Boost.Fiber has no loops: one fiber per share of the rows, several shares per thread for load balance.
 void sweep(problem& p, unsigned workers) {
   plate& grid = p.grid;
   const std::size_t rows = grid.last_row() - grid.first_row();

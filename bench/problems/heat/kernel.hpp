@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heat on a square plate with cold edges: each sweep sets every inner cell to the mean of its four neighbours, from one
-// grid to another. A loop over rows per sweep, many sweeps: what matters is that a worker gets the rows it had before.
-// The plate starts with sin x sin y, the slowest mode, which each sweep multiplies by cos(pi / (n - 1)): so the state
-// after any number of sweeps is known, and a single cell that was left out in one sweep is found.
-// Work: cells computed. Source: SYSTEMS: Chasapis 2014 (heat 2048). Shown by tests/unit/problems/heat_test.cpp.
+// grid to another. There is one loop over rows per sweep, and many sweeps: the time depends on workers getting the same
+// rows again. The plate starts with sin x sin y, the slowest mode; each sweep multiplies it by cos(pi / (n - 1)). So
+// the state after any number of sweeps is known, and a single missed cell in one sweep is detected.
+// Work: cells computed. Source: SYSTEMS: Chasapis 2014 (heat 2048). Test: tests/unit/problems/heat_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace problems::heat {
 
-/// Rows below which a task is not worth it; for the partitioners and schedules that take a grain.
+/// The minimum number of rows per task, for partitioners and schedules that take a grain.
 inline constexpr std::size_t k_grain_rows = 16;
 
 class plate {
@@ -48,20 +48,20 @@ public:
     }
   }
 
-  /// Between two sweeps, when all rows are done.
+  /// Called between two sweeps, when all rows are done.
   void end_sweep() noexcept {
     std::swap(now_, next_);
     ++sweeps_;
   }
 
-  /// Compares each cell with what it must be after `sweeps` sweeps.
+  /// Compares each cell with its exact value after `sweeps` sweeps.
   bool is_right(std::size_t sweeps) const {
     if (sweeps_ != sweeps) return false;
     const std::vector<double> s = shape();
     const double factor = std::cos(std::numbers::pi / static_cast<double>(n_ - 1));
     const double left = std::pow(factor, static_cast<double>(sweeps));
-    // A cell that missed a sweep errs by 1 - factor; this is below what is left of that when later sweeps have spread
-    // it, and far above what rounding can do.
+    // A cell that missed a sweep has an error of 1 - factor. The tolerance is below what remains of it after later
+    // sweeps have spread it, and far above rounding errors.
     const double tolerance = (1 - factor) * 1e-4;
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < n_; ++j) {
@@ -100,7 +100,7 @@ struct problem {
   static constexpr std::uint64_t k_size = 2048;
   static constexpr std::uint64_t k_test_size = 200;
   static constexpr std::size_t k_sweeps = 50;
-  using result = std::monostate;  // in the problem itself
+  using result = std::monostate;  // the problem contains the result
 
   explicit problem(std::uint64_t size)
       : grid(size >= 8 && size <= 16384

@@ -11,7 +11,7 @@ namespace {
 
 using namespace problems::loop;
 
-// There are no loops: a fiber for each share of the iterations, a few per thread so that they can even out.
+// Boost.Fiber has no loops: one fiber per share of the iterations, several shares per thread for load balance.
 void iterate(marks& all, unsigned workers) {
   mark* const at = all.data();
   const std::size_t share = (all.size() + 4 * workers - 1) / (4 * workers);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix product C = A B of doubles, in tiles of C of 128 x 128: a tile is the leaf, one task each. Within a tile
-// pieces of A and B are packed so that the innermost loop reads both in order, from the caches, and keeps 6 x 2 vectors
-// of C in registers. The vectors' length is what the compiler's target has; every runtime is compiled for the same one.
-// The matrices hold small whole numbers, so that the product is exact and the check by random vectors is too.
-// A leaf must not wait: its packed pieces are the thread's. Work: multiplications with addition.
-// Source: Goto and van de Geijn, TOMS 2008; Freivalds 1977. Shown by tests/unit/problems/matmul_test.cpp.
+// Matrix product C = A B of doubles, in tiles of C of 128 x 128, one task per tile. Within a tile, blocks of A and B
+// are packed so that the innermost loop reads both sequentially from the caches and keeps 6 x 2 vectors of C in
+// registers. The vector length is that of the compiler's target, the same for every runtime. The matrices contain small
+// integers, so the product and the check by random vectors are exact.
+// A leaf must not wait: its packed blocks belong to the thread. Work: multiply-adds.
+// Source: Goto and van de Geijn, TOMS 2008; Freivalds 1977. Test: tests/unit/problems/matmul_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -28,10 +28,10 @@ typedef double vector [[gnu::vector_size(k_vector_bytes)]];
 inline constexpr std::size_t k_lanes = k_vector_bytes / sizeof(double);
 inline constexpr std::size_t k_rows = 6;               // of C in registers
 inline constexpr std::size_t k_columns = 2 * k_lanes;  // of C in registers
-inline constexpr std::size_t k_depth = 128;            // of the packed pieces
-inline constexpr std::size_t k_tile = 128;             // of C: a leaf
+inline constexpr std::size_t k_depth = 128;            // of the packed blocks
+inline constexpr std::size_t k_tile = 128;             // rows and columns of a tile of C: a leaf
 
-/// A square matrix, row by row. `n` is a multiple of k_tile.
+/// A square matrix, stored row by row. `n` is a multiple of k_tile.
 struct matrix {
   explicit matrix(std::size_t size) : n(size), cells(size * size) {}
   double* row(std::size_t i) noexcept { return cells.data() + i * n; }
@@ -41,7 +41,7 @@ struct matrix {
   std::vector<double> cells;
 };
 
-/// Whole numbers from -8 to 7.
+/// Integers from -8 to 7.
 inline void fill(matrix& m, std::uint64_t seed) noexcept {
   std::uint64_t state = seed * 2 + 1;
   for (double& cell : m.cells) {
@@ -55,7 +55,7 @@ struct packed {
   alignas(64) std::array<double, k_depth * k_tile> b;  // in groups of k_columns columns, row by row
 };
 
-/// C += A B for a piece of C that fits in registers.
+/// C += A B for a block of C that fits into registers.
 template <std::size_t Rows>
 inline void multiply_piece(const double* a, const double* b, std::size_t depth, double* c,
                            std::size_t stride) noexcept {
@@ -83,7 +83,7 @@ inline void multiply_piece(const double* a, const double* b, std::size_t depth, 
   }
 }
 
-/// Packs rows [row, row + rows) of `m`, `depth` columns from `column` on: column by column.
+/// Packs rows [row, row + rows) of `m`, `depth` columns starting at `column`, column by column.
 inline void pack_columns(const matrix& m, std::size_t row, std::size_t rows, std::size_t column, std::size_t depth,
                          double* to) noexcept {
   for (std::size_t i = 0; i < rows; ++i) {
@@ -92,7 +92,7 @@ inline void pack_columns(const matrix& m, std::size_t row, std::size_t rows, std
   }
 }
 
-/// The leaf: computes the tile of `c` whose place among the tiles is (`tile_row`, `tile_column`).
+/// The leaf: computes tile (`tile_row`, `tile_column`) of `c`.
 inline void multiply_tile(const matrix& a, const matrix& b, matrix& c, std::size_t tile_row,
                           std::size_t tile_column) noexcept {
   constexpr std::size_t k_whole_rows = k_tile / k_rows * k_rows;
@@ -134,8 +134,8 @@ inline std::vector<double> times(const matrix& m, const std::vector<double>& x) 
   return y;
 }
 
-/// C x = A (B x) for random x of whole numbers below 2^20: a wrong product passes with a chance below one in a million,
-/// each time. All sums are exact up to n = 2^13.
+/// Checks C x = A (B x) for random integer vectors x with elements below 2^20: a wrong product passes with a
+/// probability below one in a million, each time. All sums are exact up to n = 2^13.
 inline bool is_product(const matrix& a, const matrix& b, const matrix& c) {
   std::uint64_t state = 1;
   for (int round = 0; round < 3; ++round) {
@@ -154,7 +154,7 @@ struct problem {
   static constexpr const char* k_work_unit = "multiply-add";
   static constexpr std::uint64_t k_size = 1024;
   static constexpr std::uint64_t k_test_size = 256;
-  using result = std::monostate;  // in the problem itself
+  using result = std::monostate;  // the problem contains the result
 
   explicit problem(std::uint64_t size)
       : a(size % k_tile == 0 && size >= k_tile && size <= 8192

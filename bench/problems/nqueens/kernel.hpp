@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ways to place n queens on an n x n board so that none attacks another, by backtracking: a board is three sets of
-// bits (columns and both diagonals under attack in the next row), a task per placement that is possible, down to the
-// last row. All placements of a row but the last are spawned, the last is called. The size is n. Verified against the
+// All ways to place n queens on an n x n board so that no queen attacks another, by backtracking. A board is three bit
+// sets (columns and both diagonals under attack in the next row). Each possible placement is a task, down to the last
+// row: all placements of a row except the last are spawned, the last is called. The size is n. Verified against the
 // known numbers of solutions (OEIS A000170). Work: placements, counted by the search.
 #pragma once
 
@@ -41,7 +41,7 @@ struct problem {
   using result = counts;
 
   explicit problem(std::uint64_t size) : n(static_cast<unsigned>(size)) {
-    if (size < 1 || size > k_most) throw std::invalid_argument("the size is how many queens, 1 to 16");
+    if (size < 1 || size > k_most) throw std::invalid_argument("the size is the number of queens, 1 to 16");
   }
 
   board empty() const { return {0, 0, 0, (1U << n) - 1}; }
@@ -53,7 +53,7 @@ struct problem {
   unsigned n;
 };
 
-/// Where the placements of a row leave their counts.
+/// Receives the counts of the placements of a row.
 struct row_counts {
   counts of[problem::k_most];
 

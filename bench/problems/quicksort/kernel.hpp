@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quicksort: keys are partitioned around a pivot, then both sides are sorted, as tasks while they are long; short ones
-// by std::sort. The first partitions are the critical path, so two workers gain less than twice.
-// Variants: keys of 32 or 64 bits, random or nearly sorted (one in a hundred displaced). The pivot depends on the keys
-// alone, so every run takes the same cuts. Work: keys, all of them in order at the end, and the same ones as before.
-// Source: Hoare 1961; SYSTEMS: Chasapis 2014. Shown by tests/unit/problems/quicksort_test.cpp.
+// Quicksort: keys are partitioned around a pivot, then both sides are sorted. Long ranges are tasks; short ones use
+// std::sort. The first partitions are the critical path, so the speed-up on two workers is below two.
+// Variants: keys of 32 or 64 bits, random or nearly sorted (one in a hundred displaced). The pivot depends only on the
+// keys, so every run makes the same partitions. Work: keys. The check: the keys are sorted, and they are the same keys
+// as before.
+// Source: Hoare 1961; SYSTEMS: Chasapis 2014. Test: tests/unit/problems/quicksort_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 
 namespace problems::quicksort {
 
-/// Fewer keys than these are not worth a task: about 60 us of work.
+/// The minimum number of keys of a task: about 60 us of work.
 inline constexpr std::ptrdiff_t k_leaf_keys = 2048;
 
 inline std::uint64_t mixed(std::uint64_t x) noexcept {
@@ -43,7 +44,7 @@ Key median_of_3(Key a, Key b, Key c) noexcept {
   return std::max(std::min(a, b), std::min(std::max(a, b), c));
 }
 
-/// The median of the medians of nine keys spread over the range.
+/// The median of the medians of nine keys, spread over the range.
 template <class Key>
 Key pivot_of(const Key* first, const Key* last) noexcept {
   const std::ptrdiff_t step = (last - first) / 9;
@@ -53,7 +54,8 @@ Key pivot_of(const Key* first, const Key* last) noexcept {
   return median_of_3(middle(0), middle(3), middle(6));
 }
 
-/// Where the range is cut: no key before it is above the pivot, none from it on is below; neither side is empty.
+/// Partitions the range: no key before the returned position is above the pivot, no key from it on is below; neither
+/// side is empty.
 template <class Key>
 Key* partition(Key* first, Key* last) noexcept {
   const Key pivot = pivot_of(first, last);
@@ -87,7 +89,7 @@ void sort_serially(Key* first, Key* last) {
   sort_serially(cut, last);
 }
 
-/// The same for every order of the same keys, and for nothing else in practice.
+/// A checksum that does not depend on the order of the keys.
 template <class Key>
 std::uint64_t fingerprint(const std::vector<Key>& keys) noexcept {
   std::uint64_t sum = keys.size();
@@ -119,10 +121,10 @@ struct problem {
   static constexpr std::uint64_t k_size = 10'000'000;
   static constexpr std::uint64_t k_test_size = 100'000;
   static constexpr std::string_view k_variants[] = {"random32", "random64", "nearly32", "nearly64"};
-  using result = std::monostate;  // in the problem itself
+  using result = std::monostate;  // the problem contains the result
 
   explicit problem(std::uint64_t size, std::size_t variant = 0) : size_(size), wide_(variant % 2 == 1) {
-    if (size < 1 || size > 1'000'000'000) throw std::invalid_argument("the size is how many keys, 1 to 10^9");
+    if (size < 1 || size > 1'000'000'000) throw std::invalid_argument("the size is the number of keys, 1 to 10^9");
     if (wide_)
       keys64_ = {size, variant >= 2};
     else
@@ -136,7 +138,7 @@ struct problem {
       keys32_.reset();
   }
 
-  /// Calls sort(first, last) with pointers to the keys, of whichever width they are.
+  /// Calls sort(first, last) with pointers to the keys of either width.
   template <class Sort>
   void run(Sort&& sort) {
     if (wide_)

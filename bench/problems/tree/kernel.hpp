@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The unbalanced tree without hashing: a tree of the shape of UTS T1, whose nodes are 8 bytes and whose generator is a
-// cheap mix of them, so that a node costs a few nanoseconds and the tasks are nearly all that is measured. A task per
-// node: all children but the last are spawned, the last is called, then the node waits. Numbers of children are
-// geometric (4 on average) in 256 steps, by the first byte of a node's mixed state; nodes at the last level are leaves.
-// The size is how many levels. Verified against a walk with a stack of its own. Work: nodes, counted by the search.
+// An unbalanced tree without hashing: a tree with the shape of UTS T1. A node has 8 bytes and a cheap generator, so a
+// node costs a few nanoseconds and the tasks dominate the time. One task per node: all children except the last are
+// spawned, the last is called, then the node waits. The numbers of children are geometric (4 on average) in 256 steps,
+// from the first byte of a node's mixed state; nodes at the last level are leaves. The size is the number of levels.
+// Verified against a serial walk. Work: nodes, counted by the search.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct node {
 
 using counts = std::uint64_t;
 
-/// Where the children of a node leave their counts: on the stack while they are few, as nearly always.
+/// Receives the counts of a node's children; on the stack if they are few, which is the usual case.
 class child_counts {
 public:
   explicit child_counts(unsigned children) : many_(children > k_few ? new counts[children] : nullptr) {}
@@ -49,7 +49,7 @@ struct problem {
   using result = counts;
 
   explicit problem(std::uint64_t size) : levels(static_cast<unsigned>(size)) {
-    if (size < 1 || size > 14) throw std::invalid_argument("the size is how many levels, 1 to 14");
+    if (size < 1 || size > 14) throw std::invalid_argument("the size is the number of levels, 1 to 14");
     const double log_stop = std::log(1 - 1.0 / (1 + 4.0));
     for (unsigned i = 0; i < steps.size(); ++i)
       steps[i] = static_cast<std::uint8_t>(std::floor(std::log(1 - (i + 0.5) / 256) / log_stop));
@@ -75,7 +75,7 @@ struct problem {
   std::uint64_t expected = 0;
 };
 
-/// What a node counts that has children: itself and what they have left.
+/// The counts of a node with children: itself and all below it.
 inline counts total(const node&, child_counts& below, unsigned children) {
   counts sum = 1;
   for (unsigned i = 0; i < children; ++i) sum += below[i];

@@ -12,7 +12,7 @@ namespace {
 
 using namespace problems::uts;
 
-// A quarter of the default, so that malloc recycles stacks instead of mapping each anew.
+// A quarter of the default, so that malloc reuses stacks instead of mapping each anew.
 constexpr std::size_t k_stack_bytes = 32 * 1024;
 
 void search(const problem& p, const node& n) {
@@ -21,7 +21,7 @@ void search(const problem& p, const node& n) {
   if (children == 0) return;
   std::vector<boost::fibers::fiber> tasks;
   tasks.reserve(children);
-  // Every child is a fiber, the last one too: a stack is deep enough for one node.
+  // Every child is a fiber, including the last one: a stack is large enough for only one node.
   for (unsigned i = 0; i < children; ++i) {
     tasks.emplace_back(std::allocator_arg, boost::fibers::fixedsize_stack(k_stack_bytes),
                        [&p, &n, i] { search(p, p.child(n, i)); });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unbalanced tree search (Olivier, Huan, Liu, Prins, Dinan, Sadayappan, Tseng: UTS, LCPC 2006): count the nodes of a
-// tree whose shape nobody knows before. A node is 20 bytes; the SHA-1 of them and a child's number is the child, and
-// the last four bytes, as a number below 2^31, decide how many children there are. A task per node: all children but
-// the last are spawned, the last is called, then the node waits. Sizes: 1 is the tree T1 (geometric: wide, ten levels),
-// 3 is T3 (binomial: 1572 levels deep, most subtrees tiny). The verifier is the published nodes, leaves and depth of
-// each. Work: nodes, counted by the search. The generator and the hash are the same code for all.
+// tree whose shape is not known in advance. A node has 20 bytes. The SHA-1 of these bytes and a child's number is the
+// child; its last four bytes, as a number below 2^31, determine the number of its children. One task per node: all
+// children except the last are spawned, the last is called, then the node waits. Sizes: 1 is the tree T1 (geometric:
+// wide, ten levels), 3 is T3 (binomial: 1572 levels deep, most subtrees tiny). Verified against the published nodes,
+// leaves and depth of each tree. Work: nodes, counted by the search. All programs use the same generator and hash.
 #pragma once
 
 #include <algorithm>
@@ -43,10 +43,10 @@ struct counts {
   friend bool operator==(const counts&, const counts&) = default;
 };
 
-/// What the threads have counted, each for itself, as in the reference implementation.
+/// One counter per thread, as in the reference implementation.
 class tally {
 public:
-  /// The calling thread's; not to be kept over anything that may change threads.
+  /// The calling thread's counts; do not keep the reference over a call that may change threads.
   [[gnu::noinline]] static counts& here() {
     thread_local counts* mine = nullptr;
     if (mine == nullptr) {
@@ -55,7 +55,7 @@ public:
     }
     return *mine;
   }
-  /// All of them together, which begin anew. While no thread counts.
+  /// Returns and resets the sum. Call it while no thread counts.
   static counts take() {
     const std::lock_guard hold(guard_);
     counts sum{};
@@ -111,8 +111,8 @@ struct problem {
   std::uint32_t seed = 0;
   unsigned levels = 0;          // geometric: nodes at this depth are leaves
   double log_stop = 0;          // geometric: ln(1 - p), 1/p - 1 children on average
-  double probability = 0;       // binomial: that a node has children
-  unsigned inner_children = 0;  // binomial: how many it has then
+  double probability = 0;       // binomial: probability that a node has children
+  unsigned inner_children = 0;  // binomial: number of children of such a node
   counts expected{};
 };
 

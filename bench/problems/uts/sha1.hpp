@@ -30,7 +30,7 @@ template <unsigned Round>
     return (b ^ c ^ d) + 0xca62c1d6U;
 }
 
-// The five variables are an array that does not move: round r calls a what is at (80 - r) mod 5.
+// The five variables are an array that does not move: in round r, variable a is at index (80 - r) mod 5.
 template <unsigned Round>
 [[gnu::always_inline]] inline void round(std::uint32_t (&v)[5], std::uint32_t (&w)[16]) {
   constexpr unsigned k_a = (80 - Round) % 5;
@@ -52,13 +52,13 @@ template <std::size_t... Rounds>
 
 }  // namespace sha1_detail
 
-/// Of sixteen zero bytes and `seed`: the state of a tree's root.
+/// SHA-1 of sixteen zero bytes and `seed`: the state of a tree's root.
 inline digest sha1_of_seed(std::uint32_t seed) {
   std::uint32_t w[16] = {0, 0, 0, 0, seed, 0x80000000U, 0, 0, 0, 0, 0, 0, 0, 0, 0, 20 * 8};
   return sha1_detail::compress(w, std::make_index_sequence<80>());
 }
 
-/// Of a node's state and the number of one of its children: that child's state.
+/// SHA-1 of a node's state and a child's number: that child's state.
 inline digest sha1_of_child(const digest& d, std::uint32_t child) {
   std::uint32_t w[16] = {d[0], d[1], d[2], d[3], d[4], child, 0x80000000U, 0, 0, 0, 0, 0, 0, 0, 0, 24 * 8};
   return sha1_detail::compress(w, std::make_index_sequence<80>());

@@ -22,7 +22,7 @@ void search(const problem& p, const node& n) {
 
 int main(int argc, char** argv) {
   problems::measurement<problem> m(argc, argv);
-  // T3 is 1572 levels deep and children run on their parent's stack: more room for each, fewer of them.
+  // T3 is 1572 levels deep and children run on their parent's stack: larger and fewer stacks.
   shoal::pool pool({.workers = m.workers(), .settings = {{"stack", "4M"}, {"stacks", "64K"}}});
   pool.run([&m] {
     m.run([](const problem& p) {

@@ -25,7 +25,7 @@ void search(const problem& p, const node& n) {
 int main(int argc, char** argv) {
   problems::measurement<problem> m(argc, argv);
   tbb::global_control limit(tbb::global_control::max_allowed_parallelism, m.workers());
-  // T3 is 1572 levels deep, and who waits runs other tasks on top; address space only.
+  // T3 is 1572 levels deep, and waiting threads run other tasks on top; costs address space only.
   tbb::global_control stack(tbb::global_control::thread_stack_size, std::size_t{256} << 20);
   tbb::task_arena arena(static_cast<int>(m.workers()));
   arena.execute([&m] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of what each tile waits for; of two successors that are ready one becomes a fiber, the other runs directly.
+// Each tile counts its dependences; of two runnable successors one becomes a fiber, the other runs directly.
 #include <boost/fiber/fiber.hpp>
 #include <boost/fiber/fixedsize_stack.hpp>
 #include <memory>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace problems::wavefront;
 
-// A quarter of the default, so that malloc recycles stacks instead of mapping each anew.
+// A quarter of the default, so that malloc reuses stacks instead of mapping each anew.
 constexpr std::size_t k_stack_bytes = 32 * 1024;
 
 struct state {

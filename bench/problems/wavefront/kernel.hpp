@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wavefront: in a square of tiles each waits for its upper and its left neighbour. A tile combines their values into
-// its own, mixed `grain` times (0: an empty tile, two loads and a store; 1000: about a microsecond). The size is how
-// many tiles a side has. A run sweeps k_sweeps times over the square, one after the other; the corner begins with what
-// the far corner got in the sweep before, so a tile that ran too early leaves a wrong value behind. Verified against a
-// serial run, all tiles. Work: tiles. Whoever keeps counters of what a tile still waits for sets them again as tiles
-// run.
+// A wavefront: in a square of tiles each tile depends on its upper and its left neighbour. A tile combines their values
+// and mixes the result `grain` times (0: an empty tile, two loads and a store; 1000: about a microsecond). The size is
+// the number of tiles per side. A run makes k_sweeps sweeps over the square, one after another. The first tile begins
+// with the last tile's value of the previous sweep, so a tile that runs too early leaves a wrong value. All tiles are
+// verified against a serial run. Work: tiles. Programs with dependence counters reset the counters while the tiles run.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +18,7 @@ namespace problems::wavefront {
 
 inline constexpr unsigned k_sweeps = 50;
 
-/// Values of the tiles, with a row above and a column on the left that stay 0.
+/// The values of the tiles, with an additional row above and column on the left that stay 0.
 class square {
 public:
   square(unsigned side, unsigned grain) : side_(side), grain_(grain), values_(std::size_t{side + 1} * (side + 1)) {}
@@ -36,7 +35,7 @@ public:
     values_[here] = x;
   }
 
-  /// For dependences that are declared on data; tiles outside have an address too.
+  /// For dependences declared on data; tiles outside the square have an address, too.
   const std::uint64_t* above(unsigned row, unsigned column) const { return &values_[place(row, column) - (side_ + 1)]; }
   const std::uint64_t* left(unsigned row, unsigned column) const { return &values_[place(row, column) - 1]; }
   std::uint64_t* tile(unsigned row, unsigned column) { return &values_[place(row, column)]; }
@@ -51,7 +50,7 @@ private:
   std::vector<std::uint64_t> values_;
 };
 
-/// What each tile still waits for, for those whose dependences are counters. Armed again as it fires.
+/// The number of missing dependences of each tile, for programs with counters. A counter is reset when it reaches zero.
 class countdown {
 public:
   explicit countdown(unsigned side) : side_(side), waits_(std::size_t{side} * side) {
@@ -60,12 +59,12 @@ public:
         at(row, column).store(full(row, column), std::memory_order_relaxed);
   }
 
-  /// One that (row, column) waits for has been computed: whether it was the last. Of a tile outside: no.
+  /// A dependence of (row, column) was computed: returns true if it was the last. False for a tile outside the square.
   bool arrived(unsigned row, unsigned column) {
     if (row == side_ || column == side_) return false;
     std::atomic<int>& waits = at(row, column);
     if (waits.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;  // partner: the other neighbour's
-    waits.store(full(row, column), std::memory_order_relaxed);  // read in the next sweep, after this one's end
+    waits.store(full(row, column), std::memory_order_relaxed);  // read in the next sweep, after the end of this one
     return true;
   }
 
@@ -88,7 +87,7 @@ struct problem {
   static constexpr std::uint64_t k_size = 64;
   static constexpr std::uint64_t k_test_size = 16;
   static constexpr std::uint64_t k_grain = 0;
-  using result = std::monostate;  // the tiles are
+  using result = std::monostate;  // the tiles contain the result
 
   problem(std::uint64_t size, std::uint64_t grain)
       : tiles(checked(size, grain), static_cast<unsigned>(grain)), expected_(tiles) {
@@ -97,7 +96,7 @@ struct problem {
 
   void prepare() { tiles.clear(); }
   bool valid(result) const { return tiles == expected_; }
-  // Every tile of every sweep has left its trace in the values, or there is none that counts.
+  // If the result is right, every tile of every sweep has been computed.
   std::uint64_t work(result) const {
     return tiles == expected_ ? std::uint64_t{k_sweeps} * tiles.side() * tiles.side() : 0;
   }
@@ -106,8 +105,9 @@ struct problem {
 
 private:
   static unsigned checked(std::uint64_t size, std::uint64_t grain) {
-    if (size < 1 || size > 4096) throw std::invalid_argument("the size is how many tiles a side has, 1 to 4096");
-    if (grain > 1000000) throw std::invalid_argument("the grain is how often a tile mixes its value, at most 1000000");
+    if (size < 1 || size > 4096) throw std::invalid_argument("the size is the number of tiles per side, 1 to 4096");
+    if (grain > 1000000)
+      throw std::invalid_argument("the grain is the number of times that a tile mixes its value, at most 1000000");
     return static_cast<unsigned>(size);
   }
   square expected_;

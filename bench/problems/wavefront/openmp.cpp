@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of what each tile waits for; of two successors that are ready one becomes a task, the other runs directly.
+// Each tile counts its dependences; of two runnable successors one becomes a task, the other runs directly.
 #include "bench/problems/harness.hpp"
 #include "bench/problems/wavefront/kernel.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of what each tile waits for; of two successors that are ready one becomes a task, the other runs directly.
+// Each tile counts its dependences; of two runnable successors one becomes a task, the other runs directly.
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>

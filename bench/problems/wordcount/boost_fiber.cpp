@@ -13,7 +13,7 @@ namespace {
 
 using namespace problems::wordcount;
 
-// There are no reductions: a fiber for each share of the lines, a few per thread so that they can even out.
+// Boost.Fiber has no reductions: one fiber per share of the lines, several shares per thread for load balance.
 table count(const text& t, unsigned workers) {
   const std::size_t share = std::max(k_grain_lines, (t.lines + 4 * workers - 1) / (4 * workers));
   std::vector<boost::fibers::future<table>> shares;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Word count: how often each word occurs in a text of lines of equal length. Each task counts its lines into a table of
-// its own, tables are merged in pairs. The words are drawn by Zipf's law: the r-th most frequent one with a weight of
-// 1/r. The check is against what the generator wrote, word by word. Work: words. Tables hold views of the text.
-// Source: SYSTEMS: Chasapis 2014 (12000 x 12000 characters). Shown by tests/unit/problems/wordcount_test.cpp.
+// Word count: how often each word occurs in a text of lines of equal length. Each task counts its lines in its own
+// table; tables are merged in pairs. The words follow Zipf's law: the weight of the r-th most frequent word is 1/r.
+// Verified against the generator's counts, word by word. Work: words. Tables contain views of the text.
+// Source: SYSTEMS: Chasapis 2014 (12000 x 12000 characters). Test: tests/unit/problems/wordcount_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 
 namespace problems::wordcount {
 
-/// Lines below which a task is not worth it; for the constructs that take a grain.
+/// The minimum number of lines per task, for constructs that take a grain.
 inline constexpr std::size_t k_grain_lines = 64;
 
-/// Open addressing, a power of two of slots, at most half of them full.
+/// Open addressing; the number of slots is a power of two, and at most half of them are used.
 class table {
 public:
   table() = default;
@@ -36,7 +36,7 @@ public:
     s.count += count;
   }
 
-  /// Takes up another table; the smaller of the two is gone through.
+  /// Merges another table; iterates over the smaller of the two.
   void merge(table&& other) {
     if (other.used_ > used_) std::swap(*this, other);
     for (const slot& s : other.slots_)
@@ -80,7 +80,7 @@ private:
   std::size_t used_ = 0;
 };
 
-/// A word's hash grows letter by letter and is stirred at its end.
+/// The hash of a word is updated with each letter and finished at its end.
 inline constexpr std::uint64_t k_no_letters = 0xcbf29ce484222325;
 inline std::uint64_t with_letter(std::uint64_t hash, char letter) noexcept {
   return (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
@@ -90,9 +90,9 @@ inline std::uint64_t stirred(std::uint64_t hash) noexcept { return (hash ^ (hash
 struct text {
   std::size_t lines = 0;
   std::size_t columns = 0;
-  std::vector<char> letters;  // lines * columns; words do not go over a line's end
+  std::vector<char> letters;  // lines * columns; a word does not continue on the next line
   std::vector<std::string> vocabulary;
-  std::vector<std::uint64_t> written;  // how often each word of the vocabulary was written
+  std::vector<std::uint64_t> written;  // number of occurrences of each word of the vocabulary
 };
 
 /// The leaf: counts the words of lines [first, last) into `counted`.
@@ -113,7 +113,7 @@ inline void count_lines(const text& t, std::size_t first, std::size_t last, tabl
   }
 }
 
-/// Consonants that spell the rank, so that no two words are equal, then vowels; the frequent ones are short.
+/// Consonants that encode the rank, so that all words differ, then vowels; frequent words are short.
 inline std::vector<std::string> make_vocabulary(std::size_t words) {
   constexpr std::string_view k_consonants = "tnshrdlcmwfgypbvkjxqz";
   constexpr std::string_view k_vowels = "eaoiu";
@@ -165,7 +165,7 @@ inline table count_serially(const text& t) {
   return counted;
 }
 
-/// Every word as often as it was written, and no other word.
+/// The counts of all words are correct, and there is no other word.
 inline bool is_right(const text& t, const table& counted) {
   std::size_t distinct = 0;
   for (std::size_t rank = 0; rank < t.vocabulary.size(); ++rank) {
