@@ -144,7 +144,12 @@ TEST(job, jobs_live_one_after_another_and_side_by_side) {
 TEST(job, tasks_make_no_jobs_and_do_not_run_main_tasks) {
   job j(nodes_and_workers(1, 1));
   EXPECT_THROW(j.run([] { const job inner; }), error);
-  EXPECT_DEATH(j.run([&j] { j.run([] {}); }), "from a task use a task_group");
+  EXPECT_DEATH(
+      {
+        job inner(nodes_and_workers(1, 1));
+        inner.run([&inner] { inner.run([] {}); });
+      },
+      "from a task use a task_group");
 }
 
 TEST(job, the_profile_is_written_at_the_end) {
