@@ -14,6 +14,7 @@
 
 #include "fiber/sanitizer.hpp"
 #include "remote/code.hpp"
+#include "remote/late_images.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/remote_error.hpp"
@@ -189,7 +190,7 @@ void begin_call(call_state& state, std::uint32_t node, callee code, std::span<co
   SHOAL_ASSERT(arguments.size() <= k_most_call_words && answer_words <= k_most_call_words, "a call is too long");
   std::vector<std::uint64_t> words(2 + arguments.size());
   words[0] = reinterpret_cast<std::uintptr_t>(&state);
-  words[1] = remote::encode_code(reinterpret_cast<void (*)()>(code)) |
+  words[1] = remote::encode_code_of_task(reinterpret_cast<void (*)()>(code)) |
              (answer_words > k_small_answer_words ? std::uint64_t{1} << 63 : 0);
   std::copy(arguments.begin(), arguments.end(), words.begin() + 2);
   if (answer != nullptr) {
