@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an entry point for libFuzzer without libFuzzer: so many mutations of valid inputs, each decided by its number,
-// so that a failure is repeated by its number alone.
+// Runs a libFuzzer entry point without libFuzzer: a number of mutations of valid inputs. The number of a mutation
+// determines it, so the number alone reproduces a failure.
 //   PROGRAM COUNT [FIRST]   mutations FIRST (default 0) to FIRST + COUNT - 1
-// The number under way is told when the process dies, and with COUNT 1 the input is written to standard output.
+// If the process dies it prints the current number; with COUNT 1 it writes the input to standard output.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -46,7 +46,7 @@ const char* const k_words[] = {"0",
                                "# shoal graph directed vertices 2 edges 1\n",
                                "x"};
 
-/// One change of the kinds that find things in parsers.
+/// Applies one change of a kind that often finds faults in parsers.
 void mutate(std::string& bytes, const std::vector<std::string>& seeds, shoal::xoshiro256ss& random) {
   const auto place = [&] { return static_cast<std::size_t>(random.below(bytes.size() + 1)); };
   const std::size_t at = place();

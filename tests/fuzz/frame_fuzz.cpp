@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node or the hub of a job reads once the other end has proved the secret, on arbitrary bytes: frames in pieces
-// whose lengths the first byte chooses, their payloads as every kind of message. What is read must be what its own bytes
-// say; what cannot be read leaves a broken reader and nothing else.
+// Fuzzes the messages that a node or the hub reads after the peer has proved the secret: frames in pieces whose lengths
+// the first byte chooses, with payloads decoded as every kind of message. A decoded message must encode to its own
+// bytes; an invalid one must only set the reader's error state.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

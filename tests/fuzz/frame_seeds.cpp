@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Valid streams of frames from which the fuzzing of the hub's and the nodes' reader starts.
+// Valid streams of frames as seeds for fuzzing the reader of the hub and the nodes.
 #include "fuzz/seeds.hpp"
 #include "launch/control_message.hpp"
 #include "launch/frame.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// All readers of graphs on arbitrary bytes. The first byte chooses the name under which the rest is read, whether ids
-// are compacted, and whether a .shoalcsr gets right checksums first, so that what they guard is reached. What is read
-// must keep its promises (vertices in range, as many edges as said, names for all or none); what is refused must be a
-// shoal::error of the right kind with a sentence. Built as it is for libFuzzer; driver.cpp runs it without.
+// Fuzzes all readers of graphs. The first byte chooses the file name, whether ids are compacted, and whether the
+// checksums of a .shoalcsr are corrected first, so that the code behind the checksums is reached. An accepted input
+// must be valid (vertices in range, the declared number of edges, names for all vertices or none); a rejected one must
+// throw a shoal::error with the right code and a message. Also built for libFuzzer; driver.cpp runs it without.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -28,7 +28,7 @@ void expect(bool holds, const char* what) {
   std::abort();
 }
 
-/// Makes the checksums of a .shoalcsr right.
+/// Corrects the checksums of a .shoalcsr.
 void mend(std::string& bytes) {
   using shoal::kernels::graph::crc;
   constexpr std::size_t header_bytes = shoal::kernels::graph::csr_layout::k_bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Valid inputs of every format from which the fuzzing of the graph readers starts.
+// Valid inputs of every format as seeds for fuzzing the graph readers.
 #include <zlib.h>
 #include <zstd.h>
 
@@ -62,7 +62,7 @@ std::vector<std::string> seeds() {
   small.names = {"a", "b", "c", "d", "e", "f", "g", "h"};
   const std::string binary_named = csr_file(small);
 
-  // The first byte is the name that graph_fuzz.cpp gives the bytes.
+  // The first byte selects the name that graph_fuzz.cpp gives to the bytes.
   std::vector<std::string> result;
   for (const std::string& text : {matrix, pattern, complex, snap, named, binary, binary_named}) {
     result.push_back(std::string(1, '\0') + text);
@@ -73,7 +73,7 @@ std::vector<std::string> seeds() {
     result.push_back('\x04' + zstd(text));
   }
   for (const std::string& bytes : {binary, binary_named}) {
-    for (int i = 0; i < 4; ++i) result.push_back('\x42' + bytes);  // checksums made right: worth more tries
+    for (int i = 0; i < 4; ++i) result.push_back('\x42' + bytes);  // checksums corrected: needs more attempts
   }
   return result;
 }

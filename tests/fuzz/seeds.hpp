@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzzing program without libFuzzer is made of: valid inputs, and the entry point that libFuzzer would call.
-// Each NAME_fuzz.cpp has a NAME_seeds.cpp beside it; driver.cpp is the main of all.
+// The parts of a fuzzing program without libFuzzer: valid inputs, and the entry point that libFuzzer would call. Each
+// NAME_fuzz.cpp has a NAME_seeds.cpp; driver.cpp is the main program of all.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 namespace shoal::house {
 namespace {
 
-// A header, or a folder of headers (ending in '/'), and who in src/ may include it.
+// A header, or a folder of headers (ending in '/'), and the folders of src/ that may include it.
 struct door {
   std::string_view header;
   std::array<std::string_view, 3> folders;

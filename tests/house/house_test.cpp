@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows that the checks fail: each test lays out a small tree that keeps all rules, breaks one, and looks for the
-// finding.
+// Tests the checks: each test creates a small tree that keeps all rules, breaks one rule, and expects the finding.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -51,7 +50,7 @@ protected:
 
   void append(const std::string& path, const std::string& text) { std::ofstream(root_ / path, std::ios::app) << text; }
 
-  // Exactly one breach of the named rule, saying `text`; every other rule is kept.
+  // Expects exactly one breach of the named rule, containing `text`, and no breach of any other rule.
   void expect_only(std::string_view rule, const std::string& text) {
     const tree t(root_);
     for (const check& c : all_checks()) {
@@ -240,7 +239,7 @@ TEST_F(house, places_of_one_machine) {
 }
 
 TEST_F(house, temporary_places_in_documents) {
-  append("src/sched/worker.hpp", std::string("// \"/tm") + "p/x\"\n");  // code may name it
+  append("src/sched/worker.hpp", std::string("// \"/tm") + "p/x\"\n");  // code may contain it
   append("docs/index.md", std::string("run `ls /tm") + "p/x`\n");
   expect_only("paths", "docs/index.md:2: names a place of one machine");
 }

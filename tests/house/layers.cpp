@@ -9,7 +9,7 @@
 namespace shoal::house {
 namespace {
 
-constexpr std::string_view k_umbrella = "shoal/shoal.hpp";  // includes all public headers, for users only
+constexpr std::string_view k_umbrella = "shoal/shoal.hpp";  // includes all public headers; for users only
 constexpr std::string_view k_public_root = "include/";
 constexpr std::string_view k_top = "runtime";
 
@@ -55,7 +55,7 @@ layer_map read_layers(const tree& t, findings& found) {
   return map;
 }
 
-// The folder that a file of src/ or include/ counts as; empty, with a finding, where there is none.
+// The folder to which a file of src/ or include/ counts; empty, with a finding, if there is none.
 std::string folder_of(const source_file& file, const layer_map& map, findings& found) {
   if (file.under("src")) {
     const auto end = file.path.find('/', 4);
@@ -110,7 +110,7 @@ void judge(const source_file& file, const std::string& own, const include& line,
   if (target == own) return;
   const auto mine = map.number.find(own);
   const auto theirs = map.number.find(target);
-  if (mine == map.number.end() || theirs == map.number.end()) return;  // reported where layers.txt is read
+  if (mine == map.number.end() || theirs == map.number.end()) return;  // reported by the reader of layers.txt
   if (target == k_top) {
     found.failures.push_back(place + own + " includes " + line.path + ", but nothing includes " + target);
   } else if (theirs->second >= mine->second) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// house_check ROOT [CHECK...]: inspects a source tree; without names all checks. Exit status 1 where a rule is broken,
-// 2 where the question makes no sense.
+// house_check ROOT [CHECK...]: checks a source tree; without names it runs all checks. Exit status 1 if a rule is
+// broken, 2 for wrong usage.
 #include <algorithm>
 #include <cstdio>
 #include <exception>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user may write by mistake and the compiler refuses with a sentence of ours: one case for each REFUSED.
+// Mistakes of users that the compiler rejects with a message of Shoal: one case per value of REFUSED.
 #include <functional>
 #include <stop_token>
 #include <utility>
@@ -9,7 +9,7 @@
 
 void refused() {
   using namespace shoal;
-#if REFUSED == 0  // nothing: what is like the others and right
+#if REFUSED == 0  // valid code that is similar to the other cases
   affinity_partitioner kept;
   const std::stop_source source;
   const auto body = [](int) {};

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t k_long_lines = 400;
 constexpr std::size_t k_too_long_lines = 700;
 constexpr std::size_t k_readme_lines = 30;
-constexpr std::size_t k_licence_lines = 3;  // a shell script's first line is taken
+constexpr std::size_t k_licence_lines = 3;  // the first line of a shell script is taken
 constexpr std::string_view k_licence = "SPDX-License-Identifier: Apache-2.0";
 
 bool is_code(const source_file& file) {
@@ -20,7 +20,7 @@ bool is_code(const source_file& file) {
 
 bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Whether a text holds a word as such, not as a part of a longer one ("log" is not in "catalogue").
+// Whether a text contains a word that is not a part of a longer one ("log" is not in "catalogue").
 bool names(const source_file& text, std::string_view word) {
   for (const std::string& line : text.lines) {
     for (auto place = line.find(word); place != std::string::npos; place = line.find(word, place + 1)) {
@@ -32,7 +32,7 @@ bool names(const source_file& text, std::string_view word) {
   return false;
 }
 
-// The README that speaks for a file: that of its folder or of the nearest folder above it within src/.
+// The README for a file: that of its folder, or of the nearest parent folder within src/.
 const source_file* readme_for(const tree& t, std::string folder) {
   while (folder.size() > 3) {  // longer than "src"
     if (const source_file* readme = t.find(folder + "/README.md")) return readme;
@@ -41,7 +41,7 @@ const source_file* readme_for(const tree& t, std::string folder) {
   return nullptr;
 }
 
-// Absolute paths of one machine. The names are put together here so that this file passes its own check.
+// Absolute paths of one machine. The names are assembled here so that this file passes its own check.
 struct place_name {
   std::string text;
   bool documents_only;
@@ -51,7 +51,7 @@ const place_name k_places[] = {
     {std::string("/Us") + "ers/", false}, {std::string("/tm") + "p/", true},
 };
 
-// Whether the place begins an absolute path, rather than being the middle of a relative one or of an address.
+// Whether the name begins an absolute path; it may also be the middle of a relative path or of an address.
 bool begins_path(const std::string& line, std::size_t position) {
   if (position == 0) return true;
   const char before = line[position - 1];

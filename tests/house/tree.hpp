@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source tree under inspection, read once: every text file with its path relative to the root, in lines. What
-// builds, editors and version control leave behind is not part of it. Shown by house_test.cpp, which inspects small
-// trees with one breach each.
+// The source tree to check, read once: the lines of every text file, with its path relative to the root. Files of
+// builds, editors and version control are ignored. Test: house_test.cpp, which checks small trees with one breach each.
 #pragma once
 
 #include <filesystem>
@@ -28,7 +27,7 @@ struct include {
   int line;
 };
 
-/// The #include lines of a file; those in block comments count too, which nobody writes.
+/// The #include lines of a file; those in block comments count, too.
 std::vector<include> includes_of(const source_file& file);
 
 class tree {
@@ -42,7 +41,7 @@ private:
   std::vector<source_file> files_;  // sorted by path
 };
 
-/// What a check found: failures end in exit status 1, remarks are only told.
+/// The result of a check: failures cause exit status 1, remarks are only printed.
 struct findings {
   std::vector<std::string> failures;
   std::vector<std::string> remarks;

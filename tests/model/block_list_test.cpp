@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of a sweep (src/lockfree/block_list.hpp) on the simulated memory: every block is taken once and with what
-// was written for its sweep, by the owner, by others, by who comes late; an owner that is told while it looks is told
+// Model test of the lists of a sweep (src/lockfree/block_list.hpp): every block is taken once, with the data of its
+// sweep, by the owner, by others and by late threads. An owner that is notified while it checks its list is notified
 // again.
 #include "lockfree/block_list.hpp"
 
@@ -20,13 +20,13 @@ struct table {
     for (std::uint32_t b = 0; b < blocks; ++b) content[b].write(number);
     left.fill(0, blocks, static_cast<list::sweep_number>(number));
   }
-  // What a taker does with a block; `done` is what the loop counts.
+  // A taker's work on a block; the loop counts `done`.
   bool run(std::uint32_t block, int rounds) {
     if (block == list::k_none) return false;
     check(block < 3, "a block of the sweep");
     const int number = content[block].read();
     check(number >= 1 && number <= rounds, "the block is complete");
-    taken[block].write(taken[block].read() + 1);  // a race if two have it
+    taken[block].write(taken[block].read() + 1);  // a race if two threads have it
     done.fetch_add(1, std::memory_order_acq_rel);
     return true;
   }
@@ -37,8 +37,8 @@ struct table {
   model_atomic<std::uint32_t> done{0};
 };
 
-// One begins `rounds` sweeps, each after the last is done; the owner takes from the front, others from the back,
-// knowing no better than that some sweep is on.
+// One thread begins `rounds` sweeps, each after the previous has ended. The owner takes from the front, others take
+// from the back, without knowing which sweep is active.
 scenario swept(int rounds, std::uint32_t blocks, int others) {
   return [=](execution& run) {
     auto t = std::make_shared<table>();
@@ -64,8 +64,8 @@ scenario swept(int rounds, std::uint32_t blocks, int others) {
   };
 }
 
-// The caller takes nothing itself: the owner must hear of every sweep, though it is sent word only if it was not told.
-// The word is one object, used again and again.
+// The caller takes no block itself: the owner must see every sweep, although it is notified only if no notification is
+// pending. The notification is one object that is reused.
 scenario summoned(int rounds) {
   struct words {
     table t;
@@ -83,7 +83,7 @@ scenario summoned(int rounds) {
           w->sent.fetch_add(1, std::memory_order_release);
         }
         if (r == rounds) w->over.store(1, std::memory_order_release);
-        // Another one takes the block, now and then, before the owner has looked.
+        // Sometimes another thread takes the block before the owner has checked its list.
         if (r % 2 == 1) w->t.run(w->t.left.take_back(static_cast<list::sweep_number>(r)), rounds);
         while (w->t.done.load(std::memory_order_acquire) < static_cast<std::uint32_t>(r)) {
           execution::current().give_way();

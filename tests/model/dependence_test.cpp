@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a task with dependences (src/sched/successors.hpp) on the simulated memory: a task that registers adds
-// successors to tasks that end meanwhile on other threads. Every successor runs once, after all its predecessors, sees
-// what they did, and no slot is written while somebody reads it; also when a place is used for a second task.
+// Model test of a task with dependences (src/sched/successors.hpp): a registering task adds successors to tasks that
+// end concurrently on other threads. Every successor runs once, after all its predecessors, and sees their writes. No
+// slot is written while another thread reads it, also when a place is reused for a second task.
 #include "sched/successors.hpp"
 
 #include <memory>
@@ -37,7 +37,7 @@ struct table {
 
   place<Successors>& at(int i) { return tasks[static_cast<std::size_t>(i)]; }
 
-  // By whoever made it ready, or found that nothing is left to wait for.
+  // Called by the thread that made the task runnable, or found that it has no unfinished predecessors.
   void run(int i) {
     place<Successors>& t = at(i);
     check(t.runs++ == 0, "a task runs once");
@@ -54,7 +54,7 @@ struct table {
       if (at(later).left.arrive()) run(later);
     }
   }
-  // As task_flow::submit does it.
+  // The same steps as task_flow::submit.
   void enter(int i, std::vector<int> earlier) {
     place<Successors>& t = at(i);
     t.waits_for = earlier;
@@ -82,7 +82,7 @@ struct table {
   slip what;
 };
 
-// The first `running` tasks run on threads of their own; those after them each wait for the ones that are given.
+// The first `running` tasks run on separate threads; each later task waits for the given tasks.
 template <class Successors = sched::successor_count<model_atomics>>
 scenario entered(int running, std::vector<std::vector<int>> waiting, slip what = slip::none) {
   return [=](execution& run) {
@@ -99,7 +99,7 @@ scenario entered(int running, std::vector<std::vector<int>> waiting, slip what =
   };
 }
 
-// The place of task 0 comes back and is used for another one, on which task 2 then waits; task 1 waited for the first.
+// The place of task 0 is freed and reused for another task, for which task 2 then waits; task 1 waited for the first.
 const scenario k_place_used_again = [](execution& run) {
   using count = sched::successor_count<model_atomics>;
   struct shared : table<count> {
@@ -159,7 +159,7 @@ TEST(dependence, slips_of_the_protocol_are_found_out) {
   }
 }
 
-// The count must stay in the word: else the registering task writes into a slot that the closer reads.
+// The count must stay in the word: otherwise the registering task writes a slot while the closer reads it.
 class forgetful_count {
 public:
   static constexpr std::uint32_t k_closed = std::uint32_t{1} << 31;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The deque on the simulated memory: every item is taken exactly once, and complete, whoever takes it; also across
-// growth and reuse of slots, and with the guarded pop by which a join takes back its own child.
+// Model test of the deque: every item is taken exactly once, and completely, by any thread; also across growth and
+// reuse of slots, and with the guarded pop by which a join takes back its own child.
 #include <shoal/detail/deque.hpp>
 
 #include <memory>
@@ -19,8 +19,8 @@ using lockfree::steal_outcome;
 struct item {
   explicit item(int n) : number(n) {}
   int number;
-  model_plain<int> closure{0};  // what the owner writes before the push and the taker reads
-  int taken = 0;                // the explorer's own book
+  model_plain<int> closure{0};  // written by the owner before the push, read by the taker
+  int taken = 0;                // bookkeeping of the test, not shared memory
 };
 
 struct table {
@@ -60,7 +60,7 @@ struct table {
   int pushed = 0;
 };
 
-// The owner's part and how often each thief tries.
+// The owner's part, and the number of attempts of each thief.
 scenario with(std::size_t capacity, std::function<void(table&)> owner, std::vector<int> thieves) {
   return [=](execution& run) {
     auto t = std::make_shared<table>(capacity);
@@ -117,8 +117,8 @@ const scenario k_reuse_of_slots = with(2,
                                        },
                                        {2, 1});
 
-// A task with a child 0 that forks a child 1 and joins it, then joins 0. A join pops only if the bottom is its own
-// child; a child that it does not get is (or is being) taken by a thief, and never anybody else's child is popped.
+// A task with a child 0 forks a child 1 and joins it, then joins 0. A join pops only if the bottom is its own child. If
+// it does not get the child, a thief has taken or is taking it; it never pops a child of another task.
 const scenario k_joins = with(4,
                               [](table& t) {
                                 const auto join = [&t](item* child) {
@@ -170,12 +170,12 @@ TEST(deque, one_thief_and_no_pop_never_lose_a_race) {
   EXPECT_FALSE(o.failed) << o;
 }
 
-// Each order weakened in turn. What may survive, and why it is written stronger all the same:
-// - pop, the exchange of the top and the last store to the bottom: the fence before them releases as much. A release
-//   costs nothing there on x86, and race detectors that ignore fences need it.
-// - steal, the first look at the top: the fence after it acquires as much.
-// - the top between steal and make_room: it keeps a load from seeing a store that is executed later, and the explorer
-//   does not simulate that.
+// Weakens each order in turn. These mutants survive, but the code keeps the stronger orders:
+// - pop, the exchange of the top and the last store to the bottom: the fence before them already releases. A release
+// costs nothing there on x86, and race detectors that ignore fences need it.
+// - steal, the first load of the top: the fence after it already acquires.
+// - the top between steal and make_room: it prevents a load from seeing a store that is executed later, and the
+// explorer does not simulate that.
 TEST(deque, every_weaker_order_is_found_out) {
   const mutant_report mutants = try_mutants(k_all, "deque.hpp", randomly(30'000));
   EXPECT_EQ(mutants.tried, 18U);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The doorbell on the simulated memory, with a futex: no wake-up is lost. A lost one is a sleeper that nobody will
-// wake, which the explorer reports as a deadlock.
+// Model test of the doorbell with a futex: no wake-up is lost. After a lost wake-up the sleeper never wakes, which the
+// explorer reports as a deadlock.
 #include "lockfree/doorbell.hpp"
 
 #include <memory>
@@ -20,7 +20,7 @@ void wake(bell& b) {
   if (b.ring()) b.word().futex_wake_one();
 }
 
-// Sleeps until work is there. `look` must not rely on anything but the doorbell.
+// Sleeps until there is work. `look` must rely only on the doorbell.
 template <class Look>
 void wait_for(bell& b, const Look& look) {
   while (!look()) {
@@ -33,7 +33,7 @@ void wait_for(bell& b, const Look& look) {
   }
 }
 
-// Work is a counter that wakers raise.
+// Work is a counter that wakers increment.
 scenario counted(int wakers, int each) {
   return [=](execution& run) {
     struct table {
@@ -55,7 +55,7 @@ scenario counted(int wakers, int each) {
   };
 }
 
-// Work in an inbox, as workers use it.
+// Work is in an inbox, as for workers.
 const scenario k_inbox = [](execution& run) {
   struct table {
     bell door;
@@ -78,7 +78,7 @@ const scenario k_inbox = [](execution& run) {
     });
 };
 
-// The promise that who was rung awake sees that work, whatever it looks like: here plain data.
+// A sleeper that was rung sees the waker's work in any form: here plain data.
 const scenario k_rung_means_visible = [](execution& run) {
   struct table {
     bell door;
@@ -99,7 +99,7 @@ const scenario k_rung_means_visible = [](execution& run) {
   });
 };
 
-// Of many wakers one is told to wake.
+// Of several wakers, one is told to wake.
 const scenario k_one_of_many = [](execution& run) {
   struct table {
     bell door;
@@ -151,8 +151,8 @@ TEST(doorbell, a_sleeper_that_does_not_look_again_is_found_out) {
   EXPECT_NE(o.reason.find("deadlock"), std::string::npos) << o;
 }
 
-// What survives: the exchange in ring(), since the fence before it releases as much; race detectors that ignore fences
-// need it.
+// This mutant survives: the exchange in ring(), because the fence before it already releases; race detectors that
+// ignore fences need it.
 TEST(doorbell, every_weaker_order_is_found_out) {
   const mutant_report mutants = try_mutants(k_all, "doorbell.hpp", randomly(20'000));
   EXPECT_EQ(mutants.tried, 10U);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choices that make one execution different from another: which thread takes the next step, which store a load
-// sees. They are drawn at random from a seed, or walked through systematically (depth first); either way they are
-// recorded, so that the same execution can be had again.
+// The choices that distinguish executions: which thread takes the next step, and which store a load sees. They are
+// random (from a seed) or systematic (depth first). All choices are recorded, so an execution can be repeated.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +16,20 @@ public:
   decisions() = default;
   explicit decisions(std::uint64_t seed) { reseed(seed); }
 
-  // A new random path.
+  // Starts a new random path.
   void reseed(std::uint64_t seed) {
     random_ = true;
     state_ = seed * 0x9e3779b97f4a7c15U + 0x1234567;
     path_.clear();
     position_ = 0;
-    // Few switches find some faults, many find others: each execution has its own habit.
+    // Some faults need few switches, others many: each execution uses another rate.
     first_in_256_ = 96 + 48 * static_cast<unsigned>(draw() % 4);
   }
 
-  // The same path again.
+  // Repeats the same path.
   void rewind() { position_ = 0; }
 
-  // The next path in depth-first order; false when there is none.
+  // Continues with the next path in depth-first order; false if there is none.
   bool next_path() {
     position_ = 0;
     while (!path_.empty() && path_.back().taken + 1U == path_.back().of) path_.pop_back();
@@ -39,7 +38,7 @@ public:
     return true;
   }
 
-  // One of `of` alternatives; the first is the quiet one (stay with the thread, see the newest store).
+  // Chooses one of `of` alternatives; the first is the default (stay on the thread, see the newest store).
   unsigned pick(std::size_t of) {
     if (of < 2) return 0;
     if (position_ == path_.size()) {

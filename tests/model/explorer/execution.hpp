@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One execution of a scenario: model threads on fibers, one memory, and the decisions that steer them. Every atomic
-// operation is a point at which another thread may go on. What goes wrong ends the execution with a reason: a failed
-// check, a data race, a deadlock, a run without end, an exception. Then all fibers unwind, so that nothing leaks.
-// A scenario sets up what its threads share, names them with thread(), and what to look at when all are done with
-// finally().
+// One execution of a scenario: model threads on fibers, one memory, and the decisions that control them. Every atomic
+// operation is a point at which another thread may continue. An error ends the execution with a reason: a failed check,
+// a data race, a deadlock, an endless run, an exception. Then all fibers unwind, so nothing leaks. A scenario sets up
+// the shared data, declares its threads with thread(), and the final checks with finally().
 #pragma once
 
 #include <cstddef>
@@ -28,7 +27,7 @@ namespace shoal::model {
 
 class execution {
 public:
-  // `preemptions`: how often a thread may be interrupted that could go on. `steps`: taken for a run without end.
+  // `preemptions`: how often a runnable thread may be interrupted. `steps`: the limit that counts as an endless run.
   execution(decisions& choices, order_book& orders, unsigned preemptions, unsigned steps)
       : choices_(choices), orders_(orders), preemption_bound_(preemptions), step_bound_(steps) {}
   execution(const execution&) = delete;
@@ -43,7 +42,7 @@ public:
   }
   void finally(std::function<void()> look) { finally_ = std::move(look); }
 
-  // Runs the scenario once. False: it failed, see reason(). With `traced`, trace() tells each step.
+  // Runs the scenario once. False: it failed, see reason(). With `traced`, trace() lists each step.
   bool run(const std::function<void(execution&)>& scenario, bool traced) {
     current_ = this;
     traced_ = traced;
@@ -62,12 +61,12 @@ public:
     for (const auto& each : threads_) main().sight.now.join(each->sight.now);
     memory_.catch_up(main().sight);
     if (!failed() && finally_) guarded(finally_);
-    finally_ = nullptr;  // what the scenario shares goes before this execution does
+    finally_ = nullptr;  // destroys the scenario's data before this execution
     threads_.resize(1);
     return !failed();
   }
 
-  /// Of the running thread; 0 sets up.
+  /// The number of the running thread; 0 during set-up.
   std::size_t thread_number() const { return me_; }
   bool failed() const { return !reason_.empty(); }
   const std::string& reason() const { return reason_; }
@@ -78,7 +77,7 @@ public:
     throw abandoned{};
   }
 
-  // --- what model_atomics.hpp calls ---
+  // --- called by model_atomics.hpp ---
 
   std::size_t create(std::uint64_t value) { return memory_.create(sight(), value); }
 
@@ -157,7 +156,7 @@ public:
                        where.line()));
   }
 
-  // The kernel compares under its lock: it sees the newest value, and so has this thread then.
+  // The kernel compares under its lock: it sees the newest value, and afterwards so does this thread.
   void futex_wait(std::size_t at, std::uint64_t expected, std::source_location where) {
     if (!step()) return;
     const std::uint64_t value = memory_.load(sight(), at, memory_.at(at).newest(), std::memory_order_relaxed);
@@ -186,7 +185,7 @@ public:
     news();
   }
 
-  // In a loop that waits: others go first, until one of them has changed something, and stores arrive.
+  // In a waiting loop: other threads run until one of them has changed something, and stores become visible.
   void give_way() {
     if (unwinding() || !running_phase_) return;
     count_step();
@@ -196,9 +195,9 @@ public:
   }
 
 private:
-  struct abandoned {};  // thrown through a model thread to end it
+  struct abandoned {};  // thrown in a model thread to end it
   static constexpr std::size_t k_nowhere = ~std::size_t{0};
-  static constexpr unsigned k_steps_told = 400;  // of a run without end the rest is the same
+  static constexpr unsigned k_steps_told = 400;  // limit of the printed steps of an endless run
 
   struct model_thread {
     model_thread(std::string n, std::function<void()> b) : name(std::move(n)), body(std::move(b)) {}
@@ -236,7 +235,7 @@ private:
     }
   }
 
-  // The life of a fiber: one model thread after another, an execution each.
+  // The main function of a fiber: it runs one model thread per execution.
   static void live(void* self) {
     execution& run = *static_cast<execution*>(self);
     for (;;) {
@@ -248,7 +247,7 @@ private:
     }
   }
 
-  // Who waits may look again.
+  // Lets waiting threads check again.
   void news() {
     for (const auto& each : threads_) each->gives_way = false;
   }
@@ -257,7 +256,7 @@ private:
     if (++steps_ > step_bound_) fail(fmt::format("no end after {} steps", step_bound_));
   }
 
-  // Before each operation. False: this thread is being unwound, the operation does not count.
+  // Called before each operation. False: this thread unwinds, and the operation does not count.
   bool step() {
     if (unwinding()) return false;
     if (running_phase_) {
@@ -268,14 +267,14 @@ private:
     return true;
   }
 
-  // Lets another thread go on, or not. `could_stay`: this one could go on too.
+  // May let another thread continue. `could_stay`: the current thread could continue, too.
   void leave(bool could_stay) {
     const std::size_t next = pick_next(could_stay);
     if (next != me_) resume(next);
     if (failed()) throw abandoned{};
   }
 
-  // 0: all are done.
+  // 0: all threads have ended.
   std::size_t pick_next(bool could_stay) {
     if (failed()) return first_unfinished();
     const bool may_preempt = choices_.random() || !could_stay || preempted_ < preemption_bound_;
@@ -287,7 +286,7 @@ private:
     for (std::size_t i = me_ + 1; count == 0 && i < me_ + threads_.size(); ++i) {
       const std::size_t other = i % threads_.size();
       if (other == 0 || !runnable(other)) continue;
-      news();  // all gave way to each other
+      news();  // all threads gave way to each other
       return other;
     }
     if (count == 0 && me_ != 0 && runnable(me_)) return me_;
@@ -351,7 +350,7 @@ private:
   std::string trace_;
 };
 
-// What a scenario asserts.
+// An assertion of a scenario.
 inline void check(bool holds, std::string_view what, std::source_location where = std::source_location::current()) {
   if (!holds) execution::current().fail(fmt::format("{} ({}:{})", what, file_of(where), where.line()));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Not self-contained on purpose: shows that shoal_header_units() notices.
+// Deliberately not self-contained: shows that shoal_header_units() detects this.
 #pragma once
 
 inline std::string name() { return "x"; }
