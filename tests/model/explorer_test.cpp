@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The explorer against the classical litmus tests: which outcomes it must find and which it must never show.
+// Tests the explorer with the classical litmus tests: outcomes that it must find and outcomes that it must never show.
 #include "model/explorer/explorer.hpp"
 
 #include <memory>
@@ -20,7 +20,7 @@ struct cells {
 };
 using steps = std::function<void(cells&)>;
 
-// The sets of results that appear, as text: "r0 r1 ...".
+// The sets of observed results, as text: "r0 r1 ...".
 std::set<std::string> results(std::vector<steps> threads, int registers, search how = systematically(8)) {
   std::set<std::string> seen;
   const outcome o = explore(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inbox on the simulated memory: every node is taken once, complete, in the order of its producer; and of the
-// producers that push into an empty inbox one hears so.
+// Model test of the inbox: every node is taken once, completely, in the order of its producer; and exactly one of the
+// producers that push into an empty inbox is told so.
 #include "lockfree/inbox.hpp"
 
 #include <memory>
@@ -65,7 +65,7 @@ scenario with(std::vector<int> pushes, int takes) {
   };
 }
 
-// A node goes back and forth: what its taker did to it is seen by the next one.
+// A node is passed back and forth: each taker sees the writes of the previous one.
 const scenario k_node_used_again = [](execution& run) {
   struct pair {
     lockfree::inbox<model_atomics> there, back;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways of waiting for locks on the simulated memory: an abstract one (somebody else goes on), and ones that sleep, with
-// a futex. The heavy fence of a sleeper makes every other thread fence between two of its instructions: in the model, a
-// sequentially consistent fence on both sides.
+// Wait policies for locks on the simulated memory: an abstract one (another thread continues), and ones that block on a
+// futex. The heavy fence of a sleeper makes every other thread execute a fence between two of its instructions; in the
+// model it is a sequentially consistent fence on both sides.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace shoal::model {
 
-// `Awake` rounds before it sleeps; a mutant leaves out one of the fences, or the wake.
+// `Awake` rounds before it blocks; a mutant omits one of the fences, or the wake.
 enum class wait_mutant { none, sleeper_without_fence, ringer_without_fence, no_wake };
 
 template <bool Sleeps, unsigned Awake = 0, wait_mutant Mutant = wait_mutant::none>
@@ -49,15 +49,15 @@ struct model_wait {
   }
 };
 
-// Waiters that leave, as tasks do: until woken, once.
+// Waiters that suspend, as tasks do, until they are woken, once.
 struct model_task {
   model_atomic<std::uint32_t> woken{0};
-  model_plain<int> waits{0};  // whatever who wakes it must know of
+  model_plain<int> waits{0};  // written before the wait; the waker must see it
 };
 template <wait_mutant Mutant>
 struct model_leaving_wait {
   using task = model_task*;
-  static inline std::vector<std::unique_ptr<model_task>> tasks;  // by thread; made anew for each execution
+  static inline std::vector<std::unique_ptr<model_task>> tasks;  // indexed by thread; recreated for each execution
   static void set_up() {
     tasks.clear();
     for (std::size_t i = 0; i < k_max_threads; ++i) tasks.push_back(std::make_unique<model_task>());
@@ -95,7 +95,7 @@ using abstract_wait = model_wait<false>;
 using parking_wait = model_wait<true, 0>;
 using adaptive_model_wait = model_wait<true, 1>;
 
-// Each of `threads` takes the lock `rounds` times, by `lock(the lock, thread)`, and writes what is not atomic.
+// Each of `threads` threads acquires the lock `rounds` times with `lock(the lock, thread)`, and writes non-atomic data.
 template <class Lock, class Wait = abstract_wait>
 scenario guarded(int threads, int rounds, std::function<std::unique_ptr<Lock>()> make,
                  std::function<bool(Lock&, int)> lock) {
@@ -103,7 +103,7 @@ scenario guarded(int threads, int rounds, std::function<std::unique_ptr<Lock>()>
     struct table {
       std::unique_ptr<Lock> lock;
       model_plain<int> count{0};
-      int inside = 0;  // the explorer's own books
+      int inside = 0;  // bookkeeping of the test, not shared memory
       int entered = 0;
     };
     set_up_waiting<Wait>();
@@ -136,7 +136,7 @@ bool by_lock(Lock& lock, int) {
   lock.lock();
   return true;
 }
-// The first thread only tries.
+// The first thread only calls try_lock().
 template <class Lock>
 bool first_tries(Lock& lock, int thread) {
   if (thread == 0) return lock.try_lock();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each way of waiting on the simulated memory: the cell (one waiter, one grant) and the bell (many waiters for what a
-// word shows), by sleeping at once and by staying awake for a while first. A lost wake-up is a deadlock.
+// Model test of each wait policy: the cell (one waiter, one grant) and the bell (many waiters for values of one word),
+// blocking at once and after some rounds. A lost wake-up is a deadlock.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -14,7 +14,7 @@
 namespace shoal::model {
 namespace {
 
-// The cell lies on the waiter's stack, and goes with it.
+// The cell is on the waiter's stack and is destroyed with it.
 template <class Wait>
 scenario granted() {
   return [](execution& run) {
@@ -45,7 +45,7 @@ scenario granted() {
   };
 }
 
-// One resource, taken by whoever is awake: ring_one.
+// One resource, taken by any running waiter: ring_one.
 template <class Wait>
 scenario one_of_many(int threads) {
   return [=](execution& run) {
@@ -67,7 +67,7 @@ scenario one_of_many(int threads) {
   };
 }
 
-// Each waits for a number of its own: ring_all.
+// Each waiter waits for its own number: ring_all.
 template <class Wait>
 scenario each_its_own(int threads) {
   return [=](execution& run) {
@@ -137,7 +137,7 @@ TEST(ways_of_waiting, a_task_that_is_not_woken_is_found_out) {
   EXPECT_TRUE(explore(each_its_own<silent>(2), randomly(30'000)).failed);
 }
 
-// What survives: the look after the wake, since the wake acquires as much.
+// This mutant survives: the load after the wake, because the wake already acquires.
 TEST(ways_of_waiting, every_weaker_order_of_tasks_waits_is_found_out) {
   const mutant_report mutants = try_mutants(all<task_model_wait>(), "leaving_wait.hpp", randomly(20'000));
   EXPECT_GE(mutants.tried, 8U);

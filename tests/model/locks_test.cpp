@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every lock on the simulated memory, over an abstract wait, over one that sleeps and one that leaves: one holder at a
-// time, what it wrote is visible to the next, nobody waits for ever, and the lock is free when all have left. Each
-// order in each kind is weakened in turn, and the failure must be found.
+// Model test of every lock, with an abstract wait, a blocking wait and a suspending wait: one owner at a time; each
+// owner sees the writes of the previous one; no thread waits forever; the lock is free at the end. Each order in each
+// kind is weakened in turn, and the failure must be found.
 #include "shoal/locks.hpp"
 
 #include <gtest/gtest.h>
@@ -74,8 +74,8 @@ struct mcs {
             guarded<lock, Wait>(3, 2, plainly<lock>, by_lock<lock>),
             guarded<lock, Wait>(3, 2, plainly<lock>, first_tries<lock>)};
   }
-  // It keeps the store before it from being ordered after a store that the next one to come makes: the explorer does
-  // not simulate that.
+  // It prevents that the store before it is ordered after a store of the next arrival; the explorer does not simulate
+  // that.
   static std::vector<std::string> alive() { return {"wait: replace release as relaxed"}; }
 };
 
@@ -100,7 +100,8 @@ struct hierarchical {
   static constexpr const char* k_file = "ticket.hpp";
   using lock = hierarchical_lock<Wait, model_atomics, 1>;
   static scenario of(int threads, unsigned bound, bool tries) {
-    auto here = std::make_shared<unsigned>(0);  // a switch comes only at an atomic operation, which is after the look
+    auto here =
+        std::make_shared<unsigned>(0);  // a switch happens only at an atomic operation, which comes after this read
     return guarded<lock, Wait>(
         threads, 2,
         [=] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slot ring on the simulated memory: no slot is touched by both sides at once, also when it is used again, and what
-// the consumer did for a slot is visible to the producer that sees it counted as consumed.
+// Model test of the slot ring: both sides never access a slot at the same time, also when it is reused; a producer that
+// sees a slot counted as consumed sees what the consumer did for it.
 #include "lockfree/slot_ring.hpp"
 
 #include <memory>
@@ -18,7 +18,7 @@ constexpr std::size_t k_slots = 2;
 struct table {
   lockfree::slot_ring_control<model_atomics> control;
   model_plain<int> slots[k_slots];
-  model_plain<int> effects[8];  // what the consumer's handlers leave behind, by message
+  model_plain<int> effects[8];  // the writes of the consumer's handlers, by message
 };
 
 enum class waiting { gives_up, insists };
@@ -76,7 +76,7 @@ scenario with(int messages, int tries, waiting how) {
   };
 }
 
-// A second pair of sides goes on where the first stopped.
+// A second pair of sides continues where the first stopped.
 const scenario k_attached_again = [](execution& run) {
   auto t = std::make_shared<table>();
   lockfree::slot_ring_producer<model_atomics> first(t->control, k_slots);
@@ -103,7 +103,7 @@ const scenario k_attached_again = [](execution& run) {
   });
 };
 
-// A third thread asks the consumer's own object meanwhile, which must not change what the consumer does.
+// A third thread reads the consumer's own object concurrently; this must not change what the consumer does.
 const scenario k_asked_by_another = [](execution& run) {
   auto t = std::make_shared<table>();
   auto ring = std::make_shared<consumer>(t->control, k_slots);
@@ -114,7 +114,7 @@ const scenario k_asked_by_another = [](execution& run) {
   });
 };
 
-// Who asks alone is told the truth.
+// Without concurrent operations the answer is exact.
 const scenario k_asked_at_rest = [](execution& run) {
   auto t = std::make_shared<table>();
   run.thread("all", [t] {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of states on the simulated memory: a reading is one that held at one moment, whatever the owner does
-// meanwhile.
+// Model test of the clock of states: a reading is consistent, whatever the owner does concurrently.
 #include "lockfree/state_clock.hpp"
 
 #include <memory>
@@ -16,7 +15,7 @@ namespace {
 
 using clock = lockfree::state_clock<2, model_atomics>;
 
-// The owner changes its state at the moments 1, 3, 6, ...; state s begins at moments with s == moment % 2.
+// The owner changes its state at the times 1, 3, 6, ...; state s begins at times with s == time % 2.
 constexpr std::uint64_t moment_of(std::uint32_t change) { return std::uint64_t{change} * (change + 1) / 2; }
 
 void check_reading(const clock::reading& r) {

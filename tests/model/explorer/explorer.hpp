@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stateless model checker for lock-free code: runs a scenario again and again, each time with other decisions about
-// which thread goes on and which store a load sees, until one execution fails or the search is over.
+// A stateless model checker for lock-free code: runs a scenario repeatedly, each time with other decisions about which
+// thread continues and which store a load sees, until one execution fails or the search ends.
 //   explore(scenario, randomly(n))        n executions drawn from seeds; SHOAL_MODEL_SEED=s begins with s
 //   explore(scenario, systematically(p))  all executions with at most p preemptions
-// A failure comes with its reason, its seed, and the trace of its steps, got by running the same decisions again.
-// try_mutants() tries the mutants of one file: each operation in it with each weaker order. In the spirit of Relacy;
-// what the memory simulates and what not is told in memory.hpp. Shown by tests/model/explorer_test.cpp.
+// A failure is reported with its reason, its seed, and the trace of its steps, recorded by repeating the same
+// decisions. try_mutants() tries the mutants of one file: each operation in it with each weaker order. Modelled on
+// Relacy; memory.hpp lists what the memory simulates and what it does not. Test: tests/model/explorer_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -29,13 +29,12 @@ using scenario = std::function<void(execution&)>;
 
 struct search {
   bool random;
-  std::uint64_t executions;  // at most
+  std::uint64_t executions;  // the maximum
   unsigned preemptions;      // systematic only
-  unsigned steps = 2000;     // per execution; more is a run without end
+  unsigned steps = 2000;     // per execution; more counts as an endless run
 };
 
-// A sanitizer slows the explorer down by 40 to 150 times and looks at the explorer itself, not at the memory it
-// simulates.
+// A sanitizer makes the explorer 40 to 150 times slower, and it checks the explorer itself, not the simulated memory.
 #if SHOAL_ASAN || SHOAL_TSAN
 inline constexpr std::uint64_t k_one_in = 40;
 #else
@@ -51,7 +50,7 @@ inline search systematically(unsigned preemptions, std::uint64_t executions = 5'
 
 struct outcome {
   bool failed = false;
-  bool complete = false;  // a systematic search that came to its end
+  bool complete = false;  // a systematic search that has ended
   std::uint64_t executions = 0;
   std::string reason;
   std::string trace;
@@ -98,7 +97,7 @@ inline outcome explore(const scenario& what, const search& how, const mutation& 
   return explore(what, how, orders);
 }
 
-// The mutants of `file`: each operation in it that some scenario reaches, with each weaker order.
+// The mutants of `file`: each operation in it that a scenario reaches, with each weaker order.
 inline std::vector<mutation> weakenings(const std::vector<scenario>& scenarios, const std::string& file) {
   order_book orders;
   orders.record(file);
@@ -111,7 +110,8 @@ inline std::vector<mutation> weakenings(const std::vector<scenario>& scenarios, 
 
 struct mutant_report {
   std::size_t tried = 0;
-  std::vector<std::string> alive;  // by name, sorted: orders that are stronger than the scenarios can tell
+  std::vector<std::string>
+      alive;  // sorted names of surviving mutants: their orders are stronger than the scenarios need
 };
 
 inline mutant_report try_mutants(const std::vector<scenario>& scenarios, const std::string& file, const search& how) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack that the explorer can leave and come back to: a model thread runs on one. The explorer is a single thread of
-// the operating system, so a switch is a jump, and the order of all things is known.
-// A fiber is bound to a function that never returns. Sanitizers are told of every switch.
+// A stack that the explorer can suspend and resume, for a model thread. The explorer is a single thread of the
+// operating system, so a switch is a jump and the order of all steps is known. A fiber runs a function that never
+// returns. Sanitizers are notified of every switch.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class fiber {
 public:
   using body = void (*)(void* argument);
 
-  // The stack that runs already.
+  // The stack that is already running.
   fiber() {
 #if SHOAL_TSAN
     tsan_ = __tsan_get_current_fiber();
@@ -48,7 +48,7 @@ public:
 #endif
   }
 
-  // Leaves the running fiber `from` for `to`; returns when somebody switches back.
+  // Switches from the running fiber `from` to `to`; returns when another fiber switches back.
   static void go(fiber& from, fiber& to) {
     hop way{&from, &to};
 #if SHOAL_ASAN

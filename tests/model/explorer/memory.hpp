@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated memory of the C++20 memory model, by views: per location all stores in modification order, per thread
-// how far along each it must have come. A load may see any store from there on. A release store carries its thread's
-// view, an acquiring load takes it over; a sequentially consistent fence exchanges views with a global one, so that
-// each fence knows what the earlier ones knew. Happens-before, for data races, is a vector clock that travels in the
-// views. (After Kang et al., "A promising semantics for relaxed-memory concurrency", 2017, without promises.)
+// The simulated memory of the C++20 memory model, by views: for each location all stores in modification order, and for
+// each thread the oldest store that it may still see. A load may see this store or any later one. A release store
+// carries its thread's view, and an acquire load adopts it. A sequentially consistent fence exchanges views with a
+// global view, so each fence knows what the earlier fences knew. Happens-before, for data races, is a vector clock that
+// is part of the views. (After Kang et al., "A promising semantics for relaxed-memory concurrency", 2017, without
+// promises.)
 // Not simulated: a load that sees a store executed later (load buffering); a store that enters the modification order
 // before one executed earlier; spurious failures of compare_exchange_weak. Release sequences are those of C++20.
 #pragma once
@@ -18,7 +19,7 @@
 
 namespace shoal::model {
 
-inline constexpr std::size_t k_max_threads = 6;  // the first is the one that sets up and looks at the end
+inline constexpr std::size_t k_max_threads = 6;  // thread 0 does the set-up and the final checks
 inline constexpr std::size_t k_max_locations = 64;
 
 inline bool acquires(std::memory_order o) {
@@ -43,18 +44,18 @@ struct view {
 
 struct store_record {
   std::uint64_t value;
-  view message;  // what an acquiring reader learns
+  view message;  // the view that an acquiring reader adopts
 };
 
 struct location {
   std::vector<store_record> stores;  // the modification order
   std::size_t creator;
-  std::uint32_t created;  // at this step of its creator
+  std::uint32_t created;  // the creator's step
 
   std::size_t newest() const { return stores.size() - 1; }
 };
 
-// What a thread knows; its operations on the memory.
+// The view of a thread, and its operations on the memory.
 struct observer {
   std::size_t id = 0;
   view now;
@@ -83,7 +84,7 @@ public:
 
   const location& at(std::size_t where) const { return locations_[where]; }
 
-  // May `by` know that this atomic exists?
+  // Whether `by` may know that this atomic exists.
   bool constructed_for(const observer& by, std::size_t where) const {
     return by.now.clock[locations_[where].creator] >= locations_[where].created;
   }
@@ -127,7 +128,7 @@ public:
     if (releases(order)) by.released = by.now;
   }
 
-  // Time passes: every store has arrived.
+  // Time passes: every store becomes visible.
   void catch_up(observer& by) const {
     for (std::size_t i = 0; i < used_; ++i) advance(by.now, i, locations_[i].newest());
   }
@@ -139,10 +140,10 @@ private:
 
   std::vector<location> locations_;
   std::size_t used_ = 0;
-  view fenced_;  // what sequentially consistent fences and accesses have made known, in their total order
+  view fenced_;  // the combined view of sequentially consistent fences and accesses, in their total order
 };
 
-// Data that is not atomic: two accesses, one of them a write, must be ordered by happens-before.
+// Non-atomic data: if one of two accesses is a write, happens-before must order them.
 struct race_clock {
   std::size_t writer = 0;
   std::uint32_t written = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy with which a lock-free structure runs on the simulated memory: the shape of shoal::lockfree::std_atomics.
-// Every operation also takes where it stands in the code (never given), for traces and mutants.
+// The policy with which a lock-free structure runs on the simulated memory; the same interface as
+// shoal::lockfree::std_atomics. Every operation also takes its position in the code (a default argument), for traces
+// and mutants.
 #pragma once
 
 #include <atomic>
@@ -51,13 +52,13 @@ public:
     return compare_exchange_strong(expected, wanted, order, on_failure, where);
   }
 
-  // What a futex on this word would do.
+  // The effect of a futex on this word.
   void futex_wait(T expected, place where = place::current()) {
     execution::current().futex_wait(at_, bits(expected), where);
   }
   void futex_wake_one(place where = place::current()) { execution::current().futex_wake_one(at_, where); }
 
-  // For a wake that may come when the atomic is gone: execution::futex_wake_one(), _all().
+  // For a wake after the atomic may be destroyed: execution::futex_wake_one(), _all().
   std::size_t number() const { return at_; }
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory orders that a piece of code asks for, by the place that asks, and the possibility to give it less: a
-// mutant. A structure whose mutants pass its model test has an order too many, or a test too weak.
+// Records the memory orders of each operation by its place in the code, and can weaken one: a mutant. If a mutant of a
+// structure passes its model test, the order is unnecessary or the test is too weak.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ inline std::string_view file_of(std::source_location where) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
-// An operation in the code that asks for more than relaxed.
+// An operation with an order stronger than relaxed.
 struct site {
   operation what;
   std::memory_order asked;
@@ -46,14 +46,14 @@ struct site {
   bool is_at(std::source_location other) const {
     return where.line() == other.line() && where.column() == other.column() && file_of(where) == file_of(other);
   }
-  // As in "pop: fence seq_cst".
+  // For example "pop: fence seq_cst".
   std::string name() const {
     std::string_view function = where.function_name();
     function = function.substr(0, function.find('('));
     function = function.substr(function.find_last_of(":& *") + 1);
     return fmt::format("{}: {} {}", function, name_of(what), name_of(asked));
   }
-  // All that is weaker, the strongest first.
+  // All weaker orders, the strongest first.
   std::vector<std::memory_order> weaker() const {
     using enum std::memory_order;
     std::vector<std::memory_order> orders;
@@ -76,7 +76,7 @@ struct mutation {
 
 class order_book {
 public:
-  // Writes down the sites in the file of this name.
+  // Records the operations in the file of this name.
   void record(std::string file) { recorded_file_ = std::move(file); }
   void mutate(mutation m) { mutation_ = m; }
 
