@@ -92,22 +92,23 @@ TEST_F(bfs_command, writes_the_tree_and_says_what_it_found) {
                                   "# fig\n0 1\n1 2\n3 0\n");
   const answer got = run(graph + " --root apple --tree " + path("tree") + " -w 1");
   ASSERT_EQ(got.status, 0) << got.text;
-  EXPECT_TRUE(got.has("From apple 3 of 4 vertices can be reached, in 2 levels: 1, 1, 1.")) << got.text;
+  EXPECT_TRUE(got.has("apple reaches 3 of 4 vertices, in 2 levels: 1, 1, 1.")) << got.text;
   EXPECT_TRUE(got.has("The deepest chain: plum -> pear -> apple")) << got.text;
   EXPECT_TRUE(read(path("tree")).ends_with("apple apple 0\npear apple 1\nplum pear 2\n")) << read(path("tree"));
   EXPECT_TRUE(run(graph + " --root apple --directed reverse -w 1").has("The deepest chain: fig -> apple"));
-  EXPECT_TRUE(run(graph + " --root apple --directed both -w 1").has("From apple 4 of 4"));
+  EXPECT_TRUE(run(graph + " --root apple --directed both -w 1").has("apple reaches 4 of 4"));
 }
 
 TEST_F(bfs_command, says_what_a_file_that_does_not_say_counts_as) {
   const std::string silent = write("silent.txt", "0 1\n1 2\n");
   const answer both = run(silent + " --root 2 -w 1");
-  EXPECT_TRUE(both.has("From 2 3 of 3") && !both.has("does not say")) << both.text;
+  EXPECT_TRUE(both.has("2 reaches 3 of 3") && !both.has("does not declare")) << both.text;
   const answer forward = run(silent + " --root 2 -w 1 --directed forward");
-  EXPECT_TRUE(forward.has("From 2 1 of 3") && forward.has("silent.txt: does not declare whether its graph is directed"))
+  EXPECT_TRUE(forward.has("2 reaches 1 of 3") &&
+              forward.has("silent.txt: does not declare whether its graph is directed"))
       << forward.text;
   const answer told = run(write("told.txt", "# Directed graph: told.txt\n0 1\n") + " --root 1 -w 1 --directed reverse");
-  EXPECT_TRUE(told.has("From 1 2 of 2") && !told.has("does not say")) << told.text;
+  EXPECT_TRUE(told.has("1 reaches 2 of 2") && !told.has("does not declare")) << told.text;
 }
 
 TEST_F(bfs_command, compact_ids_are_the_names) {
