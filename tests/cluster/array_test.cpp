@@ -64,7 +64,7 @@ void check_verbs() {
       EXPECT_EQ(r.fetch_min(i, static_cast<T>(-100)), static_cast<T>(-7));
       EXPECT_EQ(r.get(i), static_cast<T>(-100));
     }
-    // The ends of the range, and values on both sides of what fits into a command's header.
+    // The limits of the range, and values below and above the size that fits into a command's header.
     for (const T v : {std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest(), static_cast<T>(2047),
                       static_cast<T>(2048), static_cast<T>(-2047), static_cast<T>(-2048), static_cast<T>(-2049)}) {
       r.put(i, v);
@@ -194,7 +194,7 @@ TEST_P(arrays, are_filled_and_copied) {
 }
 
 struct page {
-  std::uint64_t words[2500];  // more than travels with a request
+  std::uint64_t words[2500];  // more than a request contains
 };
 
 TEST_P(arrays, are_filled_with_large_elements_too) {
@@ -213,7 +213,7 @@ TEST_P(arrays, keep_what_is_put_while_they_are_filled_where_it_was_put) {
     global_array<std::uint32_t> a(k_size);
     const std::uint64_t part = (k_size + nodes() - 1) / nodes();
     std::atomic<bool> done{false};
-    auto putting = shoal::async([&done, part, r = a.ref()] {  // into the first element of each part
+    auto putting = shoal::async([&done, part, r = a.ref()] {  // writes the first element of each part
       while (!done.load()) {
         for (std::uint64_t i = 0; i < k_size; i += part) r.put(i, 5);
         shoal::yield();
@@ -283,7 +283,7 @@ TEST_P(arrays, give_each_node_its_part_as_a_span) {
 TEST_P(arrays, give_memory_back_and_are_zero_again) {
   run([] {
     for (int round = 0; round < 40; ++round) {
-      global_array<std::uint64_t> a(1 << 20);  // forty of these together would not fit into the segments
+      global_array<std::uint64_t> a(1 << 20);  // forty of these do not fit into the segments together
       ASSERT_EQ(a->get(12345), 0U);
       a->put(12345, 1);
       global_array<std::uint64_t> b(100);

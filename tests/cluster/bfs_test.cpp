@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both forms of the breadth-first search against a serial one, on graphs small enough to be searched both ways.
+// Compares both forms of breadth-first search with a serial one, on graphs that are small enough for both directions.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -48,7 +48,7 @@ test_graph random_graph(std::uint64_t n, std::uint64_t edges, std::uint64_t seed
   return g;
 }
 
-// Two parts without an edge between them, and vertices without any, at both ends of the numbers.
+// Two parts without an edge between them, and vertices without edges at both ends of the numbering.
 test_graph disconnected() {
   test_graph g{"disconnected", 500, {}};
   for (std::uint64_t v = 10; v < 200; ++v) g.edges.push_back({v, v + 1});
@@ -131,7 +131,7 @@ TEST_P(bfs_search, fast_form_finds_shortest_ways_whatever_the_direction) {
 
 TEST_P(bfs_search, changes_direction_both_ways_in_one_search) {
   run([] {
-    // A clump with a long tail: bottom-up pays in the middle only.
+    // A dense part with a long tail: bottom-up is faster in the middle only.
     test_graph g = random_graph(2000, 20000, 9);
     g.vertices = 2600;
     for (std::uint64_t v = 1999; v + 1 < g.vertices; ++v) g.edges.push_back({v, v + 1});
@@ -209,11 +209,11 @@ TEST_P(bfs_search, roots_lead_on_and_differ) {
   });
 }
 
-// Each way to damage a tree, and the check that must find it.
+// Each way to damage a tree, and the check that must detect it.
 TEST_P(bfs_search, validation_finds_trees_that_are_wrong) {
   run([] {
     constexpr auto nobody = bfs::graph_view<std::uint32_t>::k_nobody;
-    // A ring with chords, so that there are wrong parents that are neighbours; a part that is not reached; a far end.
+    // A ring with chords, so that some neighbours are wrong parents; an unreached part; a distant end.
     test_graph g{"ring", 600, {}};
     for (std::uint64_t v = 0; v < 400; ++v) g.edges.push_back({v, (v + 1) % 400});
     for (std::uint64_t v = 450; v < 550; ++v) g.edges.push_back({v, v + 1});

@@ -37,7 +37,7 @@ TEST_P(calls, run_on_the_node_and_bring_the_result) {
 TEST_P(calls, may_wait_and_call_on) {
   run([this] {
     const unsigned n = nodes();
-    // Around the ring, each call waiting for the next.
+    // Calls around the ring; each waits for the next.
     struct hop {
       unsigned left;
       unsigned nodes;
@@ -106,7 +106,7 @@ TEST_P(calls, may_change_their_own_copy_of_what_they_captured) {
   });
 }
 
-// What is executed in place looks at the messages whenever the service thread asks for it, in the middle of a buffer.
+// A function that runs in place polls for messages when the service thread requests it, in the middle of a buffer.
 TEST_P(calls, executed_in_place_that_touch_memory_of_their_node_are_executed_once) {
   run([this] {
     constexpr std::uint64_t k_calls = 2'000'000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What checked builds refuse: pointers of this process on their way to other nodes, indices out of range, arrays after
-// their end, waits under a lock that blocks threads. What is right passes in every build.
+// Misuse that checked builds detect: captured pointers into this process, indices out of range, arrays after their end,
+// waits under a lock that blocks threads. Correct programs pass in every build.
 #include <memory>
 #include <string>
 #include <vector>

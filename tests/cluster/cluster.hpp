@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a test's body as the main task of jobs of several shapes: nodes, workers, memory mapped or everything by
-// messages.
+// Runs a test's body as the main task of jobs of several shapes: numbers of nodes and workers, memory mapped or
+// messages only.
 #pragma once
 
 #include <gtest/gtest.h>

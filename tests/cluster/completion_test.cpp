@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When asynchronous operations are complete, and what a call keeps of its arguments.
+// Tests when asynchronous operations are complete, and how long a call keeps its arguments.
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
@@ -19,7 +19,7 @@ SHOAL_CLUSTER_TESTS(completion);
 
 constexpr std::uint64_t k_size = 500;
 
-// All elements of a cyclic array, so that most are elsewhere.
+// All elements of a cyclic array, so that most are on other nodes.
 void add_one_to_all(const shoal::array_ref<std::uint64_t>& a) {
   for (std::uint64_t i = 0; i < a.size(); ++i) a.async_add(i, 1);
 }
@@ -34,7 +34,7 @@ TEST_P(completion, at_the_end_of_a_loop_on_every_node_and_worker) {
       shoal::parallel_for(everywhere, k_size, [r = a.ref()](std::uint64_t i) { r.async_add(r.size() - 1 - i, 1); });
       expect_all(a, round);
     }
-    // Also of inner loops, before the outer iteration goes on, and of loops that are only here.
+    // Also for inner loops, before the outer iteration continues, and for loops on this node only.
     global_array<std::uint64_t> missed(1);
     shoal::parallel_for(everywhere, 20, [r = a.ref(), m = missed.ref()](std::uint64_t) {
       global_array<std::uint64_t> own(64, distribution::cyclic);
@@ -92,7 +92,7 @@ TEST_P(completion, at_the_end_of_a_task_of_a_group_and_of_a_pair) {
         shoal::yield();
         add_one_to_all(r);
       });
-      shoal::wait();  // what the first of the two began belongs to this task
+      shoal::wait();  // the first of the two operations belongs to this task
       expect_all(a, expected += 2);
     }
   });
@@ -116,7 +116,8 @@ TEST_P(completion, at_the_end_of_a_scope_that_an_exception_leaves) {
   });
 }
 
-// The array's memory is somebody else's as soon as it is free: what a task on another worker began must not land there.
+// The memory of a freed array may be reused at once: operations that a task on another worker began must not write to
+// it.
 TEST_P(completion, of_what_flies_to_an_array_before_its_memory_is_free) {
   if (GetParam().workers < 2) GTEST_SKIP() << "a task of another worker is needed";
   run([] {
@@ -127,11 +128,11 @@ TEST_P(completion, of_what_flies_to_an_array_before_its_memory_is_free) {
       {
         global_array<std::uint64_t> a(1000, distribution::local);
         group.run([&begun, r = a.ref()] {
-          for (std::uint64_t i = 0; i < k_mine; ++i) r.async_put(i, 99);  // few enough to stay in the window
+          for (std::uint64_t i = 0; i < k_mine; ++i) r.async_put(i, 99);  // few enough to stay in the prefetch window
           begun.store(true);
           std::this_thread::sleep_for(std::chrono::milliseconds(30));
         });
-        while (!begun.load()) std::this_thread::yield();  // so that a sibling takes it
+        while (!begun.load()) std::this_thread::yield();  // lets a sibling steal it
       }
       const global_array<std::uint64_t> b(1000, distribution::local);
       group.wait();
@@ -156,10 +157,10 @@ TEST_P(completion, a_bare_verb_needs_no_flush_and_does_not_wait_for_others) {
   run([this] {
     global_array<std::uint64_t> a(nodes());
     const std::uint64_t last = nodes() - 1;
-    a->put(last, 7);  // returns although nothing else happens
+    a->put(last, 7);  // returns without any other activity
     EXPECT_EQ(shoal::on(nodes() - 1, [r = a.ref(), last] { return r.get(last); }), 7U);
     a->async_put(last, 8);
-    shoal::flush();  // pushes; only wait() promises
+    shoal::flush();  // sends, but only wait() guarantees completion
     shoal::wait();
     EXPECT_EQ(a->get(last), 8U);
   });

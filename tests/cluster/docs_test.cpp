@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The snippets of docs/guide.md, docs/tasks.md and docs/locks.md, as they stand there.
+// Runs the snippets of docs/guide.md, docs/tasks.md and docs/locks.md unchanged.
 #undef NDEBUG  // the snippets assert, in optimised builds too
 #include <atomic>
 #include <cassert>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes and launchers that end before their time, by signals and by themselves, and stacks that overflow: the others
-// are told within seconds, in words, and nothing stays behind.
+// Tests nodes and launchers that end too early, by signals or by themselves, and stack overflows: the other nodes
+// report it within seconds, and no process or shared memory remains.
 #include "tests/cluster/job_process.hpp"
 
 #include <csignal>
@@ -60,7 +60,8 @@ TEST_P(a_node_killed, is_named_and_the_others_leave) {
   EXPECT_EQ(shared_memory_files(), before);
 }
 
-// The launcher's own process of that node is a script that goes on for long: the others' leaving is what it goes by.
+// The launcher's process for that node is a script that runs for a long time: the launcher must act on the end of the
+// other nodes.
 TEST(faults, a_node_whose_script_outlives_it_does_not_hold_up_the_job) {
   const std::string choose = "case \"$SHOAL_LAUNCH\" in *node=1\\ *) '" + program("cluster_faults") +
                              "' exit_there; exec sleep 60;; esac; exec '" + program("cluster_faults") + "' exit_there";
@@ -87,7 +88,7 @@ TEST(faults, a_node_that_ends_before_it_joins_ends_the_others_at_once) {
       "case \"$SHOAL_LAUNCH\" in *node=1\\ *) sleep 1; exit 3;; esac; exec '" + program("cluster_faults") + "' works";
   const outcome got = run(launch({"-n", "3"}, {"/bin/bash", "-c", choose}), {}, 30);
   EXPECT_EQ(got.status.code, 3) << got;
-  EXPECT_TRUE(got.has("node 1 ended before the job began")) << got;  // they say it, and are not killed for being silent
+  EXPECT_TRUE(got.has("node 1 ended before the job began")) << got;  // they report it, and are not killed for silence
   EXPECT_LT(got.seconds, k_within_seconds) << got;
 }
 
@@ -118,7 +119,7 @@ TEST(faults, a_signal_to_a_program_alone_ends_it) {
 }
 
 TEST(faults, ctrl_c_that_reaches_the_whole_group_ends_it_quietly) {
-  // setsid: a group of its own, as a terminal's foreground job has.
+  // setsid: a separate process group, as for a terminal's foreground job.
   job_process job({"/bin/bash", "-c",
                    "exec setsid -w '" SHOAL_COMMAND "' run -n 3 -- '" SHOAL_PROGRAMS "/cluster_faults' endless"});
   ASSERT_TRUE(job.says(" pid ", 3)) << job.text();
@@ -174,7 +175,7 @@ TEST(faults, an_overflow_of_a_task_s_stack_names_the_setting_and_ends_the_job) {
 }
 
 TEST(faults, an_overflow_of_the_main_task_s_stack_is_explained) {
-  for (const char* nodes : {"1", "2"}) {  // it begins on its thread's own stack
+  for (const char* nodes : {"1", "2"}) {  // it begins on the thread's own stack
     const outcome got = run(launch({"-n", nodes, "-w", "1"}, {program("cluster_faults"), "overflow_main"}), {}, 30);
     EXPECT_LT(got.seconds, k_within_seconds) << got;
     EXPECT_NE(got.status.shell_code(), 0) << got;

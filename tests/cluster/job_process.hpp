@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job as a user starts it: the command or a program as a process, with what it printed and how it ended. Nothing
+// Runs a job as a user starts it: the command or a program as a process, with its output and exit status. No process
 // that it starts outlives the test.
 // Who may call: tests, from their main thread. SHOAL_COMMAND and SHOAL_PROGRAMS come from the build.
 #pragma once
@@ -48,7 +48,7 @@ public:
 
   explicit job_process(std::vector<std::string> arguments, std::vector<std::string> environment = {})
       : output_(unnamed_file()), begin_(clock::now()) {
-    // Appended to by several processes at once.
+    // Several processes append at once.
     ::fcntl(output_, F_SETFL, O_APPEND);
     machine::spawn_request request;
     request.arguments = std::move(arguments);
@@ -71,7 +71,7 @@ public:
     result.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
     return result;
   }
-  /// Waits until `part` has been printed `times` times; false if it was not in time.
+  /// Waits until `part` has been printed `times` times; false after the time limit.
   bool says(const std::string& part, int times = 1, double seconds = 30) const {
     for (const auto end = clock::now() + std::chrono::duration<double>(seconds); clock::now() < end;) {
       const std::string now = text();
@@ -97,7 +97,7 @@ public:
   }
 
 private:
-  // On disk: memory may be what the process under test runs short of.
+  // On disk, because the process under test may run out of memory.
   static int unnamed_file() {
     std::string name = std::filesystem::temp_directory_path() / "shoal-output-XXXXXX";
     const int descriptor = ::mkstemp(name.data());
@@ -120,7 +120,7 @@ inline std::vector<std::string> launch(std::vector<std::string> options, const s
   return options;
 }
 
-/// The same by a shell, behind `before` ("ulimit -v 1000000;").
+/// The same in a shell, after the command `before` ("ulimit -v 1000000;").
 inline std::vector<std::string> in_shell(const std::string& before, const std::vector<std::string>& command) {
   std::string line = before + " exec";
   for (const auto& word : command) line += " '" + word + "'";
@@ -143,7 +143,7 @@ inline std::map<int, int> processes_in(const std::string& text) {
   return found;
 }
 
-/// An ended one that nobody has reaped yet is not alive.
+/// A zombie process is not alive.
 inline bool is_alive(int pid) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
@@ -163,7 +163,7 @@ inline bool all_gone_within(const std::map<int, int>& processes, double seconds)
   return true;
 }
 
-/// What lies in /dev/shm, but for what MPI libraries, and UCX below them, put there: other tests run at the same time.
+/// The files in /dev/shm, except those of MPI libraries and UCX: other tests run at the same time.
 inline std::set<std::string> shared_memory_files() {
   std::set<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of several processes: that they keep the promises, how they end, and what they are told when they do not fit.
+// Tests jobs of several processes: the guarantees, the end of a job, and the errors for mismatches.
 #include "launch/local_launch.hpp"
 
 #include "tests/cluster/job_process.hpp"
@@ -98,7 +98,7 @@ TEST(launch, what_cannot_be_started_is_named) {
   EXPECT_NE(run(launch({"-n", "0"}, {program("cluster_plain")})).status.code, 0);
   EXPECT_NE(run(launch({"-n", "100000"}, {program("cluster_plain")})).status.code, 0);
   EXPECT_NE(run({SHOAL_COMMAND, "run", "-n", "2"}).status.code, 0);
-  // Inside a job there are no further ones.
+  // A job cannot start another job.
   const outcome inner = run(launch({"-n", "2"}, {SHOAL_COMMAND, "run", "-n", "2", "--", program("cluster_plain")}));
   EXPECT_NE(inner.status.code, 0) << inner;
   EXPECT_TRUE(inner.has("inside a job")) << inner;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines that give less than is asked: too little memory, limits on address space and files, a tiny /dev/shm, strict
-// overcommit. A job works or says what was refused and which limit did it; no signal ends it.
+// Tests machines with fewer resources than requested: too little memory, limits on address space and files, a tiny
+// /dev/shm, strict overcommit. A job works, or reports what was refused and which limit caused it; no signal ends it.
 #include <sys/mount.h>
 
 #include "machine/memory_info.hpp"
@@ -14,7 +14,7 @@ using shoal::test::outcome;
 using shoal::test::program;
 using shoal::test::run;
 
-// Node 0 alone, several in a process, processes: three ways to the same job.
+// Three kinds of the same job: only node 0, several nodes in a process, several processes.
 std::vector<std::vector<std::string>> ways(const std::string& what, const std::string& number = "") {
   std::vector<std::string> alone{program("cluster_faults"), what};
   if (!number.empty()) alone.push_back(number);
@@ -26,7 +26,7 @@ std::vector<std::vector<std::string>> ways(const std::string& what, const std::s
 void expect_no_signal(const outcome& got) {
   EXPECT_TRUE(got.in_time) << got;
   EXPECT_EQ(got.status.signal, 0) << got;
-  EXPECT_LT(got.status.code, 128) << got;  // a shell's way to say signal
+  EXPECT_LT(got.status.code, 128) << got;  // a shell reports a signal as 128 and more
   EXPECT_FALSE(got.has("killed by signal")) << got;
 }
 
@@ -84,11 +84,11 @@ TEST_P(address_space, limited_works_or_names_the_limit) {
       EXPECT_TRUE(got.status.clean()) << got;
       EXPECT_TRUE(got.has("works on")) << got;
     } else if (!got.status.clean()) {
-      // Too little for the program's own libraries: that is the loader's sentence.
+      // Not enough for the program's own libraries: the loader reports it.
       EXPECT_TRUE(got.has("ulimit -v") || got.has("cannot allocate") || got.has("failed to map")) << got;
     }
   }
-  // What fits into a limited segment is given; what does not is refused in words.
+  // An allocation that fits into a limited segment succeeds; one that does not fit is refused with an error.
   for (const auto& way : ways("allocate", "2000000000")) {
     const outcome got = run(in_shell(limit, way), {"SHOAL_WORKERS=1"});
     expect_no_signal(got);
@@ -98,7 +98,7 @@ TEST_P(address_space, limited_works_or_names_the_limit) {
   }
 }
 
-// Some of the workers have started by then, and other nodes serve: all of them end.
+// Some of the workers have started, and other nodes serve: all of them must end.
 TEST(limits, threads_that_are_refused_end_the_job_in_words) {
   for (const auto& way : ways("works")) {
     const outcome got = run(in_shell("ulimit -v 1000000;", way), {"SHOAL_WORKERS=200"}, 20);
@@ -157,7 +157,7 @@ TEST(limits, a_tiny_dev_shm_does_not_matter) {
   EXPECT_TRUE(got.has("works on 3")) << got;
 }
 
-// The machine's mode is changed for as long as the test lasts, where it may be.
+// Changes the machine's overcommit mode during the test, if permitted.
 class strict_overcommit : public testing::Test {
 protected:
   static constexpr const char* k_file = "/proc/sys/vm/overcommit_memory";
@@ -183,7 +183,7 @@ TEST_F(strict_overcommit, works_or_says_so) {
       EXPECT_TRUE(got.has("vm.overcommit_memory 2")) << got;
     }
   }
-  // Far more stacks of threads than half of the machine's memory, which is what strict mode gives.
+  // Many more thread stacks than half of the machine's memory, the limit in strict mode.
   const std::uint64_t threads = shoal::machine::memory_info().total_bytes / 2 >> 23;
   if (threads > 4 * 1024) GTEST_SKIP() << "too much memory to be refused any";
   const outcome many = run({program("cluster_faults"), "works"}, {"SHOAL_WORKERS=1024", "SHOAL_NODES=4"}, 100);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program may rely on, as small races between tasks of several nodes: each function plays one and counts how
-// often the promise was broken (0: never). For litmus_test.cpp, which plays them on many nodes in one process, and for
-// programs/promises.cpp, which does so in jobs of several processes.
+// The guarantees for programs, as small races between tasks of several nodes: each function runs one race and counts
+// violations (0: none). litmus_test.cpp runs them on many nodes in one process, programs/promises.cpp in jobs of
+// several processes.
 // Who may call: the main task of a job of any shape. They wait.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace shoal::test::litmus {
 
 using word = std::uint64_t;
 
-/// Between two looks at what another task must change; threads outnumber processors.
+/// Between two reads of a value that another task must change; there are more threads than processors.
 inline void give_way() {
   shoal::yield();
   std::this_thread::yield();
@@ -35,9 +35,9 @@ struct flag_case {
   std::uint32_t writer, reader, data_node, flag_node;
 };
 
-/// Writes data, then raises a flag; who sees the flag must see the data.
+/// Writes data, then sets a flag; a task that sees the flag must see the data.
 inline word flag_and_data(const flag_case& c, word rounds) {
-  constexpr word k_block = 24;  // words of data per round; they begin on data_node and may run on to the next
+  constexpr word k_block = 24;  // words of data per round; they begin on data_node and may continue on the next node
   global_array<word> data(node_count() * rounds * k_block);
   global_array<word> flags(node_count());
   const auto writer = [=, d = data.ref(), f = flags.ref()] {
@@ -90,7 +90,7 @@ inline word flag_and_data(const flag_case& c, word rounds) {
   return reading.get();
 }
 
-/// A writes data; B sees it and raises a flag; C sees the flag and must see the data.
+/// A writes data; B sees it and sets a flag; C sees the flag and must see the data.
 inline word told_by_another(word rounds) {
   const std::uint32_t n = node_count();
   global_array<word> data(n * rounds);
@@ -116,7 +116,7 @@ inline word told_by_another(word rounds) {
   return third.get();
 }
 
-/// Each of two tasks writes its own word and reads the other's: both reading nothing must never happen.
+/// Each of two tasks writes its own word and reads the other's: at least one must see the other's write.
 inline word store_buffering(std::uint32_t x_node, std::uint32_t y_node, bool bulk, word rounds) {
   const std::uint32_t last = node_count() - 1;
   const word per_node = 2 * rounds;
@@ -130,7 +130,7 @@ inline word store_buffering(std::uint32_t x_node, std::uint32_t y_node, bool bul
     bool bulk;
     void operator()() const {
       for (word r = 0; r < rounds; ++r) {
-        if (r % 128 == 0) {  // together again
+        if (r % 128 == 0) {  // synchronises both tasks
           ready.add(me, 1);
           while (ready.get(peer) < r / 128 + 1) give_way();
         }
@@ -160,7 +160,7 @@ inline word store_buffering(std::uint32_t x_node, std::uint32_t y_node, bool bul
   return broken;
 }
 
-/// Every value that fetch_add gives is given once, whoever asks: handlers, mapped peers, tasks at home, waited or not.
+/// fetch_add returns each value once, for all callers: handlers, mapped peers, local tasks, blocking or not.
 inline word distinct_tickets(word tickets) {
   global_array<word> counter(1);
   global_array<word> taken(4 * tickets, distribution::cyclic);
@@ -179,7 +179,7 @@ inline word distinct_tickets(word tickets) {
       give_way();
     }
   });
-  // Those taken by compare_exchange are the ones that nobody noted.
+  // The values taken by compare_exchange are those that no task recorded.
   std::vector<word> noted(taken.size());
   taken->get(0, std::span(noted));
   word broken = counter->get(0) == 4 * tickets ? 0 : 1;
@@ -191,7 +191,7 @@ inline word distinct_tickets(word tickets) {
   return broken + (once == 3 * tickets ? 0 : 1);
 }
 
-/// What is exchanged into an element comes out of it exactly once.
+/// Each value that is exchanged into an element is returned exactly once.
 inline word exchanged_once(word iterations) {
   global_array<word> cell(1);
   global_array<word> seen(iterations + 1, distribution::cyclic);
@@ -211,7 +211,7 @@ inline word exchanged_once(word iterations) {
   return broken;
 }
 
-/// Modifications of an element smaller than a word keep its neighbours.
+/// Modifications of an element smaller than a word do not change its neighbours.
 template <class T>
 word small_neighbours(word iterations) {
   global_array<T> cells(8);
@@ -226,7 +226,7 @@ word small_neighbours(word iterations) {
   return broken;
 }
 
-/// All parts of an element are of the same write: `Half` twice in each T.
+/// All parts of an element come from the same write: `Half` twice in each T.
 template <class T, class Half>
 word tears(word rounds) {
   static_assert(sizeof(T) == 2 * sizeof(Half));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program may rely on, on all shapes of jobs: order, atomicity, tearing.
+// Runs the guarantees (order, atomicity, tearing) on all shapes of jobs.
 #include "tests/cluster/litmus.hpp"
 
 #include "tests/cluster/cluster.hpp"

@@ -78,7 +78,7 @@ TEST_P(loops, iterations_that_wait_give_way_to_others) {
     constexpr std::uint64_t k_n = 3000;
     global_array<std::uint64_t> a(k_n);
     shoal::parallel_for(shoal::everywhere, k_n, [r = a.ref()](std::uint64_t i) {
-      // Three dependent remote accesses, each of which waits when the owner's memory is not mapped.
+      // Three dependent remote accesses; each waits if the owner's memory is not mapped.
       const auto old = r.fetch_add(shoal::splitmix64::at(1, i) % k_n, 1);
       const auto other = r.fetch_add((i * 31 + old) % k_n, 1);
       r.add((i * 17 + other) % k_n, 1);
@@ -91,7 +91,7 @@ TEST_P(loops, iterations_that_wait_give_way_to_others) {
 
 TEST_P(loops, hold_iterations_back_when_too_many_wait_and_still_nest) {
   auto c = config();
-  c.waiting_bytes = 1;  // the least that is allowed: 16 waiting tasks per worker
+  c.waiting_bytes = 1;  // the minimum: 16 waiting tasks per worker
   shoal::runtime::run_in_process(c, [] {
     constexpr std::uint64_t k_n = 2000;
     global_array<std::uint64_t> a(k_n, distribution::cyclic);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that do not fit together, and places that cannot be had, as the user of a job over a network meets them: each
-// ends in time, with a sentence that says what is wrong and what to do. Started by `shoal run`, where the launcher runs
-// the hub, and by both MPIs' launchers, where node 0 does.
+// Tests mismatched nodes and unavailable addresses in jobs over a network: each job ends in time, with an error that
+// names the cause and the remedy. Started by `shoal run`, where the launcher runs the hub, and by the launchers of both
+// MPIs, where node 0 does.
 #include <array>
 
 #include "launch/control.hpp"
@@ -26,7 +26,7 @@ namespace machine = shoal::machine;
 
 struct starter {
   const char* name;
-  const char* plugin;    // that must be there
+  const char* plugin;    // required
   const char* launcher;  // "": shoal run
   const char* transport;
 };
@@ -38,7 +38,7 @@ protected:
     if (!has_plugin(s.plugin)) GTEST_SKIP() << "Shoal was built without " << s.plugin;
     if (*s.launcher != '\0' && !has_program(s.launcher)) GTEST_SKIP() << "there is no " << s.launcher;
   }
-  // A job of two nodes that work, but for what node 1 does first.
+  // A job of two valid nodes, except for the first action of node 1.
   static outcome run_but_node_1(const std::string& does, const std::vector<std::string>& environment = {}) {
     const std::string script = "case \"$SHOAL_HUB $OMPI_COMM_WORLD_RANK$PMI_RANK\" in node=1\\ *|\\ 1) " + does +
                                ";; esac; exec '" + program("cluster_faults") + "' works";
@@ -125,7 +125,7 @@ TEST_F(misfit, a_transport_of_another_version_is_told) {
   EXPECT_LT(got.seconds, 10) << got;
 }
 
-// Node 1 of the next one: begins as a node of a later Shoal does.
+// Node 1 of the next test: begins as a node of a later version.
 TEST(later_version, DISABLED_node) {
   const std::string text = std::getenv("SHOAL_HUB");
   const auto place = hub::hub_place::parse(text.substr(text.find("hub=") + 4));
@@ -139,7 +139,7 @@ TEST(later_version, DISABLED_node) {
   ready.add(to.descriptor(), true, false);
   ready.wait(5'000'000'000);
   static_cast<void>(to.receive(room));
-  ::_exit(1);  // what such a node does when it has read the hub's version
+  ::_exit(1);  // such a node exits when it has read the hub's version
 }
 
 TEST_F(misfit, a_node_of_another_version_is_told_to_the_launcher) {
@@ -169,7 +169,7 @@ TEST_F(misfit, a_hub_of_another_version_is_told_by_the_node) {
   EXPECT_TRUE(got.has("is of another version of Shoal; start all nodes and the launcher from the same build")) << got;
 }
 
-// ---- places
+// ---- addresses
 
 std::vector<std::string> on_hosts(const std::string& hosts, const std::vector<std::string>& options) {
   return launch(with({"--hosts", hosts, "--transport", "ucx"}, options), {program("cluster_faults"), "works"});
@@ -230,7 +230,7 @@ TEST_P(under_mpirun, an_address_of_nobody_is_refused) {
   EXPECT_TRUE(got.in_time) << got;
   EXPECT_NE(got.status.shell_code(), 0) << got;
   EXPECT_TRUE(got.has("cannot listen on 192.0.2.1:0")) << got;
-  EXPECT_LT(got.seconds, 20) << got;  // the others are told, and do not wait for what will not come
+  EXPECT_LT(got.seconds, 20) << got;  // the other nodes are notified and do not wait
 }
 
 TEST_P(under_mpirun, a_program_that_starts_more_nodes_than_there_are_processes_is_told) {
