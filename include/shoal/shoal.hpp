@@ -19,6 +19,7 @@
 #include "shoal/remote_error.hpp"
 #include "shoal/run.hpp"
 #include "shoal/spmd.hpp"
+#include "shoal/stack_bytes.hpp"
 #include "shoal/steal_policy.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
