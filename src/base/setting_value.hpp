@@ -24,9 +24,6 @@ std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
 /// A finite decimal number.
 std::optional<double> parse_real(std::string_view text) noexcept;
 
-/// "64K" for 65536, "1000" for 1000: the shortest form that parse_size reads back.
-std::string format_size(std::uint64_t bytes);
-
 /// The words of a choice.
 std::vector<std::string_view> split_choices(std::string_view choices);
 
