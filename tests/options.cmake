@@ -68,7 +68,7 @@ function(shoal_test name label options)  # ARGN: sources
   endif()
   math(EXPR last "${shards} - 1")
   foreach(shard RANGE ${last})
-    string(REGEX REPLACE "^([a-z]+)_" "\\1." test ${name})
+    string(REGEX REPLACE "^(unit|model|stress|cluster)_" "\\1." test ${name})
     if(shards GREATER 1)
       string(APPEND test ".${shard}")
     endif()

@@ -17,7 +17,7 @@ protected:
     try {
       read_options(s);
     } catch (const error& e) {
-      EXPECT_EQ(e.code(), errc::bad_input);
+      EXPECT_EQ(e.code(), errc::invalid_argument);
       return e.what();
     }
     return "accepted";
