@@ -39,11 +39,6 @@ void add_job_options(CLI::App& app, job_options& options) {
   add_profile_options(app, options.profile);
 }
 
-bool job_options::node_zero() const {
-  const auto me = launch::launched();
-  return !me || me->node == 0;
-}
-
 int run_as_job(const job_options& options, const std::function<int()>& main_task) {
   auto s = runtime::all_settings();
   s.accept_variable(k_own_variable);

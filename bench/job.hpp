@@ -22,7 +22,6 @@ struct job_options {
   std::string direct = "on";
   std::string steal;  // empty: not given
   profile_choice profile;
-  bool node_zero() const;  // whether this process prints and writes results
 };
 
 void add_job_options(CLI::App& app, job_options& options);

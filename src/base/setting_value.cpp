@@ -97,13 +97,6 @@ std::optional<double> parse_real(std::string_view text) noexcept {
   return value;
 }
 
-std::string format_size(std::uint64_t bytes) {
-  for (const auto& [shift, letter] : {std::pair{40u, 'T'}, {30u, 'G'}, {20u, 'M'}, {10u, 'K'}}) {
-    if (bytes != 0 && bytes % (std::uint64_t{1} << shift) == 0) return fmt::format("{}{}", bytes >> shift, letter);
-  }
-  return fmt::format("{}", bytes);
-}
-
 std::vector<std::string_view> split_choices(std::string_view choices) {
   std::vector<std::string_view> words;
   while (!choices.empty()) {

@@ -23,9 +23,6 @@ std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
 /// A finite decimal number.
 std::optional<double> parse_real(std::string_view text) noexcept;
 
-/// "64K" for 65536, "1000" for 1000: the shortest form that parse_size accepts.
-std::string format_size(std::uint64_t bytes);
-
 /// The words of a choice.
 std::vector<std::string_view> split_choices(std::string_view choices);
 

@@ -177,6 +177,13 @@ const setting& settings::declaration_of(std::string_view name, setting_type type
   return *known->declaration;
 }
 
+void settings::throw_with_origin(std::string_view name, const error& e) const {
+  const declared* known = find(name);
+  SHOAL_ASSERT(known != nullptr, "a value is judged of a setting that no table declares");
+  throw error(e.code(),
+              fmt::format("the setting {} (from {}): {}", name, effective(*known->declaration).origin_text, e.what()));
+}
+
 std::string settings::nearest_known(std::string_view name) const {
   std::vector<std::string_view> names;
   for (const declared& d : declared_) names.push_back(d.declaration->name);
@@ -236,17 +243,6 @@ std::vector<setting_entry> settings::list() const {
         {folder, declaration, std::move(v.text), v.origin, std::move(v.origin_text), describe_range(*declaration)});
   }
   return entries;
-}
-
-std::vector<std::pair<std::string, std::string>> settings::given() const {
-  std::vector<std::pair<std::string, std::string>> result;
-  for (const auto& [name, list] : values_) {
-    const declared* const known = find(name);
-    if (known == nullptr) continue;
-    if (value v = effective(*known->declaration); v.origin != setting_origin::standard)
-      result.emplace_back(name, std::move(v.text));
-  }
-  return result;
 }
 
 }  // namespace shoal::base

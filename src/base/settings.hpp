@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/setting_table.hpp"
+#include "shoal/error.hpp"
 
 namespace shoal::base {
 
@@ -64,14 +65,19 @@ public:
   double get_real(std::string_view name) const;
   /// The value of a text or a choice.
   std::string get_text(std::string_view name) const;
+  /// use(text). If it throws shoal::error, the error also names the setting and where its value came from.
+  template <class Use>
+  auto judge_text(std::string_view name, Use use) const {
+    try {
+      return use(get_text(name));
+    } catch (const error& e) {
+      throw_with_origin(name, e);
+    }
+  }
 
-  bool is_known(std::string_view name) const { return find(name) != nullptr; }
   setting_origin origin(std::string_view name) const;
   /// All settings in the order of their tables.
   std::vector<setting_entry> list() const;
-
-  /// Names and values that are not defaults; a job sends them to its other nodes.
-  std::vector<std::pair<std::string, std::string>> given() const;
 
 private:
   struct declared {
@@ -89,6 +95,7 @@ private:
   const setting& declaration_of(std::string_view name, setting_type type) const;
   value checked(const setting& s) const;
   void put(std::string_view name, value v);
+  [[noreturn]] void throw_with_origin(std::string_view name, const error& e) const;
   std::string nearest_known(std::string_view name) const;
 
   std::vector<declared> declared_;

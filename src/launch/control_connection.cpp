@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "launch/beat.hpp"
 #include "launch/byte_stream.hpp"
 #include "launch/roster.hpp"
 #include "launch/sentences.hpp"

@@ -4,6 +4,7 @@
 // nodes are printable. Shown by tests/unit/launch/frame_test.cpp, tests/fuzz/frame_fuzz.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -63,5 +64,11 @@ struct loss_message {
 
 /// What would disturb a terminal becomes '?'.
 std::string printable(std::string text);
+
+/// How often each end of a connection sends a sign of life. Several fit into `silence_ns`, the time after which a
+/// silent peer is lost, so that one may be late. Not for a limit of 0 (none).
+inline std::int64_t beat_interval_ns(std::int64_t silence_ns) noexcept {
+  return std::clamp<std::int64_t>(silence_ns / 5, 1'000'000, 1'000'000'000);
+}
 
 }  // namespace shoal::launch

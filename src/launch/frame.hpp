@@ -22,7 +22,7 @@ enum class frame_type : std::uint8_t {
   life,       // both: I live; of a node also whether it says so regularly
   leave,      // node -> hub: my end is no loss
   lost,       // both: a node is lost, and why
-  stop,       // both: the job is to stop by a signal
+  stop,       // hub -> node: the job is to stop by a signal
 };
 
 inline constexpr std::size_t k_frame_header_bytes = 8;

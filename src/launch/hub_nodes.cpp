@@ -39,10 +39,6 @@ void hub::service::take(hub_link& link, frame f) {
         return;
       }
       break;
-    case frame_type::stop:
-      if (const auto m = loss_message::parse(f.payload); m && m->signal > 0 && m->signal < 128)
-        return stop_all(static_cast<int>(m->signal));
-      break;
     default: break;
   }
   lose(node, roster_.describe(node) + " has sent what no node sends");

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "launch/beat.hpp"
+#include "base/log.hpp"
+#include "launch/control.hpp"
 #include "launch/sentences.hpp"
 #include "shoal/error.hpp"
 
@@ -231,6 +232,32 @@ void hub::service::log_stranger(const hub_link& link, const char* why) {
 void hub::service::send(hub_link& link, frame_type type, std::span<const std::byte> payload) {
   link.send(std::make_shared<const std::vector<std::byte>>(frame_bytes(type, payload)));
   link.flush();  // a failure is seen by the next read
+}
+
+hub::hub(const hub_options& options) : service_(std::make_unique<service>(options)) {}
+hub::~hub() = default;
+
+const hub_place& hub::place() const noexcept { return service_->place(); }
+int hub::descriptor() const noexcept { return service_->descriptor(); }
+std::optional<loss> hub::lost() const { return service_->lost(); }
+presence hub::at(std::uint32_t node) const { return service_->at(node); }
+std::string hub::describe(std::uint32_t node) const { return service_->describe(node); }
+
+void hub::interrupt(int signal) noexcept {
+  try {
+    service_->interrupt(signal);
+  } catch (const std::exception& e) {
+    base::warn("the nodes cannot be told to stop ({})", e.what());
+  }
+}
+
+bool hub::announce_lost(std::uint32_t node, std::string_view why) noexcept {
+  try {
+    return service_->announce_lost(node, why);
+  } catch (const std::exception& e) {
+    base::warn("the nodes cannot be told of a loss ({})", e.what());
+    return false;
+  }
 }
 
 }  // namespace shoal::launch

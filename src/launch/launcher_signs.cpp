@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "launch/siphash.hpp"
 #include "machine/environment.hpp"
 #include "machine/process.hpp"
+#include "shoal/error.hpp"
 
 namespace shoal::launch {
 namespace {
@@ -67,6 +69,23 @@ unsigned processes_started() {
 bool shows_one_machine() {
   return same_number("OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE") ||
          same_number("MPI_LOCALNRANKS", "PMI_SIZE");
+}
+
+std::optional<std::string> field_in(const std::string& text, const std::string& name) {
+  const auto begin = (" " + text).find(" " + name + "=");
+  if (begin == std::string::npos) return std::nullopt;
+  const auto value = begin + name.size() + 1;
+  return text.substr(value, text.find(' ', value) - value);
+}
+
+std::uint32_t number_in(const std::string& text, const std::string& name, const char* variable) {
+  const auto value = field_in(text, name);
+  std::uint32_t number = 0;
+  const char* const end = value ? value->data() + value->size() : nullptr;
+  if (!value || std::from_chars(value->data(), end, number).ptr != end || value->empty())
+    throw error(errc::bad_input,
+                fmt::format("{} lacks a number for {}; it is set by `shoal run` and not by hand", variable, name));
+  return number;
 }
 
 }  // namespace shoal::launch

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether somebody has started this process as one of several, by the variables that launchers set. Cheap: nothing is
-// connected to. Who may call: the thread that makes the job. Shown by tests/unit/launch/launcher_signs_test.cpp.
+// Whether a launcher has started this process as one of several, from the environment variables that launchers set.
+// Who may call: the thread that makes the job. Opens no connection.
+// Shown by tests/unit/launch/launcher_signs_test.cpp, rendezvous_test.cpp.
 #pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
 
 namespace shoal::launch {
 
@@ -22,5 +27,10 @@ unsigned processes_started();
 
 /// Whether the launcher of an MPI says that all processes are on this machine.
 bool shows_one_machine();
+
+/// The value of a name in a launcher's variable, such as "node=1 nodes=2 taken=4711".
+std::optional<std::string> field_in(const std::string& text, const std::string& name);
+/// Throws shoal::error, which names the variable, if there is no such number.
+std::uint32_t number_in(const std::string& text, const std::string& name, const char* variable);
 
 }  // namespace shoal::launch

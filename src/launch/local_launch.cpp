@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "launch/child_watch.hpp"
-#include "launch/place_text.hpp"
+#include "launch/launcher_signs.hpp"
 #include "launch/world.hpp"
 #include "machine/environment.hpp"
 #include "machine/memory_info.hpp"

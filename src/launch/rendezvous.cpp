@@ -9,9 +9,8 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "launch/place_text.hpp"
+#include "launch/launcher_signs.hpp"
 #include "launch/pmi2_rendezvous.hpp"
-#include "launch/rendezvous_plugin.hpp"
 #include "machine/library.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/error.hpp"

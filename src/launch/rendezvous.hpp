@@ -37,4 +37,14 @@ public:
 /// The rendezvous should live as long as the job: its end tells the launcher that this process has ended in order.
 std::unique_ptr<rendezvous> find_rendezvous();
 
+/// What a plugin exports that asks a launcher's library (pmix/), under the name k_rendezvous_plugin_symbol.
+struct rendezvous_plugin {
+  std::uint32_t interface = 0;  // k_rendezvous_interface
+  const char* version = "";     // of Shoal
+  /// Throws shoal::error.
+  std::unique_ptr<rendezvous> (*open)() = nullptr;
+};
+inline constexpr std::uint32_t k_rendezvous_interface = 1;
+inline constexpr const char* k_rendezvous_plugin_symbol = "shoal_rendezvous_plugin";
+
 }  // namespace shoal::launch

@@ -214,15 +214,6 @@ std::optional<image> find_image(const void* address) {
   return found;
 }
 
-std::uint64_t image_changes() {
-  std::uint64_t changes = 0;
-  for_each_image([&changes](const dl_phdr_info& info) {
-    changes = info.dlpi_adds + info.dlpi_subs;
-    return true;
-  });
-  return changes;
-}
-
 address_kind classify(const void* address) {
   const auto value = reinterpret_cast<std::uintptr_t>(address);
   if (value < k_lowest || value >= k_highest || !is_mapped(value)) return address_kind::none;

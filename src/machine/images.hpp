@@ -30,8 +30,6 @@ struct image {
 /// The program itself first, then its libraries in the order they were loaded.
 std::vector<image> loaded_images();
 std::optional<image> find_image(const void* address);
-/// Grows whenever a library is loaded or unloaded: a list made at the same value is still right.
-std::uint64_t image_changes();
 
 enum class address_kind { none, image, heap, stack, mapping };
 

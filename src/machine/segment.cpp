@@ -198,13 +198,6 @@ void segment::release(std::size_t offset, std::size_t bytes) {
   }
 }
 
-void segment::populate(std::size_t offset, std::size_t bytes) {
-  SHOAL_ASSERT(offset <= mapping_.size() && bytes <= mapping_.size() - offset, "a part of what is mapped");
-  const std::size_t begin = round_down(offset, page_size());
-  if (bytes == 0 || populate_pages(data() + begin, round_up(offset + bytes, page_size()) - begin)) return;
-  refuse("cannot enter shared memory into the page tables", errno, "free memory on this machine");
-}
-
 page_count segment::count(std::size_t offset, std::size_t bytes) const {
   SHOAL_ASSERT(offset <= mapping_.size() && bytes <= mapping_.size() - offset, "a part of what is mapped");
   const std::size_t begin = round_down(offset, page_size());

@@ -54,8 +54,6 @@ public:
   /// Gives the memory of whole pages inside the part back; it reads zero afterwards, in every process.
   void release(std::size_t offset, std::size_t bytes);
 
-  /// Enters committed pages into this process's page tables, so that first accesses do not fault. For peers.
-  void populate(std::size_t offset, std::size_t bytes);
   /// What this process has mapped there now.
   page_count count(std::size_t offset, std::size_t bytes) const;
   /// Bytes of the part for which memory has been taken, by any process.

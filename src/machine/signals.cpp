@@ -196,11 +196,6 @@ void signal_line::write(int descriptor) noexcept {
   errno = saved_errno;
 }
 
-void write_line(std::string_view text) noexcept {
-  signal_line line;
-  line.text(text).write();
-}
-
 interruption::interruption() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (descriptor_ < 0) {
     throw error(errc::system,

@@ -76,9 +76,6 @@ private:
   std::size_t length_ = 0;
 };
 
-/// signal_line for a text that is there already.
-void write_line(std::string_view text) noexcept;
-
 class interruption {
 public:
   interruption();

@@ -181,8 +181,6 @@ transfer socket::send(std::span<const std::byte> bytes) noexcept {
   return outcome(gone);
 }
 
-void socket::end_sending() noexcept { ::shutdown(descriptor(), SHUT_WR); }
-
 std::string socket::address(bool of_peer) const {
   sockaddr_storage address{};
   socklen_t length = sizeof address;

@@ -47,8 +47,6 @@ public:
   acceptance accept(socket& into) noexcept;
   transfer receive(std::span<std::byte> room) noexcept;
   transfer send(std::span<const std::byte> bytes) noexcept;
-  /// The other side reads what was sent, then the end.
-  void end_sending() noexcept;
 
   /// "127.0.0.1:4711", "[::1]:4711".
   std::string own_address() const { return address(false); }

@@ -71,7 +71,6 @@ private:
   bool take_replies(sched::worker& w, std::uint32_t node) noexcept;
   bool wake_waiters(std::uint32_t node) noexcept;
   bool end_transfers() noexcept;
-  const std::uint64_t* take_bulk(detail::reply_list& list, const std::uint64_t* at) noexcept;
 
   server& serving_;
   std::vector<detail::peer_port> hot_;

@@ -13,6 +13,39 @@
 namespace shoal::runtime {
 namespace {
 
+using base::setting;
+using base::setting_type;
+
+constexpr setting k_profile_table[] = {
+    {.name = "profile",
+     .type = setting_type::boolean,
+     .default_value = "off",
+     .help = "at the end each node prints where the time of its workers went, to standard error"},
+    {.name = "profile_json",
+     .type = setting_type::text,
+     .default_value = "",
+     .help =
+         "the profile as a JSON object, in this file; of several nodes with .0, .1, ... before the last dot; implies "
+         "profile"},
+    {.name = "profile_picture",
+     .type = setting_type::text,
+     .default_value = "",
+     .help = "the profile as a drawing (SVG), in this file; named as profile_json is; implies profile"},
+    {.name = "profile_interval_ms",
+     .type = setting_type::real,
+     .default_value = "5",
+     .help = "how often a profile looks at what runs; 0: never",
+     .min = "0",
+     .max = "60000"},
+    {.name = "profile_serial_seconds",
+     .type = setting_type::real,
+     .default_value = "0",
+     .help =
+         "what the same work takes without tasks, measured before: what tasks take longer is shown as inflation (one "
+         "node); 0: not known",
+     .min = "0"},
+};
+
 void write_file(const std::string& name, const std::string& text) {
   if (name.empty()) return;
   std::ofstream file(name, std::ios::trunc);
@@ -35,6 +68,18 @@ std::string claim(const std::string& name) {
 }
 
 }  // namespace
+
+const base::setting_table k_profile_settings{"runtime", k_profile_table};
+
+profile_wish read_profile_wish(const base::settings& s) {
+  profile_wish w;
+  w.json = s.get_text("profile_json");
+  w.picture = s.get_text("profile_picture");
+  w.on = s.get_bool("profile") || !w.json.empty() || !w.picture.empty();
+  w.interval_seconds = s.get_real("profile_interval_ms") * 1e-3;
+  w.serial_seconds = s.get_real("profile_serial_seconds");
+  return w;
+}
 
 profile_options profile_wish::options(std::uint32_t nodes) const {
   profile_options o;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/settings.hpp"
 #include "shoal/profile.hpp"
 
 namespace shoal::runtime {
@@ -21,6 +22,9 @@ struct profile_wish {
   /// Of several nodes none can be compared with the serial run.
   profile_options options(std::uint32_t nodes) const;
 };
+
+extern const base::setting_table k_profile_settings;
+profile_wish read_profile_wish(const base::settings& s);
 
 /// `name` with a number before the last dot, or at the end.
 std::string numbered_file(const std::string& name, std::uint64_t number);

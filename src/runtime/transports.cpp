@@ -12,30 +12,6 @@
 #include "shoal/error.hpp"
 
 namespace shoal::runtime {
-namespace {
-
-net::message_shape shape_of(const config& c, std::uint32_t node, std::uint32_t nodes) {
-  net::message_shape s;
-  s.node = node;
-  s.nodes = nodes;
-  s.workers = c.workers;
-  s.domains = c.domains == 0 ? c.workers : c.domains;
-  if (s.domains > s.workers)
-    throw error(errc::invalid_argument,
-                fmt::format("{} domains for {} workers: a domain belongs to at least one; lower SHOAL_DOMAINS",
-                            c.domains, c.workers));
-  s.slot_bytes = c.buffer_bytes;
-  s.slots = c.buffers;
-  s.route = c.messages;
-  s.poll_mask = c.poll_mask;
-  s.progress = c.progress;
-  s.lock = c.domain_lock;
-  s.wait = c.domain_wait;
-  return s;
-}
-
-}  // namespace
-
 std::vector<std::string> transports_here(const config& c) {
   std::vector<std::string> all;
   for (const char* name : {"ucx", "mpi"}) {
@@ -61,7 +37,7 @@ std::uint64_t new_token() {
 
 std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, std::uint32_t nodes,
                                            machine::segment& segment, const network_place& place) {
-  const net::message_shape shape = shape_of(c, node, nodes);
+  const net::message_shape shape = net::make_message_shape(c, node, nodes, c.workers);
   net::network_request request;
   request.node = node;
   request.nodes = nodes;
@@ -98,7 +74,7 @@ std::unique_ptr<net::transport> over_network(const config& c, std::uint32_t node
                                              std::unique_ptr<net::network> network,
                                              net::message_transport::loss_handler lost) {
   return std::make_unique<net::message_transport>(find_plugin(c, c.transport).name, std::move(network),
-                                                  shape_of(c, node, nodes), std::move(lost));
+                                                  net::make_message_shape(c, node, nodes, c.workers), std::move(lost));
 }
 
 }  // namespace shoal::runtime

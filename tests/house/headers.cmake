@@ -13,4 +13,6 @@ function(shoal_header_units target root)
   add_library(${target} OBJECT ${units})
   target_include_directories(${target} PRIVATE ${root})
   target_link_libraries(${target} PRIVATE shoal_flags Threads::Threads)
+  target_compile_options(${target} PRIVATE -O0)  # nothing is run
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # in one unit with others a header could lean on them
 endfunction()

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "launch/rendezvous_plugin.hpp"
+#include "launch/rendezvous.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::launch {

@@ -43,18 +43,6 @@ TEST(setting_value, sizes) {
   }
 }
 
-TEST(setting_value, formatted_sizes_read_back) {
-  EXPECT_EQ(format_size(0), "0");
-  EXPECT_EQ(format_size(65536), "64K");
-  EXPECT_EQ(format_size(1536), "1536");
-  EXPECT_EQ(format_size(3ull << 30), "3G");
-  shoal::xoshiro256ss random(1);
-  for (int i = 0; i < 1000; ++i) {
-    const std::uint64_t bytes = (random() >> random.below(64)) << random.below(20);
-    EXPECT_EQ(parse_size(format_size(bytes)), bytes);
-  }
-}
-
 TEST(setting_value, reals) {
   EXPECT_EQ(parse_real("0.5"), 0.5);
   EXPECT_EQ(parse_real("-1e3"), -1000.0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs that do not begin, and callers that are not of the job.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <csignal>
@@ -199,7 +200,7 @@ TEST(strangers, random_bytes_of_one_who_knows_the_secret_end_that_node_only) {
       std::copy(header.begin(), header.end(), some.begin());
     }
     caller.say(some);
-    caller.socket().end_sending();
+    ::shutdown(caller.socket().descriptor(), SHUT_WR);
     EXPECT_TRUE(caller.is_shown_the_door());
     auto in = all_in(h.place(), 2);
     EXPECT_FALSE(h.lost());

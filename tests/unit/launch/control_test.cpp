@@ -207,13 +207,6 @@ TEST(control, all_are_told_to_stop) {
   EXPECT_EQ(h.lost()->signal, 15);
 }
 
-TEST(control, a_node_that_was_told_to_stop_tells_all) {
-  hub h(options_for(2));
-  auto in = all_in(h.place(), 2);
-  in[0]->announce_stop(2);
-  for (auto& c : in) EXPECT_EQ(news(*c)->signal, 2);
-}
-
 TEST(control, what_a_node_or_the_launcher_finds_out_is_announced_and_the_first_counts) {
   hub h(options_for(3));
   auto in = all_in(h.place(), 3);

@@ -119,7 +119,7 @@ TEST(signals, an_exhausted_stack_is_told_from_the_alternate_one) {
     std::thread overflowing([] {
       const handler_stack memory;
       const alternate_stack stack(memory);
-      set_fault_hook([](void*, void*) { write_line("out of stack"); });
+      set_fault_hook([](void*, void*) { signal_line().text("out of stack").write(); });
       volatile char start = 0;
       descend(&start);
     });
@@ -134,11 +134,11 @@ TEST(signals, the_earlier_handler_comes_after_the_hook) {
   const outcome result = watch([] {
     struct sigaction earlier {};
     earlier.sa_handler = [](int) {
-      write_line("earlier");
+      signal_line().text("earlier").write();
       ::_exit(5);
     };
     ::sigaction(SIGSEGV, &earlier, nullptr);
-    set_fault_hook([](void*, void*) { write_line("hook"); });
+    set_fault_hook([](void*, void*) { signal_line().text("hook").write(); });
     return touch(4656);
   });
   EXPECT_TRUE(exited_with(result.status, 5)) << result.status;

@@ -2,6 +2,7 @@
 #include "machine/socket.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <chrono>
@@ -114,7 +115,7 @@ TEST(socket, more_than_fits_is_sent_in_parts) {
     ASSERT_TRUE(set.wait(k_long_ns));
     EXPECT_TRUE(set.writable(0));
   }
-  from.end_sending();
+  ::shutdown(from.descriptor(), SHUT_WR);
   reader.join();
   EXPECT_TRUE(blocked);
   EXPECT_EQ(got, much);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The settings of this folder, and the options that are read from them.
+// Who may call: one thread, at start. Shown by tests/unit/array/settings_test.cpp.
+#pragma once
+
+#include <cstdint>
+
+#include "base/settings.hpp"
+
+namespace shoal::array {
+
+extern const base::setting_table k_array_settings;
+
+struct options {
+  std::uint64_t segment_bytes = 0;  // 0: chosen
+  bool huge_pages = true;
+};
+options read_options(const base::settings& s);
+
+}  // namespace shoal::array

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "net/transports/mpi/settings.hpp"
+#include "net/transports/ucx/settings.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal::net {
+namespace {
+
+using base::setting;
+using base::setting_type;
+
+constexpr setting k_table[] = {
+    {.name = "transport",
+     .type = setting_type::choice,
+     .default_value = "auto",
+     .help = "how buffers travel between nodes: shm, ucx, mpi, inproc (nodes in one process); auto: what the launcher "
+             "and the machine offer",
+     .choices = "auto|inproc|shm|ucx|mpi"},
+    {.name = "plugins",
+     .type = setting_type::text,
+     .default_value = "",
+     .help = "a folder with transports, looked at before those beside the program and where Shoal is installed"},
+    {.name = "buffer",
+     .type = setting_type::size,
+     .default_value = "16K",
+     .help = "bytes of an aggregation buffer",
+     .min = "16K",
+     .max = "1M"},
+    {.name = "buffers",
+     .type = setting_type::integer,
+     .default_value = "8",
+     .help = "buffers under way from a worker to a node, rounded up to a power of two",
+     .min = "2",
+     .max = "256"},
+    {.name = "domains",
+     .type = setting_type::integer,
+     .default_value = "0",
+     .help =
+         "endpoints per node (ucx, mpi); fewer than workers: they share them through a lock; 0: one for each worker",
+     .min = "0",
+     .max = "1024"},
+    {.name = "domain_lock",
+     .type = setting_type::text,
+     .default_value = "bounded",
+     .help = "the kind of lock in front of a domain"},
+    {.name = "domain_wait",
+     .type = setting_type::choice,
+     .default_value = "adaptive",
+     .help = "how to wait for a domain's lock: spin, yield, park, adaptive",
+     .choices = "spin|yield|park|adaptive"},
+    {.name = "messages",
+     .type = setting_type::choice,
+     .default_value = "own",
+     .help = "own: commands reach a worker through its own domain; domain_0: all through one, as processes are "
+             "addressed",
+     .choices = "own|domain_0"},
+    {.name = "progress",
+     .type = setting_type::choice,
+     .default_value = "workers",
+     .help = "who moves messages (ucx, mpi): each worker its own, or a thread of the node for all",
+     .choices = "workers|server"},
+    {.name = "poll_mask",
+     .type = setting_type::integer,
+     .default_value = "7",
+     .help = "with messages=domain_0 workers of other domains look at it every mask + 1 polls; a power of two less 1",
+     .min = "0",
+     .max = "65535"},
+};
+
+}  // namespace
+
+const std::array<base::setting_table, 3> k_net_settings{base::setting_table{"net", k_table}, ucx::k_ucx_settings,
+                                                        mpi::k_mpi_settings};
+
+options read_options(const base::settings& s) {
+  options o;
+  o.transport = s.get_text("transport");
+  o.plugins = s.get_text("plugins");
+  o.buffer_bytes = s.get_size("buffer") / 64 * 64;
+  o.buffers = std::bit_ceil(static_cast<std::size_t>(s.get_int("buffers")));
+  o.domains = static_cast<unsigned>(s.get_int("domains"));
+  o.domain_lock = s.judge_text("domain_lock", [](std::string text) {
+    make_lock(text);  // throws for an unknown kind, with the list of all
+    return text;
+  });
+  o.domain_wait = parse_wait_kind(s.get_text("domain_wait"));
+  o.messages = s.get_text("messages") == "own" ? message_route::own : message_route::domain_0;
+  o.progress = s.get_text("progress") == "server" ? progress_role::server : progress_role::workers;
+  o.poll_mask = static_cast<std::uint32_t>(s.get_int("poll_mask"));
+  if (std::popcount(o.poll_mask + 1) != 1)
+    throw error(errc::invalid_argument,
+                fmt::format("poll_mask {} is not a power of two less 1: 0, 1, 3, 7 ...", o.poll_mask));
+  o.network_memory = s.get_bool("network_memory");
+  o.shared_context = s.get_bool("shared_context");
+  o.own_communicators = s.get_bool("own_communicators");
+  return o;
+}
+
+message_shape make_message_shape(const options& o, std::uint32_t node, std::uint32_t nodes, unsigned workers) {
+  message_shape s;
+  s.node = node;
+  s.nodes = nodes;
+  s.workers = workers;
+  s.domains = o.domains == 0 ? workers : o.domains;
+  if (s.domains > workers)
+    throw error(errc::invalid_argument,
+                fmt::format("{} domains for {} workers: a domain belongs to at least one; lower SHOAL_DOMAINS",
+                            o.domains, workers));
+  s.slot_bytes = o.buffer_bytes;
+  s.slots = o.buffers;
+  s.route = o.messages;
+  s.poll_mask = o.poll_mask;
+  s.progress = o.progress;
+  s.lock = o.domain_lock;
+  s.wait = o.domain_wait;
+  return s;
+}
+
+}  // namespace shoal::net

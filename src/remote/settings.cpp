@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/settings.hpp"
+
+namespace shoal::remote {
+namespace {
+
+using base::setting;
+using base::setting_type;
+
+constexpr setting k_table[] = {
+    {.name = "helpers",
+     .type = setting_type::integer,
+     .default_value = "0",
+     .help = "threads per node that only execute commands on its memory, for workers that compute for long",
+     .min = "0",
+     .max = "64"},
+    {.name = "one_sided",
+     .type = setting_type::size,
+     .default_value = "32K",
+     .help = "copies of so many bytes and more go straight from memory to memory, where the network library can",
+     .min = "1"},
+};
+
+}  // namespace
+
+const base::setting_table k_remote_settings{"remote", k_table};
+
+options read_options(const base::settings& s) {
+  return {.helpers = static_cast<unsigned>(s.get_int("helpers")), .one_sided_bytes = s.get_size("one_sided")};
+}
+
+}  // namespace shoal::remote

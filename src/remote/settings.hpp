@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The settings of this folder, and the options that are read from them.
+// Who may call: one thread, at start. Shown by tests/unit/remote/settings_test.cpp.
+#pragma once
+
+#include <cstdint>
+
+#include "base/settings.hpp"
+
+namespace shoal::remote {
+
+extern const base::setting_table k_remote_settings;
+
+struct options {
+  unsigned helpers = 0;               // threads that only execute requests (request_threads.hpp)
+  std::uint64_t one_sided_bytes = 0;  // copies of so many bytes and more use the network's put and get
+};
+options read_options(const base::settings& s);
+
+}  // namespace shoal::remote

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/settings.hpp"
+
+#include <utility>
+
+#include "machine/topology.hpp"
+#include "sched/steal_policies.hpp"
+
+namespace shoal::sched {
+namespace {
+
+using base::setting;
+using base::setting_type;
+
+constexpr setting k_table[] = {
+    {.name = "waiting_memory",
+     .type = setting_type::size,
+     .default_value = "0",
+     .help = "memory that waiting iterations may take before new ones are held back; 0: a quarter of what is free",
+     .min = "0"},
+    {.name = "spin",
+     .type = setting_type::integer,
+     .default_value = "40",
+     .help = "looks around of a worker with nothing to do before it sleeps",
+     .min = "0",
+     .max = "1000000"},
+    {.name = "steal",
+     .type = setting_type::text,
+     .default_value = k_standard_steal_policy,
+     .help = "whom a worker without work tries to steal from: a victim policy by name, with arguments in parentheses"},
+    {.name = "topology",
+     .type = setting_type::text,
+     .default_value = "",
+     .help =
+         "the machine that victim policies see, in hwloc's synthetic form; empty: this one, where workers are pinned"},
+};
+
+}  // namespace
+
+const base::setting_table k_sched_settings{"sched", k_table};
+
+options read_options(const base::settings& s) {
+  options o;
+  o.waiting_bytes = s.get_size("waiting_memory");
+  o.spin = static_cast<unsigned>(s.get_int("spin"));
+  o.steal = s.judge_text("steal", find_steal_policy);
+  o.topology = s.judge_text("topology", [](std::string text) {
+    if (!text.empty()) static_cast<void>(machine::topology::synthetic(text));
+    return text;
+  });
+  return o;
+}
+
+pool_options make_pool_options(const options& o, const fiber::options& stacks) {
+  pool_options p;
+  p.stack_bytes = stacks.stack_bytes;
+  p.most_stacks = stacks.most_stacks;
+  p.most_waiting_bytes = o.waiting_bytes;
+  p.steal = o.steal;
+  p.spin_rounds = o.spin;
+  return p;
+}
+
+}  // namespace shoal::sched

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Libraries that are not plugins of this Shoal, for tests that must see them refused.
+set(bad_plugins ${CMAKE_CURRENT_BINARY_DIR}/bad_plugins)
+if(NOT TARGET net_no_plugin)
+  foreach(bad net_bad_interface net_bad_version net_no_plugin)
+    add_library(${bad} SHARED ${CMAKE_CURRENT_LIST_DIR}/bad_plugin.cpp)
+    target_include_directories(${bad} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    set_target_properties(${bad} PROPERTIES OUTPUT_NAME shoal_${bad} LIBRARY_OUTPUT_DIRECTORY ${bad_plugins})
+  endforeach()
+  set_target_properties(net_no_plugin PROPERTIES OUTPUT_NAME shoal_no_plugin)
+  target_compile_definitions(net_bad_interface PRIVATE BAD_INTERFACE=99 BAD_VERSION="${PROJECT_VERSION}")
+  target_compile_definitions(net_bad_version PRIVATE BAD_INTERFACE=1 BAD_VERSION="0.0.1")
+endif()
+list(APPEND definitions SHOAL_BAD_PLUGINS="${bad_plugins}")
+list(APPEND needs net_bad_interface net_bad_version net_no_plugin)

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/settings.hpp"
+
+#include <gtest/gtest.h>
+
+namespace shoal::remote {
+namespace {
+
+TEST(remote_settings, values_become_options) {
+  base::settings s;
+  s.add(k_remote_settings);
+  EXPECT_EQ(read_options(s).helpers, 0U);
+  EXPECT_EQ(read_options(s).one_sided_bytes, 32U << 10);
+  s.set("helpers", "3");
+  s.set("one_sided", "512");
+  EXPECT_EQ(read_options(s).helpers, 3U);
+  EXPECT_EQ(read_options(s).one_sided_bytes, 512U);
+}
+
+}  // namespace
+}  // namespace shoal::remote
