@@ -139,7 +139,7 @@ void async_at(std::uint32_t node, const F& f) {
   detail::worker_base& w = detail::worker_here();
   SHOAL_ASSERT(node < node_count(), "there is no such node");
   detail::check_capture(f);
-  if (node == static_cast<detail::port*>(w.port)->node) {
+  if (node == w.port->node) {
     F copy = f;
 #ifdef SHOAL_CHECKED
     const no_wait scope;

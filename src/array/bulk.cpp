@@ -17,7 +17,8 @@ constexpr std::uint64_t k_header_words = 2;
 constexpr std::uint64_t k_most_piece_bytes = 8 * 1000;
 
 void check_alive([[maybe_unused]] const array_layout& layout) noexcept {
-  SHOAL_CHECK(this_port().generations[layout.slot] == layout.generation, "a global array is used after it was freed");
+  SHOAL_CHECK(this_port().context->generations[layout.slot].load(std::memory_order_relaxed) == layout.generation,
+              "a global array is used after it was freed");
 }
 
 void check_range([[maybe_unused]] const array_layout& layout, [[maybe_unused]] std::uint64_t i,

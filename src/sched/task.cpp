@@ -18,7 +18,7 @@
 namespace shoal::detail {
 
 thread_local constinit worker_base* t_worker = nullptr;
-thread_local constinit void* t_port = nullptr;
+thread_local constinit port* t_port = nullptr;
 
 namespace {
 
