@@ -201,7 +201,7 @@ typedef struct shoal_completion shoal_completion;
  * switch. Errors: SHOAL_OUT_OF_MEMORY. */
 int shoal_completion_create(shoal_completion** completion, shoal_error* error);
 /** Waits until all that was begun with `completion` has ended; then it can be used again. Switches. Returns the first
- * failure, in the order of beginning: SHOAL_REMOTE, or the code of a shoal::error that was thrown there. */
+ * failure that arrived: SHOAL_REMOTE, or the code of a shoal::error that was thrown there. */
 int shoal_completion_wait(shoal_completion* completion, shoal_error* error);
 /** Waits, ignoring failures, and frees the completion. Switches. NULL is accepted. */
 void shoal_completion_free(shoal_completion* completion);

@@ -137,7 +137,7 @@ void parallel_for(const Where& where, std::uint64_t begin, std::uint64_t end, co
                   "what a loop's body captures must be below 11 KiB");
     std::array<std::uint64_t, k_share + detail::packed<Body>::k_words> words;
     detail::packed<Body>::write(body, words.data() + k_share);
-    detail::call_state calls;
+    detail::completion calls;
     const auto* const mine = detail::begin_other_shares(calls, all, detail::run_for_share<Body>, words);
     if (mine != nullptr) {
       try {
@@ -146,7 +146,7 @@ void parallel_for(const Where& where, std::uint64_t begin, std::uint64_t end, co
         detail::rethrow_as_remote();
       }
     }
-    calls.wait();
+    calls.wait_and_rethrow();
   }
 }
 
@@ -181,7 +181,7 @@ T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T 
     detail::packed<pair>::write(pair{body, combine}, words.data() + k_share);
     detail::packed<T>::write(identity, words.data() + k_share + k_pair);
     std::vector<detail::answer_room<T>> rooms(all.size());
-    std::vector<detail::call_state> calls(all.size());  // after the rooms: waits before they go
+    detail::completion calls;  // after the rooms: waits before they go
     std::optional<std::size_t> mine;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all.node(i) == node_id()) {
@@ -189,7 +189,7 @@ T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T 
         continue;
       }
       detail::packed<detail::loop_share>::write(all[i], words.data());
-      detail::begin_call(calls[i], all.node(i), detail::run_reduce_share<T, Body, Combine>, words, rooms[i].data(),
+      detail::begin_call(calls, all.node(i), detail::run_reduce_share<T, Body, Combine>, words, rooms[i].data(),
                          rooms[i].size());
     }
     if (all.size() > (mine ? 1U : 0U)) flush();
@@ -200,10 +200,9 @@ T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T 
         detail::rethrow_as_remote();
       }
     T total = identity;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      calls[i].wait();
+    calls.wait_and_rethrow();
+    for (std::size_t i = 0; i < all.size(); ++i)
       total = combine(std::move(total), mine == i ? std::move(*own) : rooms[i].value());
-    }
     return total;
   }
 }

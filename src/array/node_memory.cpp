@@ -139,10 +139,10 @@ std::size_t release_part(std::uint32_t, std::span<const std::uint64_t> arguments
 }
 
 void call_all(callee code, const part_request& request) {
-  call_state all;
+  completion all;
   const words_of<part_request> w(request);
   for (std::uint32_t n = 0; n < this_port().nodes; ++n) begin_call(all, n, code, w.words);
-  all.wait();
+  all.wait_and_rethrow();
 }
 
 void check_size(const array_layout& layout, std::uint64_t part_bytes) {
@@ -175,10 +175,10 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
 
   std::array<std::uint64_t, packed<node_memory::lease>::k_words> lease_words;
   {
-    call_state lease_call;
+    completion lease_call;
     const std::uint64_t argument = bytes;
     begin_call(lease_call, 0, take_on_node_0, {&argument, 1}, lease_words.data(), lease_words.size());
-    lease_call.wait();
+    lease_call.wait_and_rethrow();
   }
   const auto lease = packed<node_memory::lease>::read(lease_words.data());
   layout.offset = lease.offset;
@@ -190,11 +190,11 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
   const std::uint32_t nodes = p.nodes;
   const words_of<part_request> w({layout, bytes});
   try {
-    std::vector<call_state> calls(nodes);
+    completion calls;
     for (std::uint32_t n = 0; n < nodes; ++n) {
-      begin_call(calls[n], n, commit_part, w.words, &reports[n * k_report_words], k_report_words);
+      begin_call(calls, n, commit_part, w.words, &reports[n * k_report_words], k_report_words);
     }
-    for (call_state& c : calls) c.wait();
+    calls.wait_and_rethrow();
   } catch (...) {
     free_array(layout);
     throw;
@@ -216,10 +216,10 @@ void free_array(const array_layout& layout) noexcept {
   try {
     call_all(settle_part, request);
     call_all(release_part, request);
-    call_state last;
+    completion last;
     const words_of<part_request> w(request);
     begin_call(last, 0, give_back_on_node_0, w.words);
-    last.wait();
+    last.wait_and_rethrow();
   } catch (const error&) {
     // A node is lost, and with it the job; there is nothing left to free for.
   }

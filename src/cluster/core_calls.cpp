@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of shoal/core.h about nodes, loops and calls.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <exception>
-#include <memory>
+#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,7 +12,7 @@
 #include "cluster/core_error.hpp"
 #include "cluster/untyped_calls.hpp"
 #include "shoal/core.h"
-#include "shoal/detail/call.hpp"
+#include "shoal/detail/completion.hpp"
 #include "shoal/detail/loop_shares.hpp"
 #include "shoal/task.hpp"
 
@@ -27,20 +25,18 @@ std::span<const std::byte> bytes_of(const void* arguments, std::size_t bytes) no
   return {static_cast<const std::byte*>(arguments), bytes};
 }
 
-/// A loop or call that has begun, and where its answer goes.
-struct operation {
-  std::vector<std::uint64_t> room;  // before the calls, which wait before it goes
-  void* answer = nullptr;
-  std::size_t* answered = nullptr;
-  detail::call_state calls;
+/// Where the answer of a call arrives, and where its caller wants it.
+struct pending_answer {
+  std::vector<std::uint64_t> words;
+  void* answer;
+  std::size_t* answered;
 
-  void wait() {
-    calls.wait();
-    if (room.empty()) return;
-    const std::size_t bytes = room[0];
-    if (bytes != 0) std::memcpy(answer, room.data() + 1, bytes);
-    if (answered != nullptr) *answered = bytes;
+  void deliver() const noexcept {
+    if (words[0] == k_failed) return;
+    if (words[0] != 0) std::memcpy(answer, words.data() + 1, words[0]);
+    if (answered != nullptr) *answered = words[0];
   }
+  static constexpr std::uint64_t k_failed = ~std::uint64_t{0};  // until the answer is there
 };
 
 // Where a loop runs; its place may need something that does not exist.
@@ -77,17 +73,19 @@ int check_arguments(const void* arguments, std::size_t bytes, shoal_error* error
 }  // namespace shoal::cluster
 
 struct shoal_completion {
-  std::vector<std::unique_ptr<shoal::cluster::operation>> operations;  // in the order of their beginning
+  std::deque<shoal::cluster::pending_answer> answers;  // they stay where they are; gone after `operations`
+  shoal::detail::completion operations;
 
-  // Waits for all of them; throws the first failure.
+  ~shoal_completion() {
+    operations.wait();
+    operations.take_failure();
+  }
+  // Throws the first failure.
   void wait() {
-    std::exception_ptr first;
-    for (const auto& o : std::exchange(operations, {})) try {
-        o->wait();
-      } catch (...) {
-        if (!first) first = std::current_exception();
-      }
-    if (first) std::rethrow_exception(first);
+    operations.wait();
+    const auto arrived = std::exchange(answers, {});
+    for (const auto& a : arrived) a.deliver();
+    operations.rethrow();
   }
 };
 
@@ -118,7 +116,7 @@ int shoal_completion_wait(shoal_completion* completion, shoal_error* error) {
   });
 }
 
-void shoal_completion_free(shoal_completion* completion) { delete completion; }  // its operations wait
+void shoal_completion_free(shoal_completion* completion) { delete completion; }
 
 int shoal_begin_loop(const shoal_loop* loop, shoal_completion* completion, shoal_error* error) {
   return in_job(error, [&] {
@@ -130,10 +128,7 @@ int shoal_begin_loop(const shoal_loop* loop, shoal_completion* completion, shoal
     shoal::detail::loop_shares shares;
     if (const int s = shares_of(*loop, error, shares); s != SHOAL_OK) return s;
     shares.set(loop->grain, shoal::detail::is_outermost());
-    auto o = std::make_unique<operation>();
-    completion->operations.reserve(completion->operations.size() + 1);
-    begin_loop(o->calls, shares, loop->body, bytes_of(loop->arguments, loop->argument_bytes));
-    completion->operations.push_back(std::move(o));
+    begin_loop(completion->operations, shares, loop->body, bytes_of(loop->arguments, loop->argument_bytes));
     return static_cast<int>(SHOAL_OK);
   });
 }
@@ -146,13 +141,15 @@ int shoal_begin_call(uint32_t node, const shoal_call* call, shoal_completion* co
     if (node >= shoal_node_count()) return fail(error, SHOAL_INVALID_ARGUMENT, "there is no such node");
     if (const int s = check_arguments(call->arguments, call->argument_bytes, error); s != SHOAL_OK) return s;
     if (const int s = check_arguments(call->answer, call->room, error); s != SHOAL_OK) return s;
-    auto o = std::make_unique<operation>();
-    o->room.resize(answer_words(call->room));
-    o->answer = call->answer;
-    o->answered = call->answered;
-    completion->operations.reserve(completion->operations.size() + 1);
-    begin_call(o->calls, node, call->body, bytes_of(call->arguments, call->argument_bytes), call->room, o->room);
-    completion->operations.push_back(std::move(o));
+    auto& answer = completion->answers.emplace_back(pending_answer{{}, call->answer, call->answered});
+    answer.words.resize(answer_words(call->room), pending_answer::k_failed);
+    try {
+      begin_call(completion->operations, node, call->body, bytes_of(call->arguments, call->argument_bytes), call->room,
+                 answer.words);
+    } catch (...) {  // nothing has begun
+      completion->answers.pop_back();
+      throw;
+    }
     return static_cast<int>(SHOAL_OK);
   });
 }

@@ -62,7 +62,7 @@ void loop_shares::divide(std::uint64_t begin, std::uint64_t end, std::uint32_t b
   }
 }
 
-const loop_share* begin_other_shares(call_state& calls, const loop_shares& all, callee code,
+const loop_share* begin_other_shares(completion& calls, const loop_shares& all, callee code,
                                      std::span<std::uint64_t> words) {
   const std::uint32_t here = this_port().node;
   const loop_share* mine = nullptr;

@@ -78,7 +78,7 @@ std::size_t run_untyped_call(std::uint32_t from, std::span<const std::uint64_t> 
 
 }  // namespace
 
-void begin_loop(detail::call_state& calls, const detail::loop_shares& shares, loop_code code,
+void begin_loop(detail::completion& calls, const detail::loop_shares& shares, loop_code code,
                 std::span<const std::byte> arguments) {
   auto words = pack(k_share_words, encode(code), arguments);
   const loop_share* const mine = detail::begin_other_shares(calls, shares, run_untyped_share, words);
@@ -87,11 +87,11 @@ void begin_loop(detail::call_state& calls, const detail::loop_shares& shares, lo
   detail::begin_call(calls, detail::this_port().node, run_untyped_share, words);
 }
 
-void begin_call(detail::call_state& call, std::uint32_t node, call_code code, std::span<const std::byte> arguments,
+void begin_call(detail::completion& calls, std::uint32_t node, call_code code, std::span<const std::byte> arguments,
                 std::size_t room, std::span<std::uint64_t> answer) {
   auto words = pack(1, encode(code), arguments);
   words[0] = room;
-  detail::begin_call(call, node, run_untyped_call, words, answer.data(), answer.size());
+  detail::begin_call(calls, node, run_untyped_call, words, answer.data(), answer.size());
 }
 
 }  // namespace shoal::cluster

@@ -13,6 +13,7 @@
 
 #include "shoal/detail/array_layout.hpp"
 #include "shoal/detail/call.hpp"
+#include "shoal/detail/completion.hpp"
 #include "shoal/detail/loop.hpp"
 
 namespace shoal::detail {
@@ -62,7 +63,7 @@ private:
 /// Begins a call of `code` for the share of every other node and sends the calls. `words`: its arguments; the first
 /// k_share_words are written here, for each node. Returns this node's own share, which is left to the caller, or nullptr
 /// if it has none.
-const loop_share* begin_other_shares(call_state& calls, const loop_shares& all, callee code,
+const loop_share* begin_other_shares(completion& calls, const loop_shares& all, callee code,
                                      std::span<std::uint64_t> words);
 
 /// Where a share runs that has arrived: its iterations are outermost if the loop was begun there.
