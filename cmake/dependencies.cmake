@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The libraries that Shoal stands on. All of them are packages of Debian and Ubuntu; `./dev` installs them.
+# The libraries that Shoal needs. All of them are packages of Debian and Ubuntu; `./dev` installs them.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)

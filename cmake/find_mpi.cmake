@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which MPI libraries there are: SHOAL_MPIS lists them (openmpi, mpich, and `custom` where -DSHOAL_MPICC=.. names another
-# one's compiler wrapper); for each SHOAL_MPICC_x is its compiler wrapper, SHOAL_MPIRUN_x its launcher, SHOAL_MPIFORT_x its
-# Fortran wrapper if it has one, and SHOAL_MPI_INCLUDES_x where its headers lie. Nothing else needs MPI: without one, or
-# with -DSHOAL_WITH_MPI=OFF, the preload libraries, bench/mpi, the transport mpi and their tests are left out. Shared
-# libraries that are preloaded cannot carry a sanitizer.
+# Finds MPI libraries. SHOAL_MPIS lists them: openmpi, mpich, and `custom` if -DSHOAL_MPICC=.. names another compiler
+# wrapper. For each library x, SHOAL_MPICC_x is the compiler wrapper, SHOAL_MPIRUN_x the launcher, SHOAL_MPIFORT_x the
+# Fortran wrapper (may be empty), and SHOAL_MPI_INCLUDES_x the include folders. Without MPI, or with -DSHOAL_WITH_MPI=OFF,
+# the preload libraries, bench/mpi, the transport mpi and their tests are not built. Builds with a sanitizer do not look
+# for MPI, because preloaded libraries cannot be built with a sanitizer.
 include_guard(GLOBAL)
 option(SHOAL_WITH_MPI "Look for MPI libraries" ON)
-set(SHOAL_MPICC "" CACHE FILEPATH "Compiler wrapper of an MPI library other than those that are found by name")
-set(SHOAL_MPIRUN "" CACHE FILEPATH "Its launcher; empty: the mpirun or mpiexec beside it")
+set(SHOAL_MPICC "" CACHE FILEPATH "Compiler wrapper of another MPI library")
+set(SHOAL_MPIRUN "" CACHE FILEPATH "Launcher of that library; empty: mpirun or mpiexec in the same folder")
 set(SHOAL_MPIS "")
 set(custom "")
 if(SHOAL_MPICC)
@@ -36,7 +36,7 @@ if(SHOAL_WITH_MPI AND NOT SHOAL_SANITIZE)
       list(TRANSFORM includes REPLACE "^-I" "")
       if(status EQUAL 0)
         list(APPEND SHOAL_MPIS ${mpi})
-        if(SHOAL_MPIFORT_${mpi})  # the wrapper may be there without a compiler
+        if(SHOAL_MPIFORT_${mpi})  # the wrapper may be installed without a compiler
           execute_process(COMMAND ${SHOAL_MPIFORT_${mpi}} --version OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE fortran)
           if(NOT fortran EQUAL 0)
             set(SHOAL_MPIFORT_${mpi} "" CACHE INTERNAL "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` leaves: the library, static and shared, the public headers, the command, and the descriptions by which
-# find_package(shoal) and pkg-config (with --static) find them. tests/install builds a project against the result.
+# `cmake --install` installs the library (static and shared), the public headers, the command, and the package files
+# for find_package(shoal) and pkg-config (with --static). tests/install builds projects against the installed files.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -29,12 +29,12 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/shoal-config-version.cmak
 install(FILES ${PROJECT_BINARY_DIR}/shoal-config.cmake ${PROJECT_BINARY_DIR}/shoal-config-version.cmake
         DESTINATION ${package_folder})
 
-# The installed tree may be moved: paths in the .pc file are relative to where the file itself lies. What the library
-# stands on is named there by library, not by Requires.private: with --static that would ask for the libraries below
-# hwloc too, which a system that has it as a shared library need not have for linking.
+# The installed tree may be moved: paths in the .pc file are relative to the file itself. The file names dependencies in
+# Libs.private, not in Requires.private: with --static, Requires.private would also require the static dependencies of
+# hwloc, which a system with a shared hwloc may not have.
 file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
-# Some distributions ship toml++ as headers alone.
+# Some distributions ship toml++ as headers only.
 find_library(SHOAL_TOML_LIBRARY tomlplusplus)
 mark_as_advanced(SHOAL_TOML_LIBRARY)
 set(toml_library "")

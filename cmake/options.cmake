@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a build may choose. Everything else follows from these.
+# The options of a build.
 include(CMakeDependentOption)
 option(SHOAL_BUILD_TESTS "build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SHOAL_BUILD_TOOLS "build the shoal command, the kernels and the benchmarks" ON)
-option(SHOAL_CHECKED "check what the program passes in, on hot paths too" OFF)
-option(SHOAL_QUICK "compile the command, the kernels and the benchmarks with little optimisation: to test, not to use" OFF)
+option(SHOAL_CHECKED "check arguments of the program, also on hot paths" OFF)
+option(SHOAL_QUICK "compile the command, the kernels and the benchmarks with little optimisation, for tests only" OFF)
 option(SHOAL_COVERAGE "instrument for coverage" OFF)
 set(SHOAL_SANITIZE "" CACHE STRING "sanitizers to compile in: address,undefined or thread")
 
@@ -17,11 +17,11 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-# What every target of the project compiles with.
+# Compile options of every target.
 add_library(shoal_flags INTERFACE)
 target_compile_options(shoal_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror=return-type)
-# For what is around the library, and takes as long to compile.
+# For targets outside the library: with SHOAL_QUICK they are compiled with less optimisation.
 function(shoal_around target)
   if(SHOAL_QUICK)
     target_compile_options(${target} PRIVATE -O1)
@@ -39,7 +39,7 @@ if(SHOAL_SANITIZE)
   endif()
   if(SHOAL_SANITIZE MATCHES address)
     add_compile_definitions(SHOAL_ASAN=1)
-    add_compile_options(-fno-sanitize=null)  # a null pointer fails anyway where it is used
+    add_compile_options(-fno-sanitize=null)  # using a null pointer fails without this check, too
   endif()
 endif()
 if(SHOAL_COVERAGE)

@@ -29,7 +29,7 @@ enum shoal_status {
   SHOAL_NOT_FOUND = 5,
   SHOAL_MISMATCH = 6,
   SHOAL_PEER_LOST = 7,   /* another node of the job has ended */
-  SHOAL_UNSUPPORTED = 8, /* this build cannot do it; a function's library was loaded too late to be named */
+  SHOAL_UNSUPPORTED = 8, /* this build cannot do it; or a node has not loaded a function's library */
   SHOAL_EXHAUSTED = 9,   /* a bound is reached, for instance that of arrays */
   SHOAL_TIMEOUT = 10,
   SHOAL_REMOTE = 11, /* an exception was thrown where a loop or call ran */
@@ -223,7 +223,7 @@ enum shoal_place {
 
 /** A loop: what runs, over which iterations, and where. */
 typedef struct shoal_loop {
-  shoal_loop_body body;  /* a function of the program or of a library that it loaded before the job began */
+  shoal_loop_body body;  /* a function of an image that every node has loaded */
   const void* arguments; /* copied before shoal_begin_loop returns; no pointers into this process */
   size_t argument_bytes; /* at most SHOAL_MOST_ARGUMENT_BYTES */
   uint64_t first;        /* iterations first ... end - 1; none if end <= first */
@@ -248,7 +248,7 @@ typedef size_t (*shoal_call_body)(uint32_t from, const void* arguments, size_t b
 
 /** A call: what runs, and where its answer goes. */
 typedef struct shoal_call {
-  shoal_call_body body;  /* a function of the program or of a library that it loaded before the job began */
+  shoal_call_body body;  /* a function of an image that every node has loaded */
   const void* arguments; /* copied before shoal_begin_call returns; no pointers into this process */
   size_t argument_bytes; /* at most SHOAL_MOST_ARGUMENT_BYTES */
   void* answer;          /* written by shoal_completion_wait; must live until then; NULL if room is 0 */

@@ -104,6 +104,16 @@ auto async(F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
   return async(nullptr, std::forward<F>(f));
 }
 
+/// The same for a task that asks for a stack (see stack_bytes), whoever runs it.
+template <detail::task_body F>
+auto async(const char* name, stack_bytes stack, F&& f) {
+  return async(name, detail::body_on_stack<std::decay_t<F>>{stack, std::forward<F>(f)});
+}
+template <detail::task_body F>
+auto async(stack_bytes stack, F&& f) {
+  return async(nullptr, stack, std::forward<F>(f));
+}
+
 /// The other end of a future that no task of its own fills. Destroyed before it is set it gives its future an error.
 template <class T>
 class promise {

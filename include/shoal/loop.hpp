@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel loops and reductions of one process: parallel_for(first, last, body), parallel_for(range, body),
-// parallel_reduce(..., identity, body, combine); then, in any order, a partitioner, a std::stop_token, `deterministic`.
+// parallel_reduce(..., identity, body, combine); then, in any order, a partitioner, a std::stop_token, a stack_bytes for each piece, `deterministic`.
 // A body is called with the index (one number per side of the range), or, if it takes that, with a part of the range.
 // Who may call: tasks; loops nest: all run on the workers that there are. It switches if an iteration does, and at the
 // end. Guarantees: returns when all iterations have ended and all that they began asynchronously is complete.
@@ -61,8 +61,8 @@ void explain_refusal() {
                   "an affinity_partitioner is kept from loop to loop: make it a variable, not const, and give that");
   else if constexpr (!((loop_option<Options> || (Reduces && reduce_option<Options>)) && ...))
     static_assert(never<Body>,
-                  "what follows a loop's body are partitioners, a std::stop_token and, of a reduction, "
-                  "`deterministic`");
+                  "what follows a loop's body are partitioners, a std::stop_token, a shoal::stack_bytes and, of a "
+                  "reduction, `deterministic`");
   else
     static_assert(never<Body>,
                   "a loop's body is called as const, so it is no mutable lambda, with the index (one number "

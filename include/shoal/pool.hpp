@@ -12,7 +12,6 @@
 #pragma once
 
 #include <concepts>
-#include <exception>
 #include <future>
 #include <memory>
 #include <string>
@@ -20,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "shoal/detail/tsan_ignore.hpp"
+#include "shoal/detail/submission.hpp"
 #include "shoal/profile.hpp"
 
 namespace shoal {
@@ -31,48 +30,6 @@ struct pool_options {
   /// Settings by name, as in `shoal info`: {"steal", "nearest"}, {"pin", "on"}.
   std::vector<std::pair<std::string, std::string>> settings = {};
 };
-
-namespace detail {
-
-/// What submit() brings to a worker.
-struct submission {
-  submission() = default;
-  submission(const submission&) = delete;
-  submission& operator=(const submission&) = delete;
-  virtual ~submission() = default;
-  virtual void run() = 0;      // does not throw
-  const void* code = nullptr;  // of the body, for messages
-};
-
-template <class F, class R>
-struct promised final : submission {
-  template <class G>
-  promised(std::in_place_t, G&& f) : body(std::forward<G>(f)) {
-    code = reinterpret_cast<const void*>(&promised::call);
-  }
-  static R call(F& f) { return f(); }
-  void run() override {
-    try {
-      if constexpr (std::is_void_v<R>) {
-        call(body);
-        const tsan_ignore_scope
-            ignore;  // the standard library keeps thread-local notes, which TSan takes for the stack's
-        result.set_value();
-      } else {
-        R&& value = call(body);
-        const tsan_ignore_scope ignore;
-        result.set_value(std::forward<R>(value));
-      }
-    } catch (...) {
-      const tsan_ignore_scope ignore;
-      result.set_exception(std::current_exception());
-    }
-  }
-  F body;
-  std::promise<R> result;
-};
-
-}  // namespace detail
 
 class pool {
 public:

@@ -20,6 +20,7 @@
 #include "shoal/detail/completion.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/priority.hpp"
+#include "shoal/stack_bytes.hpp"
 
 namespace shoal {
 
@@ -67,6 +68,16 @@ public:
   void run(priority p, F&& f) {
     if (p == priority::normal) return run(std::forward<F>(f));
     begin(std::forward<F>(f), [p](detail::worker_base& w, detail::task& t) { detail::spawn_apart(w, t, p); });
+  }
+
+  /// The same for a task that asks for a stack (see stack_bytes), whoever runs it.
+  template <detail::task_body F>
+  void run(stack_bytes stack, F&& f) {
+    run(priority::normal, stack, std::forward<F>(f));
+  }
+  template <detail::task_body F>
+  void run(priority p, stack_bytes stack, F&& f) {
+    run(p, detail::body_on_stack<std::decay_t<F>>{stack, std::forward<F>(f)});
   }
 
   /// Returns when all tasks of the group have ended; rethrows the first exception among them. May switch. Runs those
@@ -199,6 +210,25 @@ private:
   const detail::worker_base* user_ = nullptr;
   std::uint32_t home_used_ = 0;  // bytes
   alignas(std::max_align_t) std::byte home_[k_home_bytes];
+};
+
+/// A task_group all of whose tasks ask for a stack.
+class sized_task_group {
+public:
+  explicit sized_task_group(stack_bytes stack) noexcept : stack_(stack) {}
+  template <detail::task_body F>
+  void run(F&& f) {
+    group_.run(stack_, std::forward<F>(f));
+  }
+  template <detail::task_body F>
+  void run(priority p, F&& f) {
+    group_.run(p, stack_, std::forward<F>(f));
+  }
+  void wait() { group_.wait(); }
+
+private:
+  task_group group_;
+  stack_bytes stack_;
 };
 
 /// Runs `f` and `g`, possibly at the same time; returns when both have ended. May switch. If both throw, f's wins.

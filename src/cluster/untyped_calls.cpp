@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "remote/code.hpp"
+#include "remote/late_images.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/loop_run.hpp"
 #include "shoal/detail/port.hpp"
@@ -45,7 +46,7 @@ struct unpacked {
 
 template <class Code>
 std::uint64_t encode(Code code) {
-  return remote::encode_code(reinterpret_cast<void (*)()>(code));
+  return remote::encode_code_of_task(reinterpret_cast<void (*)()>(code));
 }
 
 std::size_t run_untyped_share(std::uint32_t, std::span<const std::uint64_t> words, std::uint64_t*) {

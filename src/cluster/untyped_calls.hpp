@@ -4,7 +4,7 @@
 // Who may call: tasks. The begin_ functions may switch, when buffers are full; they copy the arguments.
 // Guarantees: the code runs as a task, on this node too, and gets its own copy of the arguments, aligned to 8
 // bytes. What it throws becomes the failure of the completion. Both throw shoal::error (unsupported) for a function
-// that other nodes would not find (remote/code.hpp).
+// that another node does not have (remote/late_images.hpp).
 // Shown by tests/cluster/core_test.cpp.
 #pragma once
 

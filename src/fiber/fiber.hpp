@@ -71,8 +71,9 @@ struct alignas(64) fiber : lockfree::inbox_node<> {
   void* owner = nullptr;       // the worker, for whoever wakes it
   fiber* next_free = nullptr;  // in the pool
   stack_notes* notes = nullptr;
-  std::uint32_t stack = 0;  // its number in the region
-  bool outermost = false;   // what runs here is no part of a loop: a loop that it begins may be held back
+  std::uint32_t stack = 0;      // its number in the region
+  std::uint8_t size_class = 0;  // of its stack: which region the number belongs to
+  bool outermost = false;       // what runs here is no part of a loop: a loop that it begins may be held back
   [[no_unique_address]] shadow sanitizer;
 };
 #if !SHOAL_TSAN && !SHOAL_ASAN

@@ -2,18 +2,12 @@
 #include "fiber/stack_pool.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
 #include "base/log.hpp"
-#include "shoal/error.hpp"
-
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
-#define SHOAL_KNOWS_VALGRIND 1
-#else
-#define SHOAL_KNOWS_VALGRIND 0
-#endif
+#include "machine/reserved_range.hpp"
 
 namespace shoal::fiber {
 namespace {
@@ -21,105 +15,15 @@ namespace {
 constexpr std::size_t k_line_bytes = 64;
 // More lines than this would push a waiting task's frames out of the first page.
 constexpr std::size_t k_stagger_lines = 16;
-// As large as frames are at most: a function with a larger one may step over the guard, unless it was compiled to touch
-// each page (-fstack-clash-protection). It costs address space, and where guards are marks 8 bytes of page table for
-// each page: 252 KiB make some 650 bytes per stack, 1 MiB would make 2 KiB, half as much as a waiting task takes, and
-// twice the time to make a stack. An odd number, so that of stacks of an even one no page is added.
-constexpr std::size_t k_guard_pages = 63;
-
-std::size_t stride(std::size_t stack_bytes, std::size_t guard_bytes) {
-  const std::size_t pages = (machine::round_up(stack_bytes, machine::page_size()) + guard_bytes) / machine::page_size();
-  return (pages | 1) * machine::page_size();
-}
-
-// As many of `stacks` as the address space has room for. Where that is limited half of what would fit is taken, because
-// the threads' own stacks and the heap need some too.
-machine::reserved_range reserve(std::size_t stride_bytes, std::size_t& stacks, std::size_t least) {
-  for (bool limited = false;;) {
-    try {
-      machine::reserved_range taken(machine::round_up(stacks * (stride_bytes + sizeof(fiber)), machine::page_size()),
-                                    machine::k_huge_page_bytes, machine::page_kind::small);
-      if (!std::exchange(limited, false)) return taken;
-    } catch (const error&) {
-      if (stacks / 2 < least) throw;
-      limited = true;
-    }
-    stacks = std::max(stacks / 2, least);
-  }
-}
 
 }  // namespace
 
-stack_region::stack_region(std::size_t stack_bytes, std::size_t most_stacks, std::size_t least_stacks, guard_kind best)
-    : guard_bytes_(k_guard_pages * machine::page_size()),
-      stride_bytes_(stride(stack_bytes, guard_bytes_)),
-      capacity_(machine::round_up(most_stacks, k_stacks_per_lease)),
-      range_(reserve(stride_bytes_, capacity_, machine::round_up(least_stacks, k_stacks_per_lease))),
-      guards_(best) {}
-
-std::size_t stack_region::lease() noexcept {
-  const std::size_t first = leased_.fetch_add(k_stacks_per_lease, std::memory_order_relaxed);
-  if (first + k_stacks_per_lease > capacity_) {
-    leased_.fetch_sub(k_stacks_per_lease, std::memory_order_relaxed);
-    return k_none;
-  }
-  return first;
-}
-
-void stack_region::commit(std::size_t first) {
-  const std::size_t page = machine::page_size();
-  const std::size_t fibers_begin = fibers_offset() + first * sizeof(fiber) / page * page;
-  const std::size_t fibers_end =
-      fibers_offset() + machine::round_up((first + k_stacks_per_lease) * sizeof(fiber), page);
-  range_.commit(fibers_begin, fibers_end - fibers_begin);
-  range_.commit(first * stride_bytes_, k_stacks_per_lease * stride_bytes_);
-  for (std::size_t i = first; i < first + k_stacks_per_lease; ++i) {
-    guard(i);
-    tell_valgrind(i);
-  }
-}
-
-// Or it takes switches for pushes and pops of megabytes. Once for all: stacks stay where they are.
-void stack_region::tell_valgrind([[maybe_unused]] std::size_t stack) {
-#if SHOAL_KNOWS_VALGRIND
-  if (RUNNING_ON_VALGRIND == 0) return;
-  const auto name = VALGRIND_STACK_REGISTER(bottom(stack), top(stack) - 1);
-  const std::lock_guard hold(guard_of_names_);
-  names_for_valgrind_.push_back(static_cast<unsigned>(name));
-#endif
-}
-
-stack_region::~stack_region() {
-#if SHOAL_KNOWS_VALGRIND
-  for (const unsigned name : names_for_valgrind_) VALGRIND_STACK_DEREGISTER(name);
-#endif
-}
-
-void stack_region::guard(std::size_t stack) noexcept {
-  std::byte* const at = bottom(stack) - guard_bytes_;
-  guard_kind kind = guards_.load(std::memory_order_relaxed);
-  if (kind == guard_kind::marked) {
-    if (machine::guard_install(at, guard_bytes_)) return;
-    // Unless another worker has come further meanwhile.
-    if (guards_.compare_exchange_strong(kind, guard_kind::mapped, std::memory_order_relaxed)) kind = guard_kind::mapped;
-  }
-  if (kind == guard_kind::none || (stack < k_most_mapped_guards && machine::forbid_access(at, guard_bytes_))) return;
-  if (guards_.exchange(guard_kind::none, std::memory_order_relaxed) != guard_kind::none)
-    base::warn(
-        "from the {}th on, stacks have no guard (Linux 6.13 has them for all): a task that overflows its stack is "
-        "noticed only when it waits there; if frames are large {}",
-        stack + 1, k_stack_advice);
-}
-
-bool stack_region::find(const void* address, std::size_t* stack) const noexcept {
-  const auto* at = static_cast<const std::byte*>(address);
-  if (at < range_.data() || at >= range_.data() + capacity_ * stride_bytes_) return false;
-  *stack = static_cast<std::size_t>(at - range_.data()) / stride_bytes_;
-  return true;
-}
-
-stack_pool::stack_pool(stack_region& region, void* owner, entry_function entry) noexcept
-    : region_(region), owner_(owner), entry_(entry) {}
+stack_pool::stack_pool(stack_region& region, void* owner, entry_function entry, std::uint8_t size_class) noexcept
+    : region_(region),
+      owner_(owner),
+      entry_(entry),
+      kept_(std::clamp<std::size_t>(k_most_kept_bytes / region.stack_bytes(), 1, k_most_kept)),
+      size_class_(size_class) {}
 
 stack_pool::~stack_pool() {
   for (fiber* f = free_; f != nullptr;) {
@@ -134,29 +38,41 @@ fiber* stack_pool::place(std::size_t stack) noexcept {
   auto* f = new (region_.fiber_place(stack)) fiber;
   f->owner = owner_;
   f->stack = static_cast<std::uint32_t>(stack);
+  f->size_class = size_class_;
   prepare(*f, region_.bottom(stack), top, entry_);
   return f;
 }
 
-fiber* stack_pool::make() noexcept {
-  if (bare_.empty()) {
-    try {
-      bare_.reserve(stack_region::k_stacks_per_lease);
-      if (leased_ == stack_region::k_none) leased_ = region_.lease();
-      if (leased_ == stack_region::k_none) return nullptr;
-      region_.commit(leased_);  // where refused, the lease is kept for another time
-    } catch (const std::exception& refusal) {
-      if (!std::exchange(refused_, true)) base::warn("no memory for more stacks: {}", refusal.what());
-      return nullptr;
-    }
-    for (std::size_t i = stack_region::k_stacks_per_lease; i-- > 0;) bare_.push_back(leased_ + i);
-    leased_ = stack_region::k_none;
-    if (!region_.has_guards()) unguarded_ = true;
+// A stack without a fiber; k_none when the region is used up. Throws when the system refuses memory.
+std::size_t stack_pool::take_number() {
+  if (!trimmed_.empty()) {
+    const std::size_t stack = trimmed_.back();
+    trimmed_.pop_back();
+    return stack;
   }
-  fiber* f = place(bare_.back());
-  bare_.pop_back();
-  ++in_use_;
-  return f;
+  if (fresh_ == fresh_end_) {
+    if (leased_ == stack_region::k_none) leased_ = region_.lease();
+    if (leased_ == stack_region::k_none) return stack_region::k_none;
+    region_.commit(leased_);  // where refused, the lease is kept for another time
+    fresh_ = std::exchange(leased_, stack_region::k_none);
+    fresh_end_ = fresh_ + region_.stacks_per_lease();
+  }
+  region_.guard(fresh_);
+  if (!region_.has_guards()) unguarded_ = true;
+  return fresh_++;
+}
+
+fiber* stack_pool::make() noexcept {
+  try {
+    const std::size_t stack = take_number();
+    if (stack == stack_region::k_none) return nullptr;
+    fiber* const f = place(stack);
+    ++in_use_;
+    return f;
+  } catch (const std::exception& refusal) {
+    if (!std::exchange(refused_, true)) base::warn("no memory for more stacks: {}", refusal.what());
+    return nullptr;
+  }
 }
 
 void stack_pool::trim(std::size_t keep, std::size_t most) noexcept {
@@ -166,13 +82,25 @@ void stack_pool::trim(std::size_t keep, std::size_t most) noexcept {
     --idle_;
     forget(*f);
     machine::discard(region_.bottom(f->stack), region_.stack_bytes());
-    bare_.push_back(f->stack);
+    trimmed_.push_back(f->stack);
   }
 }
 
 void stack_pool::shrink() noexcept {
   for (const fiber* f = free_; f != nullptr; f = f->next_free) give_back_depth(*f);
   puts_shrunk_ = puts_;
+}
+
+[[gnu::noinline, gnu::cold]] void stack_pool::give_back_surplus(std::size_t most) noexcept {
+  if (looks_ >= k_looks_per_window) {
+    surplus_ = lowest_idle_ - std::min(lowest_idle_, kept_);
+    lowest_idle_ = idle_;
+    looks_ = 0;
+  }
+  surplus_ = std::min(surplus_, lowest_idle_ - std::min(lowest_idle_, kept_));  // what is needed again stays
+  const std::size_t count = std::min(surplus_, most);
+  trim(idle_ - count, count);
+  surplus_ -= count;
 }
 
 // Down to the page below the one that the stack is used to: by us, standing on it, or by the loop that goes on on it.

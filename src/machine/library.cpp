@@ -20,6 +20,11 @@ void* load_library(const std::string& path, bool for_all) {
   return handle;
 }
 
+void keep_loaded(const std::string& path) noexcept {
+  // Null for the program itself, which stays anyhow.
+  static_cast<void>(::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE));
+}
+
 void* find_symbol(void* library, const char* name) noexcept { return ::dlsym(library, name); }
 
 std::vector<std::string> plugin_folders(const std::string& first) {

@@ -12,6 +12,8 @@ namespace shoal::machine {
 
 /// `for_all`: libraries loaded later may use its symbols, and those of what it needs, without naming it.
 void* load_library(const std::string& path, bool for_all);
+/// A loaded library stays loaded until the process ends, also if the one that loaded it closes it.
+void keep_loaded(const std::string& path) noexcept;
 /// nullptr: it has none of that name.
 void* find_symbol(void* library, const char* name) noexcept;
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "remote/code.hpp"
+#include "remote/late_images.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/remote_error.hpp"
@@ -179,7 +180,7 @@ void begin_call(completion& calls, std::uint32_t node, callee code, std::span<co
   std::vector<std::uint64_t> words;
   words.reserve(3 + arguments.size());
   words.push_back(reinterpret_cast<std::uintptr_t>(&calls));
-  words.push_back(remote::encode_code(reinterpret_cast<void (*)()>(code)) |
+  words.push_back(remote::encode_code_of_task(reinterpret_cast<void (*)()>(code)) |
                   static_cast<std::uint64_t>(answer_words) << k_answer_words_shift);
   if (answer_words != 0) words.push_back(reinterpret_cast<std::uintptr_t>(answer));
   words.insert(words.end(), arguments.begin(), arguments.end());

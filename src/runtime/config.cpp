@@ -66,9 +66,9 @@ constexpr setting k_fiber[] = {
      .max = "64M"},
     {.name = "stacks",
      .type = setting_type::size,
-     .default_value = "2M",
-     .help = "stacks per node, that is, tasks that can wait at once",
-     .min = "64",
+     .default_value = "0",
+     .help = "stacks per node, that is, tasks that can wait at once, 64 or more; 0: as many as the memory holds",
+     .min = "0",
      .max = "64M"},
 };
 constexpr setting k_sched[] = {
@@ -265,6 +265,10 @@ config read_config(const base::settings& s) {
   c.start_timeout_ns = s.get_int("start_seconds") * 1'000'000'000;
   c.stack_bytes = s.get_size("stack");
   c.most_stacks = s.get_size("stacks");
+  if (constexpr std::size_t k_least_stacks = 64; c.most_stacks != 0 && c.most_stacks < k_least_stacks)
+    throw error(errc::invalid_argument, fmt::format("the setting stacks must be 0, for as many as the memory holds, or "
+                                                    "between {} and 64M, and is {}",
+                                                    k_least_stacks, c.most_stacks));
   c.waiting_bytes = s.get_size("waiting_memory");
   c.spin = static_cast<unsigned>(s.get_int("spin"));
   c.steal = judged(s, "steal", sched::find_steal_policy);

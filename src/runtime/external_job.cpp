@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job whose processes somebody else has started: they find each other, agree on what they talk through, and map each
+// A job whose processes another launcher has started: they find each other, agree on what they talk through, and map each
 // other's memory where they share a machine.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,7 +19,7 @@
 #include "machine/topology.hpp"
 #include "net/transports/shm.hpp"
 #include "remote/code.hpp"
-#include "runtime/job.hpp"
+#include "runtime/hosted_nodes.hpp"
 #include "runtime/neighbours.hpp"
 #include "runtime/node.hpp"
 #include "runtime/peer_watch.hpp"
@@ -247,15 +247,67 @@ std::unique_ptr<launch::rendezvous> meet(const config& c) {
   return found != nullptr ? std::move(found) : std::make_unique<mpi_rendezvous>(c);
 }
 
+// One process, found by a rendezvous, which must live as long as the job.
+class lone_process final : public hosted_nodes {
+public:
+  lone_process(std::unique_ptr<launch::rendezvous> by, const config& c)
+      : by_(std::move(by)), nodes_(host_in_process(c)) {}
+  node& first() noexcept override { return nodes_->first(); }
+  void begin() override { nodes_->begin(); }
+  void end(const std::exception_ptr& thrown) override { nodes_->end(thrown); }
+
+private:
+  const std::unique_ptr<launch::rendezvous> by_;
+  const std::unique_ptr<hosted_nodes> nodes_;
+};
+
+// This process's node of several processes.
+class external_node final : public hosted_nodes {
+public:
+  external_node(std::unique_ptr<launch::rendezvous> by, config c)
+      : c_(std::move(c)), by_(std::move(by)), all_(c_, *by_) {
+    all_.introduce();
+    all_.share_memory();
+    const auto watch = std::make_shared<control_watch>(all_.control());
+    here_.emplace(all_.parts(all_.open_transport(watch)));
+    static_cast<void>(all_.control().exchange({}));  // all can be reached
+    watcher_.emplace(std::vector{&*here_}, watch, all_.node());
+  }
+
+  node& first() noexcept override { return *here_; }
+  void end(const std::exception_ptr& thrown) override;
+
+private:
+  config c_;
+  const std::unique_ptr<launch::rendezvous> by_;
+  external_nodes all_;
+  std::optional<node> here_;
+  std::optional<service> watcher_;
+};
+
+void external_node::end(const std::exception_ptr& thrown) {
+  watcher_.reset();  // it reads from the same connection
+  if (here_->has_finished()) {
+    try {
+      static_cast<void>(all_.control().exchange({}));  // no node needs this node's network any more
+      all_.control().leave();
+    } catch (const error&) {
+      if (!thrown) throw;  // what the main task threw says more
+    }
+  }
+  if (thrown) std::rethrow_exception(thrown);
+  here_->report_profile();
+}
+
 }  // namespace
 
-int run_external(config c, const std::function<int()>& main_task) {
+std::unique_ptr<hosted_nodes> host_external(config c) {
   if (launch::external_place_taken())
     throw error(errc::unsupported,
-                "this process has been a node of its job already: a program that a launcher starts calls shoal::run "
-                "once; put both parts into one main task, or start a job for each");
+                "this process has been a node of its job already: a program that a launcher starts runs one job; run "
+                "both main tasks in one shoal::job, or start a process for each");
   base::set_log_context({.level = c.log, .node = -1});
-  const auto rendezvous = meet(c);
+  auto rendezvous = meet(c);
   launch::take_external_place();
   if (rendezvous->nodes() == 1) {
     if (const unsigned started = launch::processes_started(); started > 1)
@@ -270,40 +322,11 @@ int run_external(config c, const std::function<int()>& main_task) {
                   fmt::format("the launcher has started one process, and transport shm is for several (found by {}); "
                               "ask it for more, for instance mpirun -n 2, or leave SHOAL_TRANSPORT=shm out",
                               rendezvous->by()));
-    return run_in_process(c, main_task);
+    return std::make_unique<lone_process>(std::move(rendezvous), c);
   }
   base::set_log_context({.level = c.log, .node = static_cast<int>(rendezvous->node())});
   sched::explain_stack_overflows();
-  external_nodes all(c, *rendezvous);
-  all.introduce();
-  all.share_memory();
-  const auto watch = std::make_shared<control_watch>(all.control());
-  node here(all.parts(all.open_transport(watch)));
-  static_cast<void>(all.control().exchange({}));  // all can be reached
-  int status = 0;
-  std::exception_ptr thrown;
-  {
-    const service watcher({&here}, watch, all.node());
-    try {
-      if (all.node() == 0)
-        status = here.run_main(main_task);
-      else
-        here.serve();
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-  }
-  if (here.has_finished()) {
-    try {
-      static_cast<void>(all.control().exchange({}));  // nobody needs this node's network any more
-      all.control().leave();
-    } catch (const error&) {
-      if (!thrown) throw;  // what the main task threw says more
-    }
-  }
-  if (thrown) std::rethrow_exception(thrown);
-  here.report_profile();
-  return status;
+  return std::make_unique<external_node>(std::move(rendezvous), std::move(c));
 }
 
 }  // namespace shoal::runtime

@@ -13,17 +13,11 @@
 
 namespace shoal::runtime {
 
-/// Runs `main_task` on node 0 of as many nodes as `c.nodes` says, all in this process. Gives its result or rethrows.
+/// Runs `main_task` on node 0 of as many nodes as `c.nodes` says, all in this process. Returns its result or rethrows.
 int run_in_process(config c, const std::function<int()>& main_task);
 
-/// Runs this process's node of a job on this machine that `shoal run` or the like has started. The main task's result on
-/// node 0, else 0.
-int run_in_world(config c, const std::function<int()>& main_task);
-
-/// Runs this process's node of a job whose nodes find each other by what a launcher says (launch/rendezvous.hpp).
-int run_external(config c, const std::function<int()>& main_task);
-
-/// Whichever of these this process is started for.
+/// Runs a job of one main task, which the calling thread runs as worker 0 of node 0, in the processes that this one was
+/// started for. Returns the main task's result on node 0, else 0.
 int run_job(const config& c, const std::function<int()>& main_task);
 
 /// One sentence for an exception that ended a job or kept it from starting.

@@ -42,6 +42,11 @@ void receive_stop(const detail::arrival& a) noexcept {
     detail::wake(server);
 }
 
+template <class F>
+void begin_as_task(submissions& to, F body) {
+  to.begin(std::make_unique<detail::promised<F, void>>(std::in_place, std::move(body)));
+}
+
 }  // namespace
 
 node::node(node_parts parts)
@@ -72,6 +77,20 @@ void node::end_messages() noexcept {
   transport_->finish();
 }
 
+// By a task of node 0, after its last main task.
+void node::stop_others() {
+  detail::port& p = detail::this_port();
+  detail::settle_all(p);
+  for (std::uint32_t n = 1; n < nodes_; ++n) detail::send(*detail::t_worker, n, receive_stop, {});
+  detail::settle_all(p);
+  finished_ = true;
+}
+
+// By a task of another node.
+void node::wait_for_stop() {
+  if (context_.stop.exchange(detail::this_task(), std::memory_order_acq_rel) == nullptr) detail::leave();
+}
+
 int node::run_main(const std::function<int()>& main_task) {
   int status = 0;
   struct ending {
@@ -79,13 +98,6 @@ int node::run_main(const std::function<int()>& main_task) {
     ~ending() { of.end_messages(); }
   } const at_the_end{*this};
   pool_.run([&] {
-    const auto stop_others = [this] {
-      detail::port& p = detail::this_port();
-      detail::settle_all(p);
-      for (std::uint32_t n = 1; n < nodes_; ++n) detail::send(*detail::t_worker, n, receive_stop, {});
-      detail::settle_all(p);
-      finished_ = true;
-    };
     try {
       begin_profile();
       status = main_task();
@@ -103,10 +115,26 @@ int node::run_main(const std::function<int()>& main_task) {
 void node::serve() {
   pool_.run([this] {
     begin_profile();
-    if (context_.stop.exchange(detail::this_task(), std::memory_order_acq_rel) == nullptr) detail::leave();
+    wait_for_stop();
     end_profile();
     finished_ = true;
   });
+  end_messages();
+}
+
+void node::start() {
+  pool_.start();
+  begin_profile();
+  if (node_ != 0) begin_as_task(own_tasks_, [this] { wait_for_stop(); });
+}
+
+void node::finish() {
+  main_tasks_.close();
+  if (node_ == 0) begin_as_task(own_tasks_, [this] { stop_others(); });
+  own_tasks_.close();
+  end_profile();
+  pool_.finish();
+  finished_ = true;
   end_messages();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One node of a job: its part of the global memory, its workers and what they communicate through, put together.
-// Who may call: the thread that made it; run_main() and serve() block it, and make it worker 0.
+// Who may call: the thread that made it. Either run_main() or serve(), which block it and make it worker 0; or start(),
+// which gives all workers threads of their own, and finish().
 // Guarantees: several nodes can live in one process. Nothing outlives the object.
 // Shown by tests/cluster/.
 #pragma once
@@ -18,6 +19,7 @@
 #include "remote/request_threads.hpp"
 #include "remote/worker_port.hpp"
 #include "runtime/config.hpp"
+#include "runtime/submissions.hpp"
 #include "sched/pool.hpp"
 #include "shoal/profile.hpp"
 
@@ -45,7 +47,13 @@ public:
   int run_main(const std::function<int()>& main_task);
   /// The others: serves until node 0 says stop.
   void serve();
-  /// Prints and writes the profile of its workers, if one was wanted, after run_main() or serve(). Throws where a file
+  /// Starts the workers on threads of their own. Node 0 then takes main tasks (main_tasks()); the others serve.
+  void start();
+  /// After start(). Node 0: waits for the main tasks, then tells the other nodes to stop. The others: waits until node 0
+  /// says stop. Ends the workers. Blocks.
+  void finish();
+  submissions& main_tasks() noexcept { return main_tasks_; }
+  /// Prints and writes the profile of its workers, if one was wanted, after the node has ended. Throws where a file
   /// cannot be written.
   void report_profile() const;
 
@@ -54,10 +62,14 @@ public:
 
   /// In words, what a node has not answered yet. Any thread.
   std::string outstanding(std::uint32_t of) const { return transport_->outstanding(of); }
+  std::uint32_t number() const noexcept { return node_; }
+  std::uint32_t count() const noexcept { return nodes_; }
   sched::pool& workers() noexcept { return pool_; }
   remote::node_ports& ports() noexcept { return ports_; }
 
 private:
+  void stop_others();
+  void wait_for_stop();
   void begin_profile();
   void end_messages() noexcept;
   void end_profile() noexcept;
@@ -73,6 +85,8 @@ private:
   detail::node_context context_;
   remote::node_ports ports_;
   sched::pool pool_;
+  submissions main_tasks_{pool_, "the job is ending and takes no more main tasks; run them before end()"};
+  submissions own_tasks_{pool_, "the node is ending"};  // of finish() and of nodes that serve
   std::optional<remote::request_threads> helpers_;
   std::optional<profile_span> profiling_;
   std::optional<profile> profile_;  // once it has ended

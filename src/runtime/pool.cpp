@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shoal/pool.hpp"
 
-#include <condition_variable>
-#include <cstdint>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <system_error>
 
@@ -14,10 +11,10 @@
 #include "runtime/config.hpp"
 #include "runtime/job.hpp"
 #include "runtime/profile_report.hpp"
+#include "runtime/submissions.hpp"
 #include "sched/pool.hpp"
 #include "sched/stack_overflow.hpp"
 #include "shoal/detail/assert.hpp"
-#include "shoal/detail/loop.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal {
@@ -66,36 +63,15 @@ struct pool::state {
                   "child; make a pool there");
   }
 
-  struct carried final : sched::errand {
-    std::unique_ptr<detail::submission> what;
-    state* owner = nullptr;
-  };
-
-  static void execute(detail::task& t) noexcept {
-    const std::unique_ptr<carried> mine(&static_cast<carried&>(static_cast<sched::errand&>(t)));
-    if (auto* const p = sched::this_worker()->profile(); p != nullptr) p->begins_unspawned();
-    sched::this_worker()->begun().code = mine->what->code;
-    detail::set_outermost(true);
-    mine->what->run();
-    detail::set_outermost(false);
-    mine->what.reset();
-    mine->owner->end_one();
-  }
-
-  void end_one() noexcept {
-    const std::lock_guard hold(guard);
-    if (--unfinished == 0 && closed) all_ended.notify_all();
-  }
-
   const int process = machine::own_pid();
   const runtime::profile_wish wish;
   const runtime::profile_files files;
   sched::pool workers;
   std::optional<profile_span> whole_life;  // of the setting `profile`
-  std::mutex guard;                        // held for a few instructions, never over a wait of a task
-  std::condition_variable all_ended;
-  std::uint64_t unfinished = 0;
-  bool closed = false;
+  runtime::submissions tasks{
+      workers,
+      "the pool is shutting down and takes no more tasks; submit before shutdown() or the destructor, or "
+      "let the tasks that run begin others with a task_group"};
 };
 
 pool::pool(const pool_options& options) {
@@ -143,27 +119,13 @@ void pool::check_outside() noexcept {
 
 void pool::begin(std::unique_ptr<detail::submission> s) {
   state_->require_workers();
-  auto c = std::make_unique<state::carried>();
-  c->what = std::move(s);
-  c->owner = state_.get();
-  c->run = state::execute;
-  {
-    const std::lock_guard hold(state_->guard);
-    if (state_->closed)
-      throw error(errc::stopped,
-                  "the pool is shutting down and takes no more tasks; submit before shutdown() or the "
-                  "destructor, or let the tasks that run begin others with a task_group");
-    ++state_->unfinished;
-  }
-  state_->workers.submit(*c.release());
+  state_->tasks.begin(std::move(s));
 }
 
 void pool::shutdown() {
   check_outside();
   state_->require_workers();
-  std::unique_lock hold(state_->guard);
-  state_->closed = true;
-  state_->all_ended.wait(hold, [this] { return state_->unfinished == 0; });
+  state_->tasks.close();
 }
 
 }  // namespace shoal

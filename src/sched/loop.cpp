@@ -10,6 +10,7 @@
 #include "sched/affinity_map.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
+#include "shoal/stack_bytes.hpp"
 
 namespace shoal::detail {
 namespace {
@@ -104,7 +105,11 @@ placed_piece& make_placed_piece(worker_base& w, loop_state& loop, std::uint64_t 
   return *piece;
 }
 
-void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
+void keep_exception(loop_state& loop) noexcept {
+  if (!loop.failed.exchange(true, std::memory_order_acq_rel)) loop.exception = std::current_exception();
+}
+
+void run_range_here(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
   loop_frame frame{position{begin}, position{begin}, position{end}, nullptr, &loop};
   fiber::fiber& stack = *w.current();
   bool outermost = false;
@@ -120,7 +125,7 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
   try {
     loop.piece(loop.body, frame);
   } catch (...) {
-    if (!loop.failed.exchange(true, std::memory_order_acq_rel)) loop.exception = std::current_exception();
+    keep_exception(loop);
   }
   bool issued = false;
   {
@@ -131,6 +136,17 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
     if (loop.outermost) w.end_outermost();
   }
   if (issued) loop.async_workers.fetch_or(std::uint64_t{1} << (w.index % 64), std::memory_order_relaxed);
+}
+
+// A task that waits for a stack must not hold a frame yet: what a wait cuts off would wait for a stack in turn.
+void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
+  if (loop.stack_bytes == 0) [[likely]]
+    return run_range_here(w, loop, begin, end);
+  try {
+    call_with_stack(stack_bytes(loop.stack_bytes), [&] { run_range_here(w, loop, begin, end); });
+  } catch (...) {  // there is no such stack
+    keep_exception(loop);
+  }
 }
 
 // Somebody may want it: nothing else of this worker's can be stolen.

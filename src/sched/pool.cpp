@@ -23,6 +23,16 @@ std::size_t most_waiting(const pool_options& options) {
   return std::max(bytes / k_waiting_bytes / options.workers, worker::k_least_outermost);
 }
 
+std::size_t most_stacks(const pool_options& options) {
+  if (options.most_stacks != 0) return options.most_stacks;
+  constexpr std::uint64_t k_most_stacks = std::uint64_t{64} << 20;
+  return static_cast<std::size_t>(std::min(machine::memory_info().usable_bytes() / k_waiting_bytes, k_most_stacks));
+}
+
+std::size_t least_stacks(const pool_options& options) {
+  return std::size_t{options.workers} * 2 * fiber::stack_region::lease_size(options.stack_bytes);
+}
+
 struct main_task final : detail::task {
   const std::function<void()>* body = nullptr;
   pool* owner = nullptr;
@@ -35,8 +45,8 @@ pool::pool(const pool_options& options, pool_hooks* above)
     : options_(options),
       map_(options.workers, options.where),
       hooks_(above != nullptr ? above : &none_),
-      region_(options.stack_bytes, options.most_stacks,
-              std::size_t{options.workers} * 2 * fiber::stack_region::k_stacks_per_lease, options.guards),
+      region_(options.stack_bytes, most_stacks(options), least_stacks(options), options.guards),
+      classes_(region_.capacity(), options.guards),
       heavy_fences_(options.heavy_fences && machine::can_fence_all()),
       lanes_(options.workers, signs_.urgent) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");

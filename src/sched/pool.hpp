@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "fiber/stack_pool.hpp"
+#include "fiber/stack_classes.hpp"
 #include "sched/lanes.hpp"
 #include "sched/profiler.hpp"
 #include "sched/steal_policies.hpp"
@@ -47,12 +47,12 @@ struct pool_hooks {
 struct pool_options {
   unsigned workers = 1;
   std::size_t stack_bytes = std::size_t{64} << 10;
-  std::size_t most_stacks = std::size_t{1} << 21;  // address space, not memory
-  std::size_t most_waiting_bytes = 0;              // 0: a quarter of the memory
-  std::vector<int> processors;                     // by worker; empty or -1: not pinned
-  std::vector<machine::processor> where;           // by worker, for distances between them; empty: not known
-  steal_policy_factory steal;                      // whom a worker steals from; empty: the standard policy
-  unsigned spin_rounds = 40;                       // polls before a worker with nothing to do parks
+  std::size_t most_stacks = 0;            // 0: as many as may wait in all of the memory
+  std::size_t most_waiting_bytes = 0;     // 0: a quarter of the memory
+  std::vector<int> processors;            // by worker; empty or -1: not pinned
+  std::vector<machine::processor> where;  // by worker, for distances between them; empty: not known
+  steal_policy_factory steal;             // whom a worker steals from; empty: the standard policy
+  unsigned spin_rounds = 40;              // polls before a worker with nothing to do parks
   bool heavy_fences = true;  // who falls asleep fences for those who spawn, where the system can; else they do
   fiber::guard_kind guards = fiber::guard_kind::marked;  // the best to try
 };
@@ -82,6 +82,14 @@ public:
   const pool_options& options() const noexcept { return options_; }
   const worker_map& map() const noexcept { return map_; }
   fiber::stack_region& stacks() noexcept { return region_; }
+  /// Stacks of a size that a task asks for: class `size_class` - 1 of fiber::stack_classes; 0: the ordinary ones.
+  fiber::stack_region& stacks_of_class(unsigned size_class) {
+    return size_class == 0 ? region_ : classes_.region(size_class - 1);
+  }
+  /// The region that `address` lies in and the number of its stack there; nullptr: none. Async-signal-safe.
+  const fiber::stack_region* find_stack(const void* address, std::size_t* stack) const noexcept {
+    return region_.find(address, stack) ? &region_ : classes_.find(address, stack);
+  }
   /// Whether these are the notes of a stack that a worker of this pool may stand on. Does not look at them.
   bool owns(const fiber::stack_notes& notes) const noexcept;
   profiler& profiling() noexcept { return profiler_; }
@@ -115,6 +123,7 @@ private:
   pool_hooks none_;
   pool_hooks* hooks_;
   fiber::stack_region region_;
+  fiber::stack_classes classes_;
   const bool heavy_fences_;
   alignas(64) detail::pool_signs signs_;  // partners: parking workers and whoever spawns
   alignas(64) std::atomic<unsigned> sleepers_{

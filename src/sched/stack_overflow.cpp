@@ -66,9 +66,9 @@ void name_task(machine::signal_line& line, worker& w) {
   line.text(task.name != nullptr ? "; see addr2line -Cfie)" : " (see addr2line -Cfie)");
 }
 
-void name_place(machine::signal_line& line, worker& w, std::size_t stack) {
+void name_place(machine::signal_line& line, worker& w, std::size_t stack, bool sized) {
   line.text(" (worker ").decimal(w.index).text(", stack ").decimal(static_cast<std::int64_t>(stack)).text("); ");
-  line.text(fiber::k_stack_advice);
+  line.text(sized ? fiber::k_sized_stack_advice : fiber::k_stack_advice);
 }
 
 void explain_elsewhere(const void* address) {
@@ -86,9 +86,9 @@ void explain(void* address, void* context) {
   if (w == nullptr) return explain_elsewhere(address);
   machine::signal_line line;
   line.text("shoal: ");
-  const fiber::stack_region& stacks = w->owner().stacks();
   std::size_t stack = 0;
-  if (!stacks.find(address, &stack)) {
+  const fiber::stack_region* const stacks = w->owner().find_stack(address, &stack);
+  if (stacks == nullptr) {
     // The first task of a worker, the main task among them, runs on its thread's own stack.
     if (!machine::is_at_stack_end(address, context)) return;
     name_task(line, *w);
@@ -98,12 +98,12 @@ void explain(void* address, void* context) {
     line.text("; raise ulimit -s, or keep large objects elsewhere").write();
     return;
   }
-  const bool in_guard = static_cast<const std::byte*>(address) < stacks.bottom(stack);
+  const bool in_guard = static_cast<const std::byte*>(address) < stacks->bottom(stack);
   name_task(line, *w);
   line.text(in_guard ? " has overflowed its stack of " : " has accessed a stack that is not in use; stacks have ");
-  line.decimal(static_cast<std::int64_t>(stacks.stack_bytes())).text(" bytes, in ");
+  line.decimal(static_cast<std::int64_t>(stacks->stack_bytes())).text(" bytes, in ");
   name_code(line, machine::failed_instruction(context));
-  name_place(line, *w, stack);
+  name_place(line, *w, stack, stacks != &w->owner().stacks());
   line.write();
 }
 
@@ -120,8 +120,9 @@ void end_for_used_up_stack(worker& w) noexcept {
   line.text("shoal: ");
   name_task(line, w);
   line.text(" has used up its stack of ");
-  line.decimal(static_cast<std::int64_t>(w.owner().stacks().stack_bytes())).text(" bytes");
-  name_place(line, w, w.current()->stack);
+  line.decimal(static_cast<std::int64_t>(w.owner().stacks_of_class(w.current()->size_class).stack_bytes()))
+      .text(" bytes");
+  name_place(line, w, w.current()->stack, w.current()->size_class != 0);
   line.write();
   std::abort();
 }

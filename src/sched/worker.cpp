@@ -11,7 +11,6 @@
 #include "machine/futex.hpp"
 #include "machine/memory_info.hpp"
 #include "sched/pool.hpp"
-#include "sched/stack_overflow.hpp"
 #include "shoal/detail/assert.hpp"
 
 namespace shoal::sched {
@@ -83,12 +82,6 @@ void worker::on_fresh_stack() noexcept {
   w.loop(*w.current_);  // does not return on a stack of the pool
 }
 
-// Switches stacks; returns when somebody switches back.
-[[gnu::always_inline]] inline void worker::resume(fiber::fiber& self, fiber::fiber& next) noexcept {
-  current_ = &next;
-  fiber::switch_to(self, next, *exceptions_);
-}
-
 // A loop gives up its stack, on which nothing stands but itself, for a task that goes on.
 void worker::hand_over(fiber::fiber& self, ready_queue::entry next) noexcept {
   fiber::release_to(this);  // for the end of run_thread: no order among tasks comes from it
@@ -105,7 +98,10 @@ fiber::fiber* worker::take_loop() noexcept {
     native_idle_ = false;
     return &native_;
   }
-  return stacks_.take();
+  fiber::fiber* const f = stacks_.take();
+  if (stacks_.unguarded()) [[unlikely]]
+    check_depth_ = true;
+  return f;
 }
 
 void worker::run(task& t, started& begun, profile_operation how, bool spawned) noexcept {
@@ -292,13 +288,6 @@ void worker::cut_frames() noexcept {
   }
 }
 
-// For stacks without a guard, and in checked builds.
-[[gnu::noinline, gnu::cold]] void worker::check_stack() noexcept {
-  const std::byte* const bottom = current_->notes->bottom;
-  if (bottom != nullptr && static_cast<std::byte*>(__builtin_frame_address(0)) <= bottom + machine::page_size())
-    end_for_used_up_stack(*this);
-}
-
 [[gnu::always_inline]] inline std::uint64_t worker::leave_as(profile_recorder* profiled) noexcept {
   const int kept_error = *error_number_;
   if (frames != nullptr) cut_frames();
@@ -310,7 +299,7 @@ void worker::cut_frames() noexcept {
 #ifdef SHOAL_CHECKED
   check_stack();
 #else
-  if (stacks_.unguarded()) [[unlikely]]
+  if (check_depth_) [[unlikely]]
     check_stack();
 #endif
   ready_queue::entry next;
@@ -388,7 +377,10 @@ bool worker::poll() noexcept {
 }
 
 bool worker::poll_once() noexcept {
-  polls.store(polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  const std::uint64_t count = polls.load(std::memory_order_relaxed) + 1;
+  polls.store(count, std::memory_order_relaxed);
+  if (count % k_polls_per_tending == 0) [[unlikely]]
+    tend_stacks();
   if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
     return poll_timed(*p);
   return owner_.hooks().poll(*this) | (!woken_.empty() && take_inbox());

@@ -10,13 +10,16 @@
 // tests/model/parking_test.cpp.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "fiber/fiber.hpp"
+#include "fiber/stack_classes.hpp"
 #include "fiber/stack_pool.hpp"
 #include "lockfree/doorbell.hpp"
 #include "lockfree/inbox.hpp"
@@ -50,6 +53,8 @@ struct started {
   const void* group = nullptr;
 };
 
+struct stack_call;
+
 class worker final : public detail::worker_base {
 public:
   worker(pool& owner, unsigned number, std::size_t most_waiting);
@@ -68,6 +73,9 @@ public:
   void yield() noexcept;
   /// Serves messages; called by loops between chunks and by programs that compute for long.
   bool poll() noexcept;
+  /// Calls `function` where so many bytes of stack are free, on the current stack or on another one that the call has to
+  /// itself. Throws shoal::error before the call begins if there is no such stack.
+  void call_on_stack(std::size_t bytes, void (*function)(void*) noexcept, void* argument);
   fiber::fiber* current() noexcept { return current_; }
   bool stands_natively_on(const fiber::stack_notes& notes) const noexcept { return &notes == &native_notes_; }
   /// A number for a wait that shows in its stack's notes.
@@ -143,13 +151,31 @@ private:
     pool& owner_;
   };
 
+  // This worker's stacks of one size class, and the tasks that wait for one, first come first served.
+  struct sized_stock {
+    sized_stock(fiber::stack_region& region, worker* owner, fiber::entry_function entry, std::uint8_t size_class)
+        : pool(region, owner, entry, size_class) {}
+    fiber::stack_pool pool;
+    std::deque<fiber::fiber*> waiting;
+  };
+
   static void on_fresh_stack() noexcept;
+  static void on_sized_stack() noexcept;
+  const std::byte* stack_bottom(const fiber::fiber& f) const;
+  fiber::fiber& take_sized(unsigned size_class);
+  void tend_stacks() noexcept;
+  bool may_give_back_stacks() const noexcept;
+  void give_back_stacks() noexcept;
   void loop(fiber::fiber& self) noexcept;
   void run(detail::task& t, started& begun, profile_operation how = profile_operation::get,
            bool spawned = true) noexcept;
   void cut_frames() noexcept;
   fiber::fiber* take_loop() noexcept;
-  void resume(fiber::fiber& self, fiber::fiber& next) noexcept;
+  // Switches stacks; returns when somebody switches back.
+  [[gnu::always_inline]] void resume(fiber::fiber& self, fiber::fiber& next) noexcept {
+    current_ = &next;
+    fiber::switch_to(self, next, *exceptions_);
+  }
   void hand_over(fiber::fiber& self, ready_queue::entry next) noexcept;
   bool take_inbox() noexcept;
   bool poll_once() noexcept;
@@ -170,8 +196,8 @@ private:
   void wait_without_stack() noexcept;
   void check_stack() noexcept;
 
-  static constexpr std::size_t k_kept_stacks = 256;
   static constexpr std::int64_t k_until_trim_ns = 1'000'000'000;
+  static constexpr std::uint64_t k_polls_per_tending = 16;
   static constexpr unsigned k_turns = 256;  // direct switches, or tasks, between two looks at the messages
 
   pool& owner_;
@@ -187,6 +213,11 @@ private:
   detail::task* first_ = nullptr;
   ready_queue ready_;
   fiber::stack_pool stacks_;
+  std::array<std::unique_ptr<sized_stock>, fiber::stack_classes::k_classes> sized_;  // made when asked for
+  stack_call* call_ = nullptr;    // for the stack that is about to run it
+  bool check_depth_ = false;      // some stacks have no guard
+  bool warned_of_sized_ = false;  // that a task waits for a stack of its size
+  std::uint64_t tended_ns_ = 0;
   std::size_t most_waiting_;
   std::size_t outermost_begun_ = 0;      // pieces of outermost loops that run or wait here
   std::vector<detail::task*> mine_;      // errands taken from the inbox

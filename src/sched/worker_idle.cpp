@@ -106,7 +106,7 @@ void worker::park(bool able) noexcept {
 void worker::sleep() noexcept {
   std::int64_t slept_ns = 0;
   while (bell_->may_sleep()) {
-    const bool surplus = stacks_.idle() > k_kept_stacks || stacks_.may_shrink();
+    const bool surplus = may_give_back_stacks();
     const std::int64_t look_ns = owner_.hooks().longest_sleep_ns(*this);
     std::int64_t limit_ns = surplus ? std::max(k_until_trim_ns - slept_ns, std::int64_t{0}) : machine::k_no_timeout;
     if (look_ns >= 0) limit_ns = limit_ns < 0 ? look_ns : std::min(limit_ns, look_ns);
@@ -116,8 +116,7 @@ void worker::sleep() noexcept {
     slept_ns += limit_ns;
     // Nothing to do for so long: the memory of the stacks is worth more to others.
     if (surplus && slept_ns >= k_until_trim_ns) {
-      stacks_.trim(k_kept_stacks, stacks_.idle());
-      stacks_.shrink();
+      give_back_stacks();
       slept_ns = 0;
     }
     if (look_ns >= 0 && owner_.hooks().pending(*this)) bell_->cancel();

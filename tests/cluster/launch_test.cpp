@@ -137,7 +137,7 @@ TEST(launch, a_second_call_works_alone_and_is_refused_with_a_sentence_in_a_job) 
   const outcome got = run(launch({"-n", "2"}, {program("cluster_faults"), "twice"}), {}, 20);
   EXPECT_EQ(got.status.code, 1) << got;
   EXPECT_TRUE(got.has("once on 2")) << got;
-  EXPECT_TRUE(got.has("calls shoal::run once")) << got;
+  EXPECT_TRUE(got.has("a program that a launcher starts runs one job")) << got;
 }
 
 TEST(launch, buffers_for_which_there_is_no_room_are_refused_with_a_sentence) {
@@ -185,13 +185,25 @@ TEST(launch, a_node_that_never_comes_is_named_when_the_time_is_over) {
   EXPECT_LT(got.seconds, 10) << got;
 }
 
-TEST(launch, code_of_a_library_that_was_loaded_later_is_refused_at_the_sender) {
+TEST(launch, code_of_a_library_that_one_node_has_not_loaded_is_refused_at_the_sender) {
   const outcome got =
       run(launch({"-n", "2"}, {program("cluster_faults"), "library_late", program("libcluster_loaded_library.so")}));
   EXPECT_EQ(got.status.signal, 0) << got;
   EXPECT_EQ(got.status.code, 1) << got;
   EXPECT_TRUE(got.has("libcluster_loaded_library.so")) << got;
-  EXPECT_TRUE(got.has("loaded after the program started")) << got;
+  EXPECT_TRUE(got.has("node 1 has not loaded this version of the library")) << got;
+}
+
+TEST(launch, code_of_a_library_that_all_nodes_have_loaded_later_travels) {
+  const outcome got = run(launch(
+      {"-n", "3"}, {program("cluster_faults"), "library_late_everywhere", program("libcluster_loaded_library.so")}));
+  EXPECT_EQ(got.status.code, 0) << got;
+}
+
+TEST(launch, a_job_object_runs_many_main_tasks_while_other_processes_serve) {
+  const outcome got = run(launch({"-n", "3"}, {program("cluster_faults"), "many_main_tasks"}));
+  EXPECT_EQ(got.status.code, 0) << got;
+  EXPECT_TRUE(got.has("forty main tasks")) << got;
 }
 
 }  // namespace

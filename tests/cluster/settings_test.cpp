@@ -44,7 +44,7 @@ TEST(settings_of_a_job, wrong_values_are_refused_with_range_and_origin) {
        {std::pair{"SHOAL_WORKERS=many", "the setting workers must be"}, std::pair{"SHOAL_WORKERS=-1", "'-1'"},
         std::pair{"SHOAL_WORKERS=100000", "SHOAL_WORKERS in the environment"},
         std::pair{"SHOAL_BUFFER=1", "the setting buffer"}, std::pair{"SHOAL_DIRECT=perhaps", "the setting direct"},
-        std::pair{"SHOAL_STACK=1", "the setting stack"}, std::pair{"SHOAL_STACKS=0", "the setting stacks"},
+        std::pair{"SHOAL_STACK=1", "the setting stack"}, std::pair{"SHOAL_STACKS=1", "the setting stacks"},
         std::pair{"SHOAL_SEGMENT=9E", "the setting segment"}, std::pair{"SHOAL_NODES=0", "the setting nodes"}}) {
     for (const auto& command : {k_works, launch({"-n", "2"}, k_works)}) {
       const bool overridden = command != k_works && std::string(variable).starts_with("SHOAL_DIRECT");

@@ -93,7 +93,7 @@ int status_of(errc code) {
 }
 
 int parse_and_run(const std::vector<std::string>& arguments) {
-  CLI::App app("Shoal runs programs made of a great many small tasks, on one machine or a cluster.", "shoal");
+  CLI::App app("Shoal runs programs made of very many small tasks, on one machine or a cluster.", "shoal");
   app.set_version_flag("--version", "shoal " SHOAL_VERSION);
   app.footer(k_footer);
   offered all = offer(app, subcommands());

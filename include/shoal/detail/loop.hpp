@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <stop_token>
@@ -46,6 +47,7 @@ struct loop_state {
   piece_function piece = nullptr;
   std::uint64_t grain = 1;                           // positions per chunk, at most
   std::uint64_t unit = 1;                            // of tiled loops: positions per tile
+  std::size_t stack_bytes = 0;                       // that each piece asks for; 0: none
   bool tiled = false;                                // chunks do not cross tiles; only whole tiles are given away
   bool divisible = true;                             // may be offered to thieves
   bool outermost = false;                            // its new iterations wait when too many tasks do

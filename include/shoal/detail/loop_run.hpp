@@ -16,6 +16,7 @@
 
 #include "shoal/detail/loop_space.hpp"
 #include "shoal/partition.hpp"
+#include "shoal/stack_bytes.hpp"
 #include "shoal/sync.hpp"
 
 namespace shoal::detail {
@@ -94,8 +95,9 @@ template <class T>
 concept kept_for_nothing =
     std::same_as<std::remove_cvref_t<T>, affinity_partitioner> && !std::same_as<T, affinity_partitioner&>;
 template <class T>
-concept loop_option = (partitioner<std::remove_cvref_t<T>> && !kept_for_nothing<T>) ||
-                      std::same_as<std::remove_cvref_t<T>, std::stop_token>;
+concept loop_option =
+    (partitioner<std::remove_cvref_t<T>> && !kept_for_nothing<T>) ||
+    std::same_as<std::remove_cvref_t<T>, std::stop_token> || std::same_as<std::remove_cvref_t<T>, stack_bytes>;
 
 struct loop_plan {
   enum class kind : std::uint8_t { automatic, simple, shares, affinity };
@@ -103,6 +105,7 @@ struct loop_plan {
   std::uint64_t grain = 0;
   affinity_partitioner* affinity = nullptr;
   const std::stop_token* stop = nullptr;
+  std::size_t stack_bytes = 0;
 
   void take(const auto_partitioner&) noexcept { how = kind::automatic; }
   void take(const simple_partitioner& p) noexcept {
@@ -115,6 +118,7 @@ struct loop_plan {
     affinity = &p;
   }
   void take(const std::stop_token& t) noexcept { stop = &t; }
+  void take(const shoal::stack_bytes& s) noexcept { stack_bytes = s.value(); }
 };
 
 template <class... Options>
@@ -145,6 +149,7 @@ void run_over(const number_range<Index>& range, const loop_plan& plan, Rest&... 
   loop.body = &pieces;
   loop.piece = Loop::piece;
   loop.stop = plan.stop;
+  loop.stack_bytes = plan.stack_bytes;
   const std::uint64_t size = range.size();
   const unsigned workers = worker_here().siblings;
   std::uint64_t parts = 1;
@@ -182,6 +187,7 @@ void run_over(const Box& box, const loop_plan& plan, Rest&... rest) {
   loop.body = &pieces;
   loop.piece = Loop::piece;
   loop.stop = plan.stop;
+  loop.stack_bytes = plan.stack_bytes;
   loop.tiled = true;
   loop.unit = pieces.space.cut.unit();
   // Tiles of the first two kinds are chunks; of the others only for bodies that take parts.

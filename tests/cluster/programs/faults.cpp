@@ -85,18 +85,24 @@ int waiting(std::uint64_t tasks) {
   return 0;
 }
 
-int load_late(const char* path) {
+const char* own_program = "";
+const char* text = "";
+
+int load_late(const char* path, bool everywhere) {
   void* library = ::dlopen(path, RTLD_NOW);
   if (library == nullptr) throw std::runtime_error(::dlerror());
+  if (everywhere)  // the path is the program's second argument on every node
+    shoal::spmd([](shoal::team&) {
+      if (::dlopen(text, RTLD_NOW) == nullptr) throw std::runtime_error(::dlerror());
+    });
   const auto square = reinterpret_cast<std::uint64_t (*)(std::uint32_t, std::uint64_t)>(::dlsym(library, "square_on"));
   return square(last(), 3) == 9 ? 0 : 1;
 }
 
-const char* own_program = "";
-const char* text = "";
 std::uint64_t number() { return std::strtoull(text, nullptr, 10); }
 
 const std::map<std::string, std::function<int()>> k_jobs = {
+    {"many_main_tasks", [] { return 0; }},
     {"status", [] { return static_cast<int>(number()); }},
     {"works",
      [] {
@@ -196,10 +202,46 @@ const std::map<std::string, std::function<int()>> k_jobs = {
        say(right ? "the library works" : "the library is wrong");
        return right ? 0 : 1;
      }},
-    {"library_late", [] { return load_late(text); }},
+    {"library_late", [] { return load_late(text, false); }},
+    {"library_late_everywhere", [] { return load_late(text, true); }},
 };
 
 }  // namespace
+
+// A job as an object: node 0 runs main tasks from two threads, the other processes serve.
+static int many_main_tasks(int argc, char** argv) {
+  shoal::job job(argc, argv);
+  if (job.node() != 0) {
+    try {
+      job.run([] {});
+      return 9;
+    } catch (const shoal::error& e) {
+      if (e.code() != shoal::errc::unsupported) throw;
+    }
+    job.end();
+    return 0;
+  }
+  std::uint64_t sum[2] = {0, 0};
+  std::thread other([&] {
+    for (std::uint64_t i = 0; i < 20; ++i) sum[1] += job.run([i] { return shoal::on(last(), [i] { return i; }); });
+  });
+  for (std::uint64_t i = 0; i < 20; ++i)
+    sum[0] += job.run([i] {
+      return shoal::parallel_reduce(
+          shoal::everywhere, 0, 10, std::uint64_t{0}, [i](std::uint64_t) { return i; },
+          [](std::uint64_t a, std::uint64_t b) { return a + b; });
+    });
+  other.join();
+  if (sum[0] != 1900 || sum[1] != 190) return 1;
+  try {
+    job.run([] { throw std::runtime_error("a main task gives up"); });
+    return 2;
+  } catch (const std::runtime_error&) {
+  }
+  job.end();
+  std::puts("forty main tasks");
+  return 0;
+}
 
 int main(int argc, char** argv) {
   const auto job = argc > 1 ? k_jobs.find(argv[1]) : k_jobs.end();
@@ -209,6 +251,7 @@ int main(int argc, char** argv) {
   }
   own_program = argv[0];
   if (argc > 2) text = argv[2];
+  if (std::string(argv[1]) == "many_main_tasks") return many_main_tasks(argc, argv);
   const int status = shoal::run(argc, argv, job->second);
   return std::string(argv[1]) == "twice" ? shoal::run(argc, argv, job->second) : status;
 }

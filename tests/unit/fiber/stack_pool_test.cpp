@@ -10,12 +10,10 @@
 #include <cstdint>
 #include <cstring>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "machine/memory_info.hpp"
 #include "machine/signals.hpp"
-#include "shoal/error.hpp"
 #include "unit/machine/in_child.hpp"
 
 namespace shoal::fiber {
@@ -51,18 +49,6 @@ TEST(stack_pool, fibers_have_stacks_of_their_own_in_the_region) {
   EXPECT_EQ(pool.in_use(), 100U);
   std::size_t stack = 0;
   EXPECT_FALSE(region.find(&owner, &stack));
-}
-
-TEST(stack_region, any_stack_size_gives_as_many_stacks_as_it_says) {
-  stack_region region(20'000, 64, 32);
-  EXPECT_GE(region.stack_bytes(), 20'000U);
-  EXPECT_EQ(region.lease(), 0U);
-  EXPECT_EQ(region.lease(), 32U);
-  EXPECT_EQ(region.lease(), stack_region::k_none);
-  region.commit(32);
-  *region.bottom(63) = std::byte{1};
-  *(region.top(63) - 1) = std::byte{1};
-  EXPECT_EQ((region.bottom(1) - region.bottom(0)) / static_cast<std::ptrdiff_t>(machine::page_size()) % 2, 1);
 }
 
 TEST(stack_pool, tops_differ_by_cache_lines) {
@@ -186,21 +172,6 @@ TEST_P(guards, overflow_dies_by_a_fault) {
   }
 }
 
-TEST(stack_region, says_once_when_mappings_for_guards_run_out) {
-  stack_region region(4096, stack_region::k_most_mapped_guards * 2, 32, guard_kind::mapped);
-  stack_pool pool(region, nullptr, never);
-  testing::internal::CaptureStderr();
-  for (std::size_t i = 0; i < stack_region::k_most_mapped_guards; ++i) ASSERT_NE(pool.take(), nullptr);
-  EXPECT_TRUE(region.has_guards());
-  EXPECT_FALSE(pool.unguarded());
-  for (std::size_t i = 0; i < stack_region::k_most_mapped_guards; ++i) ASSERT_NE(pool.take(), nullptr);
-  EXPECT_FALSE(region.has_guards());
-  EXPECT_TRUE(pool.unguarded());
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("from the 2049th on"), std::string::npos) << said;
-  EXPECT_EQ(said.find("no guard"), said.rfind("no guard")) << said;
-}
-
 TEST(stack_pool, memory_refused_once_does_not_cost_the_stacks) {
 #if SHOAL_TSAN || SHOAL_ASAN
   GTEST_SKIP() << "sanitizers need more data than a limit would leave";
@@ -224,12 +195,60 @@ TEST(stack_pool, memory_refused_once_does_not_cost_the_stacks) {
   EXPECT_TRUE(machine::exited_with(status, 0)) << status;
 }
 
-TEST(stack_region, gives_what_address_space_allows_and_otherwise_refuses_with_a_sentence) {
-  // 2^50 bytes are more than a process has: halved until they fit.
-  const stack_region region(k_stack_bytes, std::size_t{1} << 34, 32);
-  EXPECT_LT(region.capacity(), std::size_t{1} << 34);
-  EXPECT_GE(region.capacity(), std::size_t{1} << 16);
-  EXPECT_THROW(stack_region(std::size_t{1} << 40, std::size_t{1} << 20, std::size_t{1} << 20), error);
+// What a peak has left is given back though the worker never idles: some stacks go round all the time.
+TEST(stack_pool, stacks_that_stay_unused_are_given_back_while_others_are_used) {
+  constexpr std::size_t k_peak = 2000;
+  constexpr std::size_t k_used = 10;
+  constexpr std::size_t k_batch = 50;
+  stack_region region(k_stack_bytes, k_peak, 32);
+  stack_pool pool(region, nullptr, never);
+  std::vector<fiber*> all;
+  for (std::size_t i = 0; i < k_peak; ++i) all.push_back(pool.take());
+  for (fiber* f : all) std::memset(f->notes->bottom + 8 * machine::page_size(), 1, 7 * machine::page_size());
+  std::vector<std::byte*> bottoms;
+  for (fiber* f : all) bottoms.push_back(f->notes->bottom);
+  const auto resident = [&bottoms] {
+    std::size_t pages = 0;
+    for (std::byte* bottom : bottoms) pages += resident_pages(bottom, k_stack_bytes);
+    return pages;
+  };
+  EXPECT_GE(resident(), k_peak * 7);
+  for (fiber* f : all) pool.put(f);
+  const auto work = [&] {
+    std::vector<fiber*> used;
+    for (std::size_t i = 0; i < k_used; ++i) used.push_back(pool.take());
+    for (fiber* f : used) pool.put(f);
+    const std::size_t before = pool.idle();
+    pool.tend(k_batch);
+    EXPECT_LE(before - pool.idle(), k_batch);
+  };
+  for (int i = 0; i < 200; ++i) work();
+  EXPECT_EQ(pool.idle(), pool.kept());
+  EXPECT_LE(resident(), 8 * (pool.kept() + k_used));
+  const std::size_t kept = pool.kept();
+  for (int i = 0; i < 200; ++i) work();
+  EXPECT_EQ(pool.idle(), kept);  // no more than that
+  for (std::size_t i = 0; i < k_peak; ++i) EXPECT_NE(pool.take(), nullptr);
+}
+
+// A peak that comes again and again keeps its stacks.
+TEST(stack_pool, a_stock_that_is_used_in_turns_stays) {
+  constexpr std::size_t k_peak = 2000;
+  stack_region region(k_stack_bytes, k_peak, 32);
+  stack_pool pool(region, nullptr, never);
+  std::vector<fiber*> all;
+  for (int round = 0; round < 100; ++round) {
+    while (all.size() < k_peak) {
+      all.push_back(pool.take());
+      if (all.size() % (k_peak / 4) == 0) pool.tend(k_peak);
+    }
+    while (!all.empty()) {
+      pool.put(all.back());
+      all.pop_back();
+      if (all.size() % (k_peak / 4) == 0) pool.tend(k_peak);
+    }
+    ASSERT_EQ(pool.idle(), k_peak) << round;
+  }
 }
 
 }  // namespace

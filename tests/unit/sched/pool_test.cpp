@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -267,6 +268,63 @@ TEST(pool_death_test, an_overflow_is_noticed_at_a_wait_where_there_are_no_guards
                "the task .*0x[0-9a-f]+ .*has used up its stack of [0-9]+ bytes .worker 0, stack ");
 }
 #endif
+
+struct counted_errand final : errand {
+  std::atomic<std::size_t>* done = nullptr;
+};
+
+// A number of kilobytes from /proc/self/status.
+std::size_t status_bytes(const std::string& name) {
+  std::ifstream in("/proc/self/status");
+  for (std::string word; in >> word;)
+    if (std::size_t kibibytes = 0; word == name && in >> kibibytes) return kibibytes << 10;
+  return 0;
+}
+
+std::size_t mappings_now() {
+  std::ifstream in("/proc/self/maps");
+  std::size_t count = 0;
+  for (std::string line; std::getline(in, line);) ++count;
+  return count;
+}
+
+// Address space for stacks is reserved when it is needed, and there are few mappings for each pool.
+TEST(pool, thousands_of_one_worker_live_at_once) {
+#if SHOAL_TSAN || SHOAL_ASAN
+  constexpr std::size_t k_pools = 100;
+#else
+  constexpr std::size_t k_pools = 2000;
+#endif
+  pool_options options;  // as many stacks as the memory holds
+  std::atomic<std::size_t> done{0};
+  std::vector<counted_errand> tasks(k_pools);
+  std::vector<std::unique_ptr<pool>> pools;
+  const std::size_t space_before = status_bytes("VmSize:");
+  const std::size_t memory_before = status_bytes("VmRSS:");
+  const std::size_t mappings_before = mappings_now();
+  for (counted_errand& t : tasks) {
+    t.done = &done;
+    t.run = [](detail::task& raw) noexcept {
+      std::atomic<bool> child{false};
+      task_group group;
+      group.run([&child] { child = true; });
+      while (!child.load()) yield();  // the child has a stack of the pool
+      group.wait();
+      static_cast<counted_errand&>(static_cast<errand&>(raw)).done->fetch_add(1);
+    };
+    pools.push_back(std::make_unique<pool>(options));
+    EXPECT_GT(pools.back()->stacks().capacity(), 1000U);
+    pools.back()->start();
+    pools.back()->submit(t);
+  }
+  while (done.load() < k_pools) std::this_thread::yield();
+#if !SHOAL_TSAN && !SHOAL_ASAN
+  EXPECT_LT(status_bytes("VmSize:") - space_before, k_pools * (std::size_t{100} << 20));
+  EXPECT_LT(status_bytes("VmRSS:") - memory_before, k_pools * (std::size_t{512} << 10));
+  EXPECT_LT(mappings_now() - mappings_before, k_pools * 12);
+#endif
+  for (auto& p : pools) p->finish();
+}
 
 }  // namespace
 }  // namespace shoal::sched

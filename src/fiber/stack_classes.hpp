@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks for tasks that ask for a size: one stack_region for each size class, made when the class is first asked for.
+// Who may call: any thread. region() may wait for a system call; find() is async-signal-safe. Switches no tasks.
+// Guarantees: a class holds at least as many bytes as it says, and a page more for what lies at the top of a stack and
+// for the frames of the scheduler. Shown by tests/unit/fiber/stack_region_test.cpp.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+#include "fiber/stack_region.hpp"
+
+namespace shoal::fiber {
+
+class stack_classes {
+public:
+  static constexpr unsigned k_classes = 6;  // 64 KiB, 256 KiB, 1 MiB, 4 MiB, 16 MiB, 64 MiB
+  static constexpr std::size_t bytes_of(unsigned size_class) noexcept {
+    return std::size_t{64} << 10 << (2 * size_class);
+  }
+  static constexpr std::size_t k_most_bytes = std::size_t{64} << 20;
+  /// The smallest class that holds `bytes`, which is at most k_most_bytes.
+  static unsigned class_of(std::size_t bytes) noexcept;
+
+  stack_classes(std::size_t most_stacks, guard_kind best) noexcept : most_stacks_(most_stacks), best_(best) {}
+
+  /// Throws when the system refuses the address space.
+  stack_region& region(unsigned size_class);
+  /// The region that `address` lies in and its stack there, as stack_region::find(); nullptr: none.
+  const stack_region* find(const void* address, std::size_t* stack) const noexcept;
+
+private:
+  const std::size_t most_stacks_;
+  const guard_kind best_;
+  std::mutex making_;
+  std::array<std::unique_ptr<stack_region>, k_classes> regions_;
+  // nullptr: not asked for yet. Partners: region(), which stores with release order, and find().
+  std::array<std::atomic<stack_region*>, k_classes> made_{};
+};
+
+static_assert(stack_classes::bytes_of(stack_classes::k_classes - 1) == stack_classes::k_most_bytes);
+
+}  // namespace shoal::fiber

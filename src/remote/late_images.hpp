@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Code of images that were loaded after the job started (plugins): before it travels for the first time, node 0 gives
+// the image a number and every node binds the number to its own copy of the image.
+// Who may call: tasks. Switches tasks, once per image and sending process; later calls are a search of the table.
+// Guarantees: throws shoal::error, which names the library and the node, if a node has not loaded the same image.
+// Cost: the first sender pays one call to each node.
+// Shown by tests/cluster/launch_test.cpp.
+#pragma once
+
+#include <cstdint>
+
+namespace shoal::remote {
+
+/// encode_code() for a function of any image.
+std::uint64_t encode_code_of_task(void (*function)());
+
+}  // namespace shoal::remote
