@@ -195,15 +195,15 @@ struct promise_state final : future_value<T> {
 };
 
 template <class F, class T>
-struct continuation {
+struct continuation_call {
   using result = std::invoke_result_t<std::decay_t<F>&, T>;
 };
 template <class F>
-struct continuation<F, void> {
+struct continuation_call<F, void> {
   using result = std::invoke_result_t<std::decay_t<F>&>;
 };
 template <class F, class T>
-using continuation_result = typename continuation<F, T>::result;
+using continuation_result = typename continuation_call<F, T>::result;
 template <class F, class T>
 concept continuation_of = requires {
   typename continuation_result<F, T>;
