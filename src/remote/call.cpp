@@ -179,8 +179,8 @@ void begin_call(completion& calls, std::uint32_t node, callee code, std::span<co
   std::vector<std::uint64_t> words;
   words.reserve(3 + arguments.size());
   words.push_back(reinterpret_cast<std::uintptr_t>(&calls));
-  words.push_back(remote::encode_code(reinterpret_cast<void (*)()>(code)) |
-                  static_cast<std::uint64_t>(answer_words) << k_answer_words_shift);
+  words.push_back(remote::encode_code(reinterpret_cast<void (*)()>(code)) | static_cast<std::uint64_t>(answer_words)
+                                                                                << k_answer_words_shift);
   if (answer_words != 0) words.push_back(reinterpret_cast<std::uintptr_t>(answer));
   words.insert(words.end(), arguments.begin(), arguments.end());
   calls.add();

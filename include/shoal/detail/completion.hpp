@@ -14,6 +14,7 @@
 #include <exception>
 #include <utility>
 
+#include "shoal/detail/assert.hpp"
 #include "shoal/detail/atomics.hpp"
 #include "shoal/detail/tsan_ignore.hpp"
 #include "shoal/detail/worker.hpp"
@@ -61,38 +62,38 @@ protected:
 };
 
 /// What a completion calls in place of waking a task: run() is called once, on the worker that ends the last operation.
-/// It must not wait. It may destroy the completion and the continuation.
-struct continuation {
-  using function = void (*)(continuation&) noexcept;
-  explicit continuation(function f) noexcept : run(f) {}
+/// It must not wait. It may destroy the completion and the callback.
+struct completion_callback {
+  using function = void (*)(completion_callback&) noexcept;
+  explicit completion_callback(function f) noexcept : run(f) {}
   function run;
 };
 
-/// A suspended task or a continuation.
+/// A suspended task or a callback.
 class completion_waiter {
 public:
   completion_waiter() = default;
   completion_waiter(suspended* task) noexcept  // NOLINT: implicit
       : word_(reinterpret_cast<std::uintptr_t>(task)) {}
-  completion_waiter(continuation& next) noexcept  // NOLINT: implicit
-      : word_(reinterpret_cast<std::uintptr_t>(&next) | k_is_continuation) {}
+  completion_waiter(completion_callback& next) noexcept  // NOLINT: implicit
+      : word_(reinterpret_cast<std::uintptr_t>(&next) | k_is_callback) {}
 
   explicit operator bool() const noexcept { return word_ != 0; }
   void notify() const noexcept {
-    if ((word_ & k_is_continuation) == 0) return wake(reinterpret_cast<suspended*>(word_));
-    auto& next = *reinterpret_cast<continuation*>(word_ & ~k_is_continuation);
+    if ((word_ & k_is_callback) == 0) return wake(reinterpret_cast<suspended*>(word_));
+    auto& next = *reinterpret_cast<completion_callback*>(word_ & ~k_is_callback);
     next.run(next);
   }
 
 private:
-  static constexpr std::uintptr_t k_is_continuation = 1;
+  static constexpr std::uintptr_t k_is_callback = 1;
   std::uintptr_t word_ = 0;
 };
 
 /// Warns of an exception that nobody asked for; `name`: what its task is called, if anything.
 void report_dropped(const std::exception_ptr& e, const char* name = nullptr) noexcept;
 
-/// Counts outstanding operations, keeps their first failure, and lets one task, or a continuation, wait for them.
+/// Counts outstanding operations, keeps their first failure, and lets one task, or a callback, wait for them.
 class completion {
 public:
   completion() = default;
@@ -129,7 +130,7 @@ public:
   void wait_for(std::int64_t n) noexcept;
   /// Waiter only: in place of wait(). False if all have ended: then the caller goes on itself; otherwise `next` runs
   /// when they have. Nothing may be added from then on but by add_elsewhere().
-  [[nodiscard]] bool call_when_done(continuation& next) noexcept;
+  [[nodiscard]] bool call_when_done(completion_callback& next) noexcept;
   /// Waiter only, once nothing is outstanding: throws the first failure, if there is one, and forgets it.
   void rethrow() {
     if (failure_) [[unlikely]]
@@ -205,10 +206,12 @@ public:
   /// The owner: leaves `mark` (a waiter) unless the result is there. Gives what the word said before; k_done: nothing
   /// was left.
   std::uintptr_t wait(std::uintptr_t mark) noexcept {
-    std::uintptr_t word = look();
-    while (word != k_done && !replace(word, mark)) {
+    for (std::uintptr_t word = look();;) {
+      if (word == k_done) return word;
+      SHOAL_ASSERT(word == k_nobody || tag_of(word) == k_place,
+                   "two tasks wait for one future; give the second one a future of its own");
+      if (replace(word, mark)) return word;
     }
-    return word;
   }
   /// The owner: leaves `mark` (a successor) unless the result is there; false if it is. What the word said is said of
   /// the successor then, which nobody else knows yet.
