@@ -22,34 +22,34 @@ using production = detail::completion_word<model_atomics>;
 constexpr auto k_seq_cst = std::memory_order_seq_cst;
 
 struct completes_in_two_steps : production {
-  std::uintptr_t complete() noexcept {
+  std::uintptr_t complete() {
     const std::uintptr_t before = look();
     word_.store(k_done, k_seq_cst);
     return before;
   }
 };
 struct waits_without_looking : production {
-  std::uintptr_t wait(std::uintptr_t mark) noexcept {
+  std::uintptr_t wait(std::uintptr_t mark) {
     const std::uintptr_t before = look();
     if (before != k_done) word_.store(mark, k_seq_cst);
     return before;
   }
 };
 struct attaches_without_looking : production {
-  bool attach(std::uintptr_t mark, production&) noexcept {
+  bool attach(std::uintptr_t mark, production&) {
     if (look() == k_done) return false;
     word_.store(mark, k_seq_cst);
     return true;
   }
 };
 struct shows_its_place_over_the_waiter : production {
-  bool replace(std::uintptr_t&, std::uintptr_t mark) noexcept {
+  bool replace(std::uintptr_t&, std::uintptr_t mark) {
     word_.store(mark, k_seq_cst);
     return true;
   }
 };
 struct drops_without_looking : production {
-  bool drop() noexcept {
+  bool drop() {
     if (look() == k_done) return false;
     word_.store(k_dropped, k_seq_cst);
     return true;
@@ -61,6 +61,7 @@ struct table {
   Word word;
   production successor;
   model_plain<int> value{0};
+  model_plain<int> mark{0};  // what the owner leaves beside the word: the notes of its stack, the successor's body
   model_atomic<int> woken{0};
   int gone_on = 0;  // the explorer's own books
   int disposed = 0;
@@ -78,7 +79,11 @@ struct table {
       if (seen == production::k_nobody) word.replace(seen, production::k_place);
     }
     value.write(7);
-    switch (production::tag_of(word.complete())) {
+    const std::uintptr_t before = word.complete();
+    const std::uintptr_t tag = production::tag_of(before);
+    if (before != production::k_nobody && tag != production::k_place)
+      check(mark.read() == 1, "what the owner left is seen");
+    switch (tag) {
       case production::k_successor: goes_on(); return dispose();
       case production::k_waiter:
         check(woken.fetch_add(1, std::memory_order_acq_rel) == 0, "one wake for each wait");
@@ -113,7 +118,9 @@ struct table {
     dispose();
   }
   void drop() {
-    if (!word.drop()) dispose();
+    if (word.drop()) return;
+    check(value.read() == 7, "who disposes of the state sees its end");
+    dispose();
   }
 };
 
@@ -126,6 +133,7 @@ scenario future(owner what, bool shows) {
     auto t = std::make_shared<table<Word>>();
     run.thread("task", [=] { t->fill(shows); });
     run.thread("owner", [=] {
+      t->mark.write(1);
       switch (what) {
         case owner::waits: return t->wait();
         case owner::waits_twice: return t->wait_twice();
@@ -167,13 +175,21 @@ TEST(future_word, other_rules_are_found_out) {
   EXPECT_TRUE(fails<drops_without_looking>());
 }
 
+// What survives is stronger than the hand-over needs: the search for circles needs the word and the edges between stacks,
+// which are not simulated here, in one order.
 TEST(future_word, weaker_orders_are_found_out) {
   std::vector<scenario> scenarios;
   for (const owner what : k_owners)
     for (const bool shows : {false, true}) scenarios.push_back(future(what, shows));
   const mutant_report mutants = try_mutants(scenarios, "completion.hpp", randomly(20'000));
-  EXPECT_EQ(mutants.tried, 0U);
-  EXPECT_EQ(mutants.alive, std::vector<std::string>{});
+  EXPECT_EQ(mutants.tried, 25U);
+  EXPECT_EQ(mutants.alive, (std::vector<std::string>{
+                               "attach: replace seq_cst as acq_rel", "attach: replace seq_cst as release",
+                               "complete: replace seq_cst as acq_rel", "drop: replace seq_cst as acq_rel",
+                               "drop: replace seq_cst as release", "look: load seq_cst as acquire",
+                               "replace: replace seq_cst as acq_rel", "replace: replace seq_cst as release",
+                               "take_back: replace seq_cst as acq_rel", "take_back: replace seq_cst as acquire",
+                               "take_back: replace seq_cst as relaxed", "take_back: replace seq_cst as release"}));
 }
 
 }  // namespace

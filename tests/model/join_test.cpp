@@ -20,28 +20,28 @@ using production = detail::completion_count<int, model_atomics>;
 
 // Blocks even if everything has ended.
 struct blocks_without_looking : production {
-  bool must_block(int w, std::int64_t n) noexcept {
+  bool must_block(int w, std::int64_t n) {
     production::must_block(w, n);
     return true;
   }
 };
 // Wakes whenever the count is positive afterwards.
 struct wakes_when_positive : production {
-  int done(std::int64_t n) noexcept {
+  int done(std::int64_t n) {
     const std::int64_t before = count_.fetch_add(n, std::memory_order_acq_rel);
     return before <= -k_waiting && before + n > -k_waiting ? waiter_.read() : 0;
   }
 };
 // Does not expect that more end than are waited for.
 struct wakes_at_zero_only : production {
-  int done(std::int64_t n) noexcept {
+  int done(std::int64_t n) {
     const std::int64_t before = count_.fetch_add(n, std::memory_order_acq_rel);
     return before + n == -k_waiting ? waiter_.read() : 0;
   }
 };
 // Does not tell a waiter that waits from one that has not come yet.
 struct wakes_whoever_does_not_wait : production {
-  int done(std::int64_t n) noexcept {
+  int done(std::int64_t n) {
     const std::int64_t before = count_.fetch_add(n, std::memory_order_acq_rel);
     const std::int64_t zero = before > -k_waiting / 2 ? 0 : -k_waiting;
     return before < zero && before + n >= zero ? waiter_.read() : 0;
