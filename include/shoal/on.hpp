@@ -75,8 +75,8 @@ void begin_on(completion& calls, std::uint32_t node, const F& f, Room& room) {
 /// A future that the answer of a call fills. Whoever receives the answer completes it; a continuation of the future is
 /// a task of that worker.
 template <class R>
-struct on_state final : future_value<R>, continuation {
-  on_state() noexcept : future_value<R>(k_kind), continuation(answered) {}
+struct on_state final : future_value<R>, completion_callback {
+  on_state() noexcept : future_value<R>(k_kind), completion_callback(answered) {}
 
   void fill() noexcept {
     this->thrown = calls.take_failure();
@@ -86,7 +86,7 @@ struct on_state final : future_value<R>, continuation {
     else
       this->value.emplace(room.value());
   }
-  static void answered(continuation& c) noexcept {
+  static void answered(completion_callback& c) noexcept {
     auto& self = static_cast<on_state&>(c);
     self.fill();
     finish_elsewhere(self);  // the state may be gone

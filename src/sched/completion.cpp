@@ -40,7 +40,7 @@ void completion::wait_for(std::int64_t n) noexcept {
   add(-n);  // not before: an operation that asks for the end of all is to find it outstanding
 }
 
-bool completion::call_when_done(continuation& next) noexcept {
+bool completion::call_when_done(completion_callback& next) noexcept {
   const std::int64_t n = begun_;
   begun_ = 0;  // before: `next` may destroy this
   if (count_.must_block(next, n)) return true;

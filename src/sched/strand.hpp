@@ -34,8 +34,7 @@ inline bool gives_way(const detail::worker_base& w, std::int64_t tasks) noexcept
 
 /// Calls `body`, and waits for what it began asynchronously, so that whoever depends on it finds it done.
 template <class F>
-[[gnu::always_inline]] inline void run_body(std::atomic<bool>& failed, detail::completion& ended,
-                                            F&& body) noexcept {
+[[gnu::always_inline]] inline void run_body(std::atomic<bool>& failed, detail::completion& ended, F&& body) noexcept {
   const std::uint64_t issued = detail::issued_count();
   try {
     body();

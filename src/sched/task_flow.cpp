@@ -28,7 +28,7 @@ struct flow_state {
   completion unfinished;
 
   // Written by whoever runs the tasks:
-  alignas(lockfree::k_cache_line_bytes) std::atomic<bool> failed{false};  // partners: whoever begins a task
+  alignas(lockfree::k_cache_line_bytes) std::atomic<bool> failed{false};         // partners: whoever begins a task
   alignas(lockfree::k_cache_line_bytes) std::atomic<flow_task*> ended{nullptr};  // partners: take_ended(), give_back()
 };
 

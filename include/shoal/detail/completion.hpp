@@ -14,41 +14,43 @@
 #include <exception>
 #include <utility>
 
+#include "shoal/detail/assert.hpp"
 #include "shoal/detail/atomics.hpp"
 #include "shoal/detail/tsan_ignore.hpp"
 #include "shoal/detail/worker.hpp"
 
 namespace shoal::detail {
 
-/// The counting protocol, without the switching: the model test runs it on simulated memory. `Waiter` is whatever
+/// The counting protocol, without the switching: the model test runs it on simulated memory, where an atomic operation
+/// may throw to end an execution; so nothing here is noexcept. `Waiter` is whatever
 /// done() needs in order to wake; a value-initialized one means nobody.
 template <class Waiter, class Atomics = lockfree::std_atomics>
 class completion_count {
 public:
   /// Any worker: `n` operations have ended. Returns the waiter if the caller must wake it. The count may be gone when
   /// the waiter is woken, or if nobody is to be woken.
-  Waiter done(std::int64_t n) noexcept {
+  Waiter done(std::int64_t n) {
     // Partner: must_block(), after whose subtraction the count is below -k_waiting while operations are missing.
     const std::int64_t before = count_.fetch_add(n, std::memory_order_acq_rel);
     if (before < -k_waiting && before + n >= -k_waiting) return waiter_.read();
     return Waiter{};
   }
   /// An operation that is counted and has not ended: one more. Any worker; for a waiter that waits for all.
-  void add_elsewhere() noexcept {
+  void add_elsewhere() {
     // Relaxed: the caller's own done() comes later, on the same count.
     count_.fetch_add(-1, std::memory_order_relaxed);
   }
   /// The waiter: announces that it waits for `n` operations; true if it must block until done() returns `w`.
-  bool must_block(Waiter w, std::int64_t n) noexcept {
+  bool must_block(Waiter w, std::int64_t n) {
     waiter_.write(w);
     return count_.fetch_add(-(n + k_waiting), std::memory_order_acq_rel) < n;  // partner: done()
   }
   /// The waiter: the wait that must_block() announced is over.
-  void end_wait() noexcept {
+  void end_wait() {
     count_.fetch_add(k_waiting, std::memory_order_relaxed);
     waiter_.write(Waiter{});
   }
-  const Waiter& waiter() const noexcept { return waiter_.read(); }
+  const Waiter& waiter() const { return waiter_.read(); }
 
 protected:
   // While the waiter waits the count is lower by this, so that done() knows.
@@ -61,38 +63,38 @@ protected:
 };
 
 /// What a completion calls in place of waking a task: run() is called once, on the worker that ends the last operation.
-/// It must not wait. It may destroy the completion and the continuation.
-struct continuation {
-  using function = void (*)(continuation&) noexcept;
-  explicit continuation(function f) noexcept : run(f) {}
+/// It must not wait. It may destroy the completion and the callback.
+struct completion_callback {
+  using function = void (*)(completion_callback&) noexcept;
+  explicit completion_callback(function f) noexcept : run(f) {}
   function run;
 };
 
-/// A suspended task or a continuation.
+/// A suspended task or a callback.
 class completion_waiter {
 public:
   completion_waiter() = default;
   completion_waiter(suspended* task) noexcept  // NOLINT: implicit
       : word_(reinterpret_cast<std::uintptr_t>(task)) {}
-  completion_waiter(continuation& next) noexcept  // NOLINT: implicit
-      : word_(reinterpret_cast<std::uintptr_t>(&next) | k_is_continuation) {}
+  completion_waiter(completion_callback& next) noexcept  // NOLINT: implicit
+      : word_(reinterpret_cast<std::uintptr_t>(&next) | k_is_callback) {}
 
   explicit operator bool() const noexcept { return word_ != 0; }
   void notify() const noexcept {
-    if ((word_ & k_is_continuation) == 0) return wake(reinterpret_cast<suspended*>(word_));
-    auto& next = *reinterpret_cast<continuation*>(word_ & ~k_is_continuation);
+    if ((word_ & k_is_callback) == 0) return wake(reinterpret_cast<suspended*>(word_));
+    auto& next = *reinterpret_cast<completion_callback*>(word_ & ~k_is_callback);
     next.run(next);
   }
 
 private:
-  static constexpr std::uintptr_t k_is_continuation = 1;
+  static constexpr std::uintptr_t k_is_callback = 1;
   std::uintptr_t word_ = 0;
 };
 
 /// Warns of an exception that nobody asked for; `name`: what its task is called, if anything.
 void report_dropped(const std::exception_ptr& e, const char* name = nullptr) noexcept;
 
-/// Counts outstanding operations, keeps their first failure, and lets one task, or a continuation, wait for them.
+/// Counts outstanding operations, keeps their first failure, and lets one task, or a callback, wait for them.
 class completion {
 public:
   completion() = default;
@@ -129,7 +131,7 @@ public:
   void wait_for(std::int64_t n) noexcept;
   /// Waiter only: in place of wait(). False if all have ended: then the caller goes on itself; otherwise `next` runs
   /// when they have. Nothing may be added from then on but by add_elsewhere().
-  [[nodiscard]] bool call_when_done(continuation& next) noexcept;
+  [[nodiscard]] bool call_when_done(completion_callback& next) noexcept;
   /// Waiter only, once nothing is outstanding: throws the first failure, if there is one, and forgets it.
   void rethrow() {
     if (failure_) [[unlikely]]
@@ -193,26 +195,28 @@ public:
     return reinterpret_cast<T*>(word & ~k_tags);
   }
 
-  bool is_done() const noexcept { return word_.load(std::memory_order_acquire) == k_done; }
+  bool is_done() const { return word_.load(std::memory_order_acquire) == k_done; }
   /// For whoever looks for circles of waits: in one order with the edges between stacks.
-  std::uintptr_t look() const noexcept { return word_.load(std::memory_order_seq_cst); }
+  std::uintptr_t look() const { return word_.load(std::memory_order_seq_cst); }
 
   /// The completer, last of all: gives what the word said before. Partners: wait(), attach(), drop().
-  std::uintptr_t complete() noexcept { return word_.exchange(k_done, std::memory_order_seq_cst); }
+  std::uintptr_t complete() { return word_.exchange(k_done, std::memory_order_seq_cst); }
   /// A completer whose result nobody else can see yet.
-  void complete_unseen() noexcept { word_.store(k_done, std::memory_order_relaxed); }
+  void complete_unseen() { word_.store(k_done, std::memory_order_relaxed); }
 
   /// The owner: leaves `mark` (a waiter) unless the result is there. Gives what the word said before; k_done: nothing
   /// was left.
-  std::uintptr_t wait(std::uintptr_t mark) noexcept {
-    std::uintptr_t word = look();
-    while (word != k_done && !replace(word, mark)) {
+  std::uintptr_t wait(std::uintptr_t mark) {
+    for (std::uintptr_t word = look();;) {
+      if (word == k_done) return word;
+      SHOAL_ASSERT(word == k_nobody || tag_of(word) == k_place,
+                   "two tasks wait for one future; give the second one a future of its own");
+      if (replace(word, mark)) return word;
     }
-    return word;
   }
   /// The owner: leaves `mark` (a successor) unless the result is there; false if it is. What the word said is said of
   /// the successor then, which nobody else knows yet.
-  bool attach(std::uintptr_t mark, completion_word& successor) noexcept {
+  bool attach(std::uintptr_t mark, completion_word& successor) {
     for (std::uintptr_t word = word_.load(std::memory_order_acquire);;) {
       if (word == k_done) return false;
       successor.word_.store(word, std::memory_order_relaxed);
@@ -220,20 +224,20 @@ public:
     }
   }
   /// A successor that waits for several parts before it is made known to them.
-  void attach_unseen(std::uintptr_t mark) noexcept { word_.store(mark, std::memory_order_relaxed); }
+  void attach_unseen(std::uintptr_t mark) { word_.store(mark, std::memory_order_relaxed); }
   /// The owner: goes without waiting; false if the result is there, which is the owner's then to dispose of.
-  bool drop() noexcept {
+  bool drop() {
     for (std::uintptr_t word = word_.load(std::memory_order_acquire); word != k_done;)
       if (word_.compare_exchange_weak(word, k_dropped, std::memory_order_seq_cst, std::memory_order_acquire))
         return true;
     return false;
   }
   /// Replaces `expected` by `mark`, else says in `expected` what is there; may fail without a cause.
-  bool replace(std::uintptr_t& expected, std::uintptr_t mark) noexcept {
+  bool replace(std::uintptr_t& expected, std::uintptr_t mark) {
     return word_.compare_exchange_weak(expected, mark, std::memory_order_seq_cst, std::memory_order_seq_cst);
   }
   /// The owner: takes back the `mark` that it left; false if the completer was faster.
-  bool take_back(std::uintptr_t mark, std::uintptr_t before) noexcept {
+  bool take_back(std::uintptr_t mark, std::uintptr_t before) {
     return word_.compare_exchange_strong(mark, before, std::memory_order_seq_cst, std::memory_order_seq_cst);
   }
 

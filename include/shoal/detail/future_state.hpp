@@ -2,10 +2,10 @@
 // What a future and the task that fills it share: the result and its completion_word, in which whoever comes first
 // leaves a mark for the other. The completer's last touch is an exchange of that word; then the state is the future's,
 // or its successor's. Who may call: shoal/future.hpp, shoal/on.hpp. await() may switch tasks; settle() in a task's end
-// too; the others do not. How cycles are noticed: a task about to wait writes into the word of every state that its stack fills that it is
-// to be found there, and into the notes of its stack for whose stack it waits; then it follows these edges. Edges are
-// written before they are followed, so the last task of a cycle sees it whole; they hold numbers of waits, so that a
-// second look tells whether all existed at once. No order or store of this lies on a path that does not wait.
+// too; the others do not. How circles of waits are noticed: a task about to wait leaves its place in the word of every
+// state that its stack fills, and draws an edge from its stack to the one for which it waits; src/sched/cycle_search.hpp
+// follows these edges. They hold numbers of waits, so that a second look tells whether all existed at once. No order or
+// store of this lies on a path that does not wait.
 // Shown by tests/unit/sched/future_test.cpp, tests/unit/sched/future_cycle_test.cpp.
 #pragma once
 
@@ -55,9 +55,7 @@ struct future_state : task {
     const worker_base& w = worker_here();
     number = std::uint64_t{w.index} << k_worker_shift | static_cast<std::uint32_t>(w.spawned());
   }
-  bool is_ready() const noexcept {
-    return of->is_ready != nullptr ? of->is_ready(*this) : word.is_done();
-  }
+  bool is_ready() const noexcept { return of->is_ready != nullptr ? of->is_ready(*this) : word.is_done(); }
 
   completion_word<> word;  // between the future's holder and whoever fills it
   const future_kind* of;
