@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# `cmake --install` installs the library, the public headers, the command, and the package files for find_package(shoal)
-# and pkg-config (with --static). tests/install builds a project against the installed files.
+# `cmake --install` installs the library (static and shared), the public headers, the command, and the package files
+# for find_package(shoal) and pkg-config (with --static). tests/install builds projects against the installed files.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -8,10 +8,12 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/shoal)
 set(checked_flag "")
 if(SHOAL_CHECKED)  # templates in public headers must agree with the library
   target_compile_definitions(shoal INTERFACE $<INSTALL_INTERFACE:SHOAL_CHECKED=1>)
+  target_compile_definitions(shoal_shared INTERFACE $<INSTALL_INTERFACE:SHOAL_CHECKED=1>)
   set(checked_flag " -DSHOAL_CHECKED=1")
 endif()
 
-install(TARGETS shoal EXPORT shoal ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS shoal shoal_shared EXPORT shoal ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+                                                LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN *.hpp PATTERN *.h)
 if(TARGET shoal_command)

@@ -257,7 +257,7 @@ domain_sample measure_once(domain_task m, unsigned initiating_nodes) {
   on(m.target, [prepare, get = m.op == domains_op::get] { prepare(get); });
   for (std::uint32_t n = 0; n < initiating_nodes; ++n) on(n, [prepare, put] { prepare(put); });
   m.begin_ns = base::now_ns() + k_begin_after_ns;
-  std::vector<remote_future<tally>> others;
+  std::vector<future<tally>> others;
   for (std::uint32_t n = 1; n < initiating_nodes; ++n) others.push_back(async_on(n, [m] { return initiate_here(m); }));
   flush();
   domain_sample r;

@@ -80,6 +80,8 @@ public:
   /// The node that holds element i.
   std::uint32_t owner(std::uint64_t i) const noexcept { return layout_.locate(i).node; }
   const detail::array_layout& layout() const noexcept { return layout_; }
+  /// What names the array in shoal/core.h, on all nodes, until it is freed; 0: an empty array.
+  std::uint64_t id() const noexcept { return layout_.id(); }
 
   // --- bare verbs: complete when they return -------------------------------------------------------------------------
   T get(std::uint64_t i) const {
@@ -208,7 +210,7 @@ public:
   global_array() = default;
   /// `size` elements, zero. Throws shoal::error (out_of_memory) saying how much was asked and how much there is.
   explicit global_array(std::uint64_t size, distribution kind = distribution::partition)
-      : ref_(detail::allocate_array(size, sizeof(T), kind, &report_)) {}
+      : ref_(detail::allocate_array(size, sizeof(T), detail::array_element<T>(), kind, &report_)) {}
   global_array(global_array&& other) noexcept
       : report_(std::move(other.report_)), ref_(std::exchange(other.ref_, array_ref<T>{})) {}
   global_array& operator=(global_array&& other) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on nodes: on(node, f) runs f there as a task and gives its result; async_on gives a future instead.
-// Who may call: tasks. on() and get() switch; async_on may, when the buffers to the node are full.
+// Calls on nodes: on(node, f) runs f there as a task and gives its result; async_on gives a shoal::future instead.
+// Who may call: tasks. on() switches; async_on may, when the buffers to the node are full.
 // Guarantees: f and its result travel as values (trivially copyable, below 11 KiB); f may wait; all that it began
 // asynchronously is complete when its result is there. Its exception is thrown where the result is waited for, as
 // shoal::remote_error (on this node too).
@@ -10,7 +10,6 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -19,6 +18,7 @@
 #include "shoal/detail/message.hpp"
 #include "shoal/detail/port.hpp"
 #include "shoal/detail/tsan_ignore.hpp"
+#include "shoal/future.hpp"
 #include "shoal/sync.hpp"
 
 namespace shoal {
@@ -64,13 +64,38 @@ struct answer_room<void> {
 };
 
 template <class F, class Room>
-void begin_on(call_state& state, std::uint32_t node, const F& f, Room& room) {
+void begin_on(completion& calls, std::uint32_t node, const F& f, Room& room) {
   SHOAL_ASSERT(node < this_port().nodes, "there is no such node");
   check_capture(f);
   std::array<std::uint64_t, packed<F>::k_words> words;
   packed<F>::write(f, words.data());
-  begin_call(state, node, run_called<F>, words, room.data(), room.size());
+  begin_call(calls, node, run_called<F>, words, room.data(), room.size());
 }
+
+/// A future that the answer of a call fills. Whoever receives the answer completes it; a continuation of the future is
+/// a task of that worker.
+template <class R>
+struct on_state final : future_value<R>, completion_callback {
+  on_state() noexcept : future_value<R>(k_kind), completion_callback(answered) {}
+
+  void fill() noexcept {
+    this->thrown = calls.take_failure();
+    if (this->thrown) return;
+    if constexpr (std::is_void_v<R>)
+      this->value.emplace();
+    else
+      this->value.emplace(room.value());
+  }
+  static void answered(completion_callback& c) noexcept {
+    auto& self = static_cast<on_state&>(c);
+    self.fill();
+    finish_elsewhere(self);  // the state may be gone
+  }
+  static constexpr future_kind k_kind{.step = nullptr, .dispose = dispose_of<on_state>};
+
+  answer_room<R> room;
+  completion calls;
+};
 
 }  // namespace detail
 
@@ -79,37 +104,11 @@ template <class F>
 requires std::invocable<F&>
 auto on(std::uint32_t node, const F& f) -> detail::result_there<F> {
   detail::answer_room<detail::result_there<F>> room;
-  detail::call_state state;
-  detail::begin_on(state, node, f, room);
-  state.wait();
+  detail::completion calls;  // after the room: waits before it goes
+  detail::begin_on(calls, node, f, room);
+  calls.wait_and_rethrow();
   return room.value();
 }
-
-/// The result of async_on(). Move-only; its destructor waits.
-template <class R>
-class remote_future {
-public:
-  remote_future() = default;
-  bool valid() const noexcept { return call_ != nullptr; }
-  /// Waits and gives the result, or throws. Once. Switches.
-  R get() {
-    SHOAL_ASSERT(valid(), "this future has no call: it was moved from, or get() was called twice");
-    const auto mine = std::move(call_);
-    mine->state.wait();
-    return mine->room.value();
-  }
-
-private:
-  template <class F>
-  requires std::invocable<F&>
-  friend auto async_on(std::uint32_t node, const F& f) -> remote_future<detail::result_there<F>>;
-
-  struct call {
-    detail::answer_room<R> room;
-    detail::call_state state;  // last: waits before the room goes
-  };
-  std::unique_ptr<call> call_;
-};
 
 namespace detail {
 
@@ -139,7 +138,7 @@ void async_at(std::uint32_t node, const F& f) {
   detail::worker_base& w = detail::worker_here();
   SHOAL_ASSERT(node < node_count(), "there is no such node");
   detail::check_capture(f);
-  if (node == static_cast<detail::port*>(w.port)->node) {
+  if (node == w.port->node) {
     F copy = f;
 #ifdef SHOAL_CHECKED
     const no_wait scope;
@@ -154,15 +153,24 @@ void async_at(std::uint32_t node, const F& f) {
   s.cursor += packing::k_words;
 }
 
-/// Begins `f` on `node`.
+/// Begins `f` on `node` and gives the future of its result, like shoal::async: its destructor waits, then() and
+/// when_all() work. get() throws what `f` threw as shoal::remote_error.
 template <class F>
 requires std::invocable<F&>
-auto async_on(std::uint32_t node, const F& f) -> remote_future<detail::result_there<F>> {
+auto async_on(std::uint32_t node, const F& f) -> future<detail::result_there<F>> {
   using result = detail::result_there<F>;
-  remote_future<result> made;
-  made.call_ = std::make_unique<typename remote_future<result>::call>();
-  detail::begin_on(made.call_->state, node, f, made.call_->room);
-  return made;
+  auto* const made = detail::make_state<detail::on_state<result>>();
+  try {
+    detail::begin_on(made->calls, node, f, made->room);
+  } catch (...) {  // no memory for the message
+    made->of->dispose(*made);
+    throw;
+  }
+  if (!made->calls.call_when_done(*made)) {  // the answer came while the call was being sent
+    made->fill();
+    detail::finish_elsewhere(*made);  // nobody else knows it yet
+  }
+  return detail::future_access::make<result>(made);
 }
 
 }  // namespace shoal

@@ -21,6 +21,7 @@
 
 #include "shoal/array.hpp"
 #include "shoal/detail/loop_run.hpp"
+#include "shoal/detail/loop_shares.hpp"
 #include "shoal/loop.hpp"
 #include "shoal/on.hpp"
 
@@ -50,15 +51,6 @@ template <class T>
 concept loop_place =
     std::same_as<T, everywhere_t> || std::same_as<T, here_t> || std::same_as<T, elsewhere_t> || is_owners_of<T>;
 
-/// What one node does of a loop: `count` iterations, with the indices first, first + stride ...
-struct loop_share {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-  std::uint64_t stride = 1;
-  std::uint64_t grain = 0;  // 0: chosen by the node
-  bool outermost = false;
-};
-
 template <class Body>
 struct strided_body {
   Body body;
@@ -79,17 +71,10 @@ void run_share_here(const loop_share& share, const Body& body) {
   run_for<false>(number_range<std::uint64_t>(0, share.count), strided, plan_of_share(share));
 }
 
-/// A share that arrived from another node: the whole loop is one task there, which waits for the iterations.
-class outermost_scope {
-public:
-  explicit outermost_scope(bool outermost) noexcept { set_outermost(outermost); }
-  ~outermost_scope() { set_outermost(false); }
-};
-
 template <class Body>
 std::size_t run_for_share(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
   const auto share = packed<loop_share>::read(arguments.data());
-  const Body body = packed<Body>::read(arguments.data() + packed<loop_share>::k_words);
+  const Body body = packed<Body>::read(arguments.data() + k_share_words);
   const outermost_scope scope(share.outermost);
   run_share_here(share, body);
   return 0;
@@ -113,7 +98,7 @@ std::size_t run_reduce_share(std::uint32_t, std::span<const std::uint64_t> argum
   using pair = reduce_pair<T, Body, Combine>;
   const std::uint64_t* at = arguments.data();
   const auto share = packed<loop_share>::read(at);
-  at += packed<loop_share>::k_words;
+  at += k_share_words;
   const auto both = packed<pair>::read(at);
   const auto identity = packed<T>::read(at + packed<pair>::k_words);
   const outermost_scope scope(share.outermost);
@@ -121,49 +106,16 @@ std::size_t run_reduce_share(std::uint32_t, std::span<const std::uint64_t> argum
   return packed<T>::k_words;
 }
 
-/// The nodes that a `where` names, and the share of each.
-class shares {
-public:
-  shares(everywhere_t, std::uint64_t begin, std::uint64_t end) { divide(begin, end, array_layout::k_nobody); }
-  shares(elsewhere_t, std::uint64_t begin, std::uint64_t end) {
-    SHOAL_ASSERT(this_port().nodes > 1, "there is no elsewhere: the job has one node");
-    divide(begin, end, this_port().node);
-  }
-  template <class T>
-  shares(const owners_of<T>& owners, std::uint64_t begin, std::uint64_t end) {
-    SHOAL_ASSERT(end <= owners.layout.size, "owners_of: the range is longer than the array");
-    for (std::uint32_t n = 0; n < this_port().nodes; ++n) {
-      const auto r = owners.layout.local_range(n);
-      const auto below = [&r](std::uint64_t i) {
-        return i <= r.first ? 0 : std::min(r.count, (i - r.first + r.stride - 1) / r.stride);
-      };
-      const std::uint64_t from = below(begin);
-      add(n, r.first + from * r.stride, below(end) - from, r.stride);
-    }
-  }
-
-  std::size_t size() const noexcept { return shares_.size(); }
-  std::uint32_t node(std::size_t i) const noexcept { return nodes_[i]; }
-  const loop_share& operator[](std::size_t i) const noexcept { return shares_[i]; }
-
-  void set(std::uint64_t grain, bool outermost) noexcept {
-    for (auto& s : shares_) {
-      s.grain = grain;
-      s.outermost = outermost;
-    }
-  }
-
-private:
-  void add(std::uint32_t node, std::uint64_t first, std::uint64_t count, std::uint64_t stride) {
-    if (count == 0) return;
-    nodes_.push_back(node);
-    shares_.push_back({first, count, stride, 0, false});
-  }
-  void divide(std::uint64_t begin, std::uint64_t end, std::uint32_t but);
-
-  std::vector<std::uint32_t> nodes_;
-  std::vector<loop_share> shares_;
-};
+inline loop_shares shares_of(everywhere_t, std::uint64_t begin, std::uint64_t end) {
+  return loop_shares::everywhere(begin, end);
+}
+inline loop_shares shares_of(elsewhere_t, std::uint64_t begin, std::uint64_t end) {
+  return loop_shares::elsewhere(begin, end);
+}
+template <class T>
+loop_shares shares_of(const owners_of<T>& owners, std::uint64_t begin, std::uint64_t end) {
+  return loop_shares::owners(owners.layout, begin, end);
+}
 
 }  // namespace detail
 
@@ -178,24 +130,15 @@ void parallel_for(const Where& where, std::uint64_t begin, std::uint64_t end, co
     detail::run_share_here({begin, end - begin, 1, grain, false}, body);
   } else {
     detail::check_capture(body);
-    detail::shares all(where, begin, end);
+    auto all = detail::shares_of(where, begin, end);
     all.set(grain, detail::is_outermost());
-    constexpr std::size_t k_share = detail::packed<detail::loop_share>::k_words;
+    constexpr std::size_t k_share = detail::k_share_words;
     static_assert(k_share + detail::packed<Body>::k_words <= detail::k_most_call_words,
                   "what a loop's body captures must be below 11 KiB");
     std::array<std::uint64_t, k_share + detail::packed<Body>::k_words> words;
     detail::packed<Body>::write(body, words.data() + k_share);
-    detail::call_state calls;
-    const detail::loop_share* mine = nullptr;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all.node(i) == node_id()) {
-        mine = &all[i];
-        continue;
-      }
-      detail::packed<detail::loop_share>::write(all[i], words.data());
-      detail::begin_call(calls, all.node(i), detail::run_for_share<Body>, words);
-    }
-    if (all.size() > (mine != nullptr ? 1U : 0U)) flush();  // the others can begin while we do our share
+    detail::completion calls;
+    const auto* const mine = detail::begin_other_shares(calls, all, detail::run_for_share<Body>, words);
     if (mine != nullptr) {
       try {
         detail::run_share_here(*mine, body);
@@ -203,7 +146,7 @@ void parallel_for(const Where& where, std::uint64_t begin, std::uint64_t end, co
         detail::rethrow_as_remote();
       }
     }
-    calls.wait();
+    calls.wait_and_rethrow();
   }
 }
 
@@ -228,9 +171,9 @@ T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T 
     using pair = detail::reduce_pair<T, Body, Combine>;
     detail::check_capture(body);
     detail::check_capture(combine);
-    detail::shares all(where, begin, end);
+    auto all = detail::shares_of(where, begin, end);
     all.set(grain, detail::is_outermost());
-    constexpr std::size_t k_share = detail::packed<detail::loop_share>::k_words;
+    constexpr std::size_t k_share = detail::k_share_words;
     constexpr std::size_t k_pair = detail::packed<pair>::k_words;
     static_assert(k_share + k_pair + detail::packed<T>::k_words <= detail::k_most_call_words,
                   "body, combiner and value of a reduction must together be below 11 KiB");
@@ -238,7 +181,7 @@ T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T 
     detail::packed<pair>::write(pair{body, combine}, words.data() + k_share);
     detail::packed<T>::write(identity, words.data() + k_share + k_pair);
     std::vector<detail::answer_room<T>> rooms(all.size());
-    std::vector<detail::call_state> calls(all.size());  // after the rooms: waits before they go
+    detail::completion calls;  // after the rooms: waits before they go
     std::optional<std::size_t> mine;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all.node(i) == node_id()) {
@@ -246,7 +189,7 @@ T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T 
         continue;
       }
       detail::packed<detail::loop_share>::write(all[i], words.data());
-      detail::begin_call(calls[i], all.node(i), detail::run_reduce_share<T, Body, Combine>, words, rooms[i].data(),
+      detail::begin_call(calls, all.node(i), detail::run_reduce_share<T, Body, Combine>, words, rooms[i].data(),
                          rooms[i].size());
     }
     if (all.size() > (mine ? 1U : 0U)) flush();
@@ -257,10 +200,9 @@ T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T 
         detail::rethrow_as_remote();
       }
     T total = identity;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      calls[i].wait();
+    calls.wait_and_rethrow();
+    for (std::size_t i = 0; i < all.size(); ++i)
       total = combine(std::move(total), mine == i ? std::move(*own) : rooms[i].value());
-    }
     return total;
   }
 }

@@ -100,9 +100,9 @@ void spmd(const F& body) {
   std::array<std::uint64_t, 1 + detail::packed<F>::k_words> words;
   words[0] = detail::new_team_id();
   detail::packed<F>::write(body, words.data() + 1);
-  detail::call_state calls;
+  detail::completion calls;
   for (std::uint32_t n = 0; n < node_count(); ++n) detail::begin_call(calls, n, detail::run_member<F>, words);
-  calls.wait();
+  calls.wait_and_rethrow();
 }
 
 }  // namespace shoal

@@ -8,7 +8,6 @@
 // allocate. Shown by tests/unit/sched/task_test.cpp.
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <exception>
@@ -18,6 +17,7 @@
 #include <utility>
 
 #include "shoal/detail/assert.hpp"
+#include "shoal/detail/completion.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/priority.hpp"
 #include "shoal/stack_bytes.hpp"
@@ -33,84 +33,6 @@ namespace detail {
 
 template <class F>
 concept task_body = std::is_invocable_v<std::add_lvalue_reference_t<std::decay_t<F>>>;
-
-/// Counts the tasks that somebody waits for. The waiter adds without atomics, and any of those tasks may add others;
-/// whoever ends tasks elsewhere subtracts.
-class join_counter {
-public:
-  /// Waiter, or another task of his worker.
-  void add(std::int64_t tasks = 1) noexcept {
-    const tsan_ignore_scope ignore;
-    begun_ += tasks;
-  }
-  /// A task that is counted and has not ended: adds one more. Any worker; for a waiter who waits for all.
-  void add_elsewhere() noexcept;
-  /// Waiter only: so many that were added have been run by the waiter itself.
-  void ran_here(std::int64_t tasks = 1) noexcept { add(-tasks); }
-  /// Any worker: so many have ended. The counter may be gone when it returns.
-  void ended(std::int64_t tasks = 1) noexcept;
-  /// Waiter only: returns when all that were added have ended. May switch.
-  void wait() noexcept { wait_for(begun_); }
-  /// Waiter only: returns when so many, of those added and not waited for yet, have ended. May switch.
-  void wait_for(std::int64_t tasks) noexcept;
-  /// Waiter only: that he has come to wait, for the tasks that he runs himself meanwhile to ask.
-  void announce(bool waits) noexcept { announced_ = waits; }
-  bool announced() const noexcept { return announced_; }
-  /// Waiter, or another task of his worker: whether he is waiting, so that only add_elsewhere() still counts.
-  bool awaited() const noexcept {
-    const tsan_ignore_scope ignore;
-    return waiter_ != nullptr;
-  }
-  bool nothing_begun() const noexcept { return begun() == 0; }
-  /// Waiter only: how many that were added have not been waited for.
-  std::int64_t begun() const noexcept {
-    const tsan_ignore_scope ignore;
-    return begun_;
-  }
-
-private:
-  // While the waiter waits `ended_` is lower by this, so that who ends a task knows.
-  static constexpr std::int64_t k_waiting = std::int64_t{1} << 62;
-
-  std::int64_t begun_ = 0;
-  // Ended elsewhere, less those added elsewhere; while the waiter waits, less the number it waits for. Partners:
-  // ended() and add_elsewhere() on other workers.
-  std::atomic<std::int64_t> ended_{0};
-  suspended* waiter_ = nullptr;
-  bool announced_ = false;
-};
-
-/// Warns of an exception that nobody asked for; `name`: what its task is called, if anything.
-void report_dropped(const std::exception_ptr& e, const char* name = nullptr) noexcept;
-
-/// The first exception of several tasks; says so if nobody wants it.
-class first_exception {
-public:
-  first_exception() = default;
-  first_exception(const first_exception&) = delete;
-  first_exception& operator=(const first_exception&) = delete;
-  ~first_exception() {
-    if (exception_) [[unlikely]]
-      report_dropped(exception_);
-  }
-  void keep(std::exception_ptr e) noexcept {
-    if (!taken_.exchange(true, std::memory_order_acq_rel)) exception_ = std::move(e);
-  }
-  void rethrow() {
-    if (exception_) [[unlikely]]
-      rethrow_it();
-  }
-  bool any() const noexcept { return taken_.load(std::memory_order_relaxed); }
-
-private:
-  [[noreturn, gnu::noinline, gnu::cold]] void rethrow_it() {
-    taken_.store(false, std::memory_order_relaxed);
-    std::rethrow_exception(std::exchange(exception_, nullptr));
-  }
-
-  std::atomic<bool> taken_{false};
-  std::exception_ptr exception_;
-};
 
 /// Waits until what this worker has begun asynchronously is complete.
 void settle_now() noexcept;
@@ -133,7 +55,7 @@ public:
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
   ~task_group() {
-    if (!join_.nothing_begun()) wait_all();
+    if (!children_.nothing_begun()) wait_all();
   }
 
   /// Offers `f` to this worker and to thieves. Its exception, if any, is thrown by wait().
@@ -161,8 +83,8 @@ public:
   /// Returns when all tasks of the group have ended; rethrows the first exception among them. May switch. Runs those
   /// that nobody has taken as plain calls, so their errno stays.
   void wait() {
-    if (!join_.nothing_begun()) wait_all();
-    exception_.rethrow();
+    if (!children_.nothing_begun()) wait_all();
+    children_.rethrow();
   }
 
 private:
@@ -187,7 +109,7 @@ private:
                 auto& self = static_cast<child_of&>(t);
                 task_group& waited = self.owner();
                 self.template call<true>();
-                waited.join_.ended();
+                waited.children_.done();
               },
               [](detail::task& t) noexcept { static_cast<child_of&>(t).template call<!k_settled_by_waiter>(); }),
           body(std::forward<G>(f)) {}
@@ -199,7 +121,7 @@ private:
       try {
         body();
       } catch (...) {
-        this->owner().exception_.keep(std::current_exception());
+        this->owner().children_.fail(std::current_exception());
       }
       if constexpr (Settle) detail::settle(issued);
       this->dispose();
@@ -231,25 +153,25 @@ private:
           c->dispose();
           throw;
         }
-        return join_.add();
+        return children_.add();
       }
     }
     auto* const c = make<child_of<body, false>>(w, std::forward<F>(f));
-    if (!mine) join_.add_elsewhere();
+    if (!mine) children_.add_elsewhere();
     try {
       offer(w, *c);
     } catch (...) {
       c->dispose();
-      if (!mine) join_.ended();
+      if (!mine) children_.done();
       throw;
     }
-    if (mine) join_.add();
+    if (mine) children_.add();
   }
 
   // Otherwise it is one of the group's own tasks, on another worker or while the group is waited for, that begins
   // another one. It is counted and has not ended, so the group cannot be over.
   bool is_mine(const detail::worker_base& w) noexcept {
-    if (user_ != nullptr) return user_ == &w && !join_.awaited();
+    if (user_ != nullptr) return user_ == &w && !children_.awaited();
     user_ = &w;
     home_used_ = 0;
     return true;
@@ -282,8 +204,7 @@ private:
   void wait_all() noexcept;
 
   static constexpr std::size_t k_home_bytes = 256;
-  detail::join_counter join_;
-  detail::first_exception exception_;
+  detail::completion children_;
   // The worker whose tasks may use what is not atomic here: that of the task that began the first child. The same for
   // as long as there are children, who may read it.
   const detail::worker_base* user_ = nullptr;
@@ -317,14 +238,13 @@ void parallel_invoke(F&& f, G&& g) {
   using second_body = std::remove_reference_t<G>;
   struct second final : detail::task {
     second_body* body = nullptr;
-    detail::join_counter join;
-    std::exception_ptr thrown;
+    detail::completion ended;
     void call() noexcept {
       const std::uint64_t issued = detail::issued_count();
       try {
         (*body)();
       } catch (...) {
-        thrown = std::current_exception();
+        ended.fail(std::current_exception());
       }
       detail::settle(issued);
     }
@@ -333,7 +253,7 @@ void parallel_invoke(F&& f, G&& g) {
   child.run = [](detail::task& t) noexcept {
     auto& self = static_cast<second&>(t);
     self.call();
-    self.join.ended();
+    self.ended.done();
   };
   detail::spawn(detail::worker_here(), child);
   std::exception_ptr thrown;
@@ -345,11 +265,14 @@ void parallel_invoke(F&& f, G&& g) {
   if (detail::unspawn(*detail::t_worker, child)) {
     child.call();
   } else {
-    child.join.add();
-    child.join.wait();
+    child.ended.add();
+    child.ended.wait();
   }
-  if (thrown) std::rethrow_exception(thrown);
-  if (child.thrown) std::rethrow_exception(child.thrown);
+  if (thrown) [[unlikely]] {
+    child.ended.take_failure();
+    std::rethrow_exception(thrown);
+  }
+  child.ended.rethrow();
 }
 
 /// The same for more of them. If several throw, the first of these in order wins.

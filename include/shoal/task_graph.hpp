@@ -139,9 +139,8 @@ private:
   bool frozen_ = false;               // the two above are up to date, and there is no cycle
   std::uint32_t generation_ = 0;      // how often it was cleared
   std::atomic<bool> running_{false};  // partners: whoever else, wrongly, runs or changes it
-  detail::join_counter join_;
+  detail::completion unfinished_;
   std::atomic<bool> failed_{false};  // partners: whoever begins a task
-  detail::first_exception exception_;
 };
 
 }  // namespace shoal

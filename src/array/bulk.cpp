@@ -17,7 +17,8 @@ constexpr std::uint64_t k_header_words = 2;
 constexpr std::uint64_t k_most_piece_bytes = 8 * 1000;
 
 void check_alive([[maybe_unused]] const array_layout& layout) noexcept {
-  SHOAL_CHECK(this_port().generations[layout.slot] == layout.generation, "a global array is used after it was freed");
+  SHOAL_CHECK(this_port().context->generations[layout.slot].load(std::memory_order_relaxed) == layout.generation,
+              "a global array is used after it was freed");
 }
 
 void check_range([[maybe_unused]] const array_layout& layout, [[maybe_unused]] std::uint64_t i,
@@ -195,10 +196,10 @@ void fill(const array_layout& layout, const void* value, unsigned unit) {
   std::vector<std::uint64_t> words(k_words + words_for(layout.element_bytes));
   packed<fill_request>::write(request, words.data());
   std::memcpy(words.data() + k_words, value, layout.element_bytes);
-  call_state all;
+  completion all;
   for (std::uint32_t n = 0; n < this_port().nodes; ++n)
     if (layout.holds_part(n)) begin_call(all, n, fill_part, words);
-  all.wait();
+  all.wait_and_rethrow();
 }
 
 void copy(const array_layout& to, std::uint64_t to_i, const array_layout& from, std::uint64_t from_i,
@@ -209,10 +210,10 @@ void copy(const array_layout& to, std::uint64_t to_i, const array_layout& from, 
   const copy_request request{to, from, to_i, from_i, count, unit};
   std::vector<std::uint64_t> words(packed<copy_request>::k_words);
   packed<copy_request>::write(request, words.data());
-  call_state all;
+  completion all;
   for (std::uint32_t n = 0; n < this_port().nodes; ++n)
     if (from.holds_part(n)) begin_call(all, n, copy_part, words);
-  all.wait();
+  all.wait_and_rethrow();
 }
 
 }  // namespace shoal::detail

@@ -16,11 +16,7 @@ namespace shoal::array {
 
 node_memory::node_memory(machine::segment& own, std::vector<std::byte*> bases, std::uint32_t node,
                          memory_options options)
-    : own_(own),
-      bases_(std::move(bases)),
-      node_(node),
-      options_(options),
-      generations_(std::make_unique<std::uint32_t[]>(k_most_arrays)) {
+    : own_(own), bases_(std::move(bases)), node_(node), options_(options) {
   if (node == 0) leases_ = std::make_unique<offset_heap>(own.capacity());
 }
 
@@ -51,20 +47,16 @@ void node_memory::give_back(const lease& l, std::uint64_t bytes) {
   free_slots_.push_back(l.slot);
 }
 
-machine::commit_report node_memory::commit(const lease& l, std::uint64_t bytes) {
-  auto report =
-      own_.commit(l.offset, bytes, options_.huge_pages ? machine::page_kind::huge : machine::page_kind::small);
-  note(l);
-  return report;
+machine::commit_report node_memory::commit(const detail::array_layout& layout, std::uint64_t bytes) {
+  return own_.commit(layout.offset, bytes, options_.huge_pages ? machine::page_kind::huge : machine::page_kind::small);
 }
 
-void node_memory::release(const lease& l, std::uint64_t bytes) noexcept {
-  generations_[l.slot] = 0;
+void node_memory::release(const detail::array_layout& layout, std::uint64_t bytes) noexcept {
   try {
-    own_.release(l.offset, offset_heap::rounded(bytes));
+    own_.release(layout.offset, offset_heap::rounded(bytes));
   } catch (const error&) {
     // The memory stays taken, which harms nothing but the bill; but it must read zero when it is leased again.
-    std::memset(own_.data() + l.offset, 0, bytes);
+    std::memset(own_.data() + layout.offset, 0, bytes);
   }
 }
 
@@ -75,12 +67,14 @@ namespace {
 
 using array::node_memory;
 
-node_memory& memory_here() noexcept { return *static_cast<node_memory*>(this_port().array_state); }
+node_memory& memory_here() noexcept { return *this_port().context->memory; }
 
 struct part_request {
-  node_memory::lease lease;
-  std::uint64_t bytes;
-  bool holds_part;
+  array_layout layout;
+  std::uint64_t bytes;  // of each part
+
+  node_memory::lease lease() const noexcept { return {layout.offset, layout.slot, layout.generation}; }
+  bool holds_part() const noexcept { return layout.holds_part(memory_here().node()); }
 };
 
 struct part_report {
@@ -107,21 +101,20 @@ std::size_t take_on_node_0(std::uint32_t, std::span<const std::uint64_t> argumen
 
 std::size_t give_back_on_node_0(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
   const auto r = request_of<part_request>(arguments);
-  memory_here().give_back(r.lease, r.bytes);
+  memory_here().give_back(r.lease(), r.bytes);
   return 0;
 }
 
 std::size_t commit_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
   const auto r = request_of<part_request>(arguments);
   part_report report{};
-  if (r.holds_part) {
-    const auto got = memory_here().commit(r.lease, r.bytes);
+  if (r.holds_part()) {
+    const auto got = memory_here().commit(r.layout, r.bytes);
     report.asked_bytes = r.bytes;
     report.huge_bytes = got.huge_bytes;
     got.reason.copy(report.reason, sizeof report.reason - 1);
-  } else {
-    memory_here().note(r.lease);
   }
+  memory_here().enter(r.layout);
   packed<part_report>::write(report, answer);
   return packed<part_report>::k_words;
 }
@@ -140,21 +133,16 @@ std::size_t settle_part(std::uint32_t, std::span<const std::uint64_t>, std::uint
 
 std::size_t release_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
   const auto r = request_of<part_request>(arguments);
-  if (r.holds_part)
-    memory_here().release(r.lease, r.bytes);
-  else
-    memory_here().note({r.lease.offset, r.lease.slot, 0});
+  memory_here().remove(r.layout);
+  if (r.holds_part()) memory_here().release(r.layout, r.bytes);
   return 0;
 }
 
-template <class Make>
-void call_all(callee code, Make&& arguments_for) {
-  call_state all;
-  for (std::uint32_t n = 0; n < this_port().nodes; ++n) {
-    const words_of<part_request> w(arguments_for(n));
-    begin_call(all, n, code, w.words);
-  }
-  all.wait();
+void call_all(callee code, const part_request& request) {
+  completion all;
+  const words_of<part_request> w(request);
+  for (std::uint32_t n = 0; n < this_port().nodes; ++n) begin_call(all, n, code, w.words);
+  all.wait_and_rethrow();
 }
 
 void check_size(const array_layout& layout, std::uint64_t part_bytes) {
@@ -168,7 +156,8 @@ void check_size(const array_layout& layout, std::uint64_t part_bytes) {
 
 }  // namespace
 
-array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, distribution kind, memory_report* report) {
+array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, element type, distribution kind,
+                            memory_report* report) {
   worker_here();  // says so outside tasks
   port& p = this_port();
   const std::uint64_t holders = kind == distribution::local ? 1 : p.nodes;
@@ -179,16 +168,17 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, distr
   array_layout layout = array_layout::make(kind, std::max<std::uint64_t>(size, 1),
                                            static_cast<std::uint32_t>(element_bytes), p.node, p.nodes);
   layout.size = size;
+  layout.type = type;
   if (size == 0) return layout;
   const std::uint64_t bytes = layout.most_local() * element_bytes;
   check_size(layout, bytes);
 
   std::array<std::uint64_t, packed<node_memory::lease>::k_words> lease_words;
   {
-    call_state lease_call;
+    completion lease_call;
     const std::uint64_t argument = bytes;
     begin_call(lease_call, 0, take_on_node_0, {&argument, 1}, lease_words.data(), lease_words.size());
-    lease_call.wait();
+    lease_call.wait_and_rethrow();
   }
   const auto lease = packed<node_memory::lease>::read(lease_words.data());
   layout.offset = lease.offset;
@@ -198,13 +188,13 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, distr
   constexpr std::size_t k_report_words = packed<part_report>::k_words;
   std::vector<std::uint64_t> reports(p.nodes * k_report_words);
   const std::uint32_t nodes = p.nodes;
+  const words_of<part_request> w({layout, bytes});
   try {
-    std::vector<call_state> calls(nodes);
+    completion calls;
     for (std::uint32_t n = 0; n < nodes; ++n) {
-      const words_of<part_request> w({lease, bytes, layout.holds_part(n)});
-      begin_call(calls[n], n, commit_part, w.words, &reports[n * k_report_words], k_report_words);
+      begin_call(calls, n, commit_part, w.words, &reports[n * k_report_words], k_report_words);
     }
-    for (call_state& c : calls) c.wait();
+    calls.wait_and_rethrow();
   } catch (...) {
     free_array(layout);
     throw;
@@ -222,15 +212,14 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, distr
 void free_array(const array_layout& layout) noexcept {
   SHOAL_ASSERT(t_worker != nullptr, "a global array must be freed by a task, before shoal::run returns");
   const std::uint64_t bytes = layout.most_local() * layout.element_bytes;
-  const node_memory::lease lease{layout.offset, layout.slot, layout.generation};
-  const auto request = [&](std::uint32_t n) { return part_request{lease, bytes, layout.holds_part(n)}; };
+  const part_request request{layout, bytes};
   try {
     call_all(settle_part, request);
     call_all(release_part, request);
-    call_state last;
-    const words_of<part_request> w(request(0));
+    completion last;
+    const words_of<part_request> w(request);
     begin_call(last, 0, give_back_on_node_0, w.words);
-    last.wait();
+    last.wait_and_rethrow();
   } catch (const error&) {
     // A node is lost, and with it the job; there is nothing left to free for.
   }

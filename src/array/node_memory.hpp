@@ -7,20 +7,18 @@
 // Shown by tests/unit/array/, tests/cluster/array_test.cpp.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "array/array_table.hpp"
 #include "array/offset_heap.hpp"
 #include "machine/segment.hpp"
 #include "shoal/array.hpp"
 #include "shoal/sync.hpp"
 
 namespace shoal::array {
-
-inline constexpr std::uint32_t k_most_arrays = 1U << 16;
 
 struct memory_options {
   bool huge_pages = true;
@@ -33,7 +31,7 @@ public:
   node_memory(machine::segment& own, std::vector<std::byte*> bases, std::uint32_t node, memory_options options);
 
   std::byte* const* bases() const noexcept { return bases_.data(); }
-  const std::uint32_t* generations() const noexcept { return generations_.get(); }
+  const array_table& arrays() const noexcept { return arrays_; }
   std::uint64_t capacity_bytes() const noexcept { return own_.capacity(); }
   std::uint32_t node() const noexcept { return node_; }
   const memory_options& options() const noexcept { return options_; }
@@ -48,17 +46,18 @@ public:
   void give_back(const lease& l, std::uint64_t bytes);
 
   // On every node that holds a part:
-  machine::commit_report commit(const lease& l, std::uint64_t bytes);
-  void release(const lease& l, std::uint64_t bytes) noexcept;
-  /// On the others, so that a stale handle is noticed there too.
-  void note(const lease& l) noexcept { generations_[l.slot] = l.generation; }
+  machine::commit_report commit(const detail::array_layout& layout, std::uint64_t bytes);
+  void release(const detail::array_layout& layout, std::uint64_t bytes) noexcept;
+  // On every node: its id is found from enter() to remove().
+  void enter(const detail::array_layout& layout) { arrays_.enter(layout); }
+  void remove(const detail::array_layout& layout) noexcept { arrays_.remove(layout.slot); }
 
 private:
   machine::segment& own_;
   std::vector<std::byte*> bases_;
   std::uint32_t node_;
   memory_options options_;
-  std::unique_ptr<std::uint32_t[]> generations_;  // by slot; 0: free
+  array_table arrays_;
 
   std::mutex leases_lock_;  // never held over a wait
   std::unique_ptr<offset_heap> leases_;

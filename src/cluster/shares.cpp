@@ -1,10 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shoal/parallel_for.hpp"
+#include <algorithm>
+
+#include "shoal/detail/assert.hpp"
+#include "shoal/detail/loop_shares.hpp"
+#include "shoal/detail/port.hpp"
 
 namespace shoal::detail {
 
-// Equal shares, the first ones longer by one where it does not divide.
-void shares::divide(std::uint64_t begin, std::uint64_t end, std::uint32_t but) {
+loop_shares loop_shares::everywhere(std::uint64_t begin, std::uint64_t end) {
+  loop_shares s;
+  s.divide(begin, end, array_layout::k_nobody);
+  return s;
+}
+
+loop_shares loop_shares::elsewhere(std::uint64_t begin, std::uint64_t end) {
+  SHOAL_ASSERT(this_port().nodes > 1, "there is no elsewhere: the job has one node");
+  loop_shares s;
+  s.divide(begin, end, this_port().node);
+  return s;
+}
+
+loop_shares loop_shares::here(std::uint64_t begin, std::uint64_t end) {
+  loop_shares s;
+  s.add(this_port().node, begin, end - begin, 1);
+  return s;
+}
+
+loop_shares loop_shares::owners(const array_layout& layout, std::uint64_t begin, std::uint64_t end) {
+  SHOAL_ASSERT(end <= layout.size, "owners_of: the range is longer than the array");
+  loop_shares s;
+  for (std::uint32_t n = 0; n < this_port().nodes; ++n) {
+    const auto r = layout.local_range(n);
+    const auto below = [&r](std::uint64_t i) {
+      return i <= r.first ? 0 : std::min(r.count, (i - r.first + r.stride - 1) / r.stride);
+    };
+    const std::uint64_t from = below(begin);
+    s.add(n, r.first + from * r.stride, below(end) - from, r.stride);
+  }
+  return s;
+}
+
+void loop_shares::add(std::uint32_t node, std::uint64_t first, std::uint64_t count, std::uint64_t stride) {
+  if (count == 0) return;
+  nodes_.push_back(node);
+  shares_.push_back({first, count, stride, 0, false});
+}
+
+// Equal shares; the first ones are longer by one where the range does not divide.
+void loop_shares::divide(std::uint64_t begin, std::uint64_t end, std::uint32_t but) {
   const std::uint32_t nodes = this_port().nodes;
   const std::uint32_t takers = nodes - (but < nodes ? 1 : 0);
   const std::uint64_t whole = (end - begin) / takers;
@@ -17,6 +60,22 @@ void shares::divide(std::uint64_t begin, std::uint64_t end, std::uint32_t but) {
     add(n, first, count, 1);
     first += count;
   }
+}
+
+const loop_share* begin_other_shares(completion& calls, const loop_shares& all, callee code,
+                                     std::span<std::uint64_t> words) {
+  const std::uint32_t here = this_port().node;
+  const loop_share* mine = nullptr;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all.node(i) == here) {
+      mine = &all[i];
+      continue;
+    }
+    packed<loop_share>::write(all[i], words.data());
+    begin_call(calls, all.node(i), code, words);
+  }
+  if (all.size() > (mine != nullptr ? 1U : 0U)) flush_all(this_port());  // the others begin while this node works
+  return mine;
 }
 
 }  // namespace shoal::detail

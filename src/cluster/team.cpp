@@ -29,10 +29,10 @@ void node_teams::forget(std::uint64_t id) noexcept {
 namespace shoal::detail {
 namespace {
 
-cluster::node_teams& teams_of(port& p) noexcept { return *static_cast<cluster::node_teams*>(p.cluster_state); }
+cluster::node_teams& teams_of(port& p) noexcept { return *p.context->teams; }
 
 void receive_letter(const arrival& a) noexcept {
-  teams_of(*static_cast<port*>(a.worker.port)).of(a.payload[0]).deliver(a.payload[1], a.payload.subspan(2));
+  teams_of(*a.worker.port).of(a.payload[0]).deliver(a.payload[1], a.payload.subspan(2));
 }
 
 // Keys of the letters of one collective: its sequence number and the step within it.

@@ -44,21 +44,37 @@ struct alignas(64) stack_notes {
   filling* fills = nullptr;  // results that tasks on this stack are to give
 
   // A wait for a result, written by the stack that waits and, as to the edge, by whoever ends the wait or is found to
-  // be waited for; read by whoever looks for a circle of waits (src/sched/future.cpp).
+  // be waited for; read by whoever looks for a circle of waits (src/sched/cycle_search.hpp).
   static constexpr std::uintptr_t k_no_edge = 0;
   static bool is_open(std::uintptr_t edge) noexcept { return edge % 2 == 1; }
 
   /// Before the wait can be seen; `wait` is a number that no other wait of the worker has.
   std::uintptr_t open_wait(std::uint64_t wait) noexcept {
-    waits.store(wait, std::memory_order_seq_cst);
+    // Others set the mark meanwhile; only this stack changes the number.
+    const std::uint64_t before = waits.load(std::memory_order_relaxed) & ~k_awaited;
+    waits.fetch_add(2 * wait - before, std::memory_order_seq_cst);
     const std::uintptr_t open = 2 * static_cast<std::uintptr_t>(wait) + 1;
     waits_for.store(open, std::memory_order_seq_cst);
     return open;
   }
   void close_wait() noexcept { waits_for.store(k_no_edge, std::memory_order_seq_cst); }
+  std::uint64_t wait_number() const noexcept { return waits.load(std::memory_order_seq_cst) & ~k_awaited; }
+
+  /// Somebody may wait for what this stack is to fill. Marked before the edge is drawn.
+  bool is_awaited() const noexcept { return (waits.load(std::memory_order_seq_cst) & k_awaited) != 0; }
+  void mark_awaited() noexcept {
+    if (!is_awaited()) waits.fetch_or(k_awaited, std::memory_order_seq_cst);
+  }
+  /// The stack itself, when it has nothing to fill any more.
+  void forget_awaited() noexcept {
+    if ((waits.load(std::memory_order_relaxed) & k_awaited) != 0) [[unlikely]]
+      waits.fetch_and(~k_awaited, std::memory_order_relaxed);
+  }
+
+  static constexpr std::uint64_t k_awaited = 1;
 
   std::atomic<std::uintptr_t> waits_for{k_no_edge};  // the notes of another stack, or open: not known which
-  std::atomic<std::uint64_t> waits{0};
+  std::atomic<std::uint64_t> waits{0};               // twice the number of the last wait, and the mark
   std::atomic<const char*> awaited_name{nullptr};
   std::atomic<std::uint64_t> awaited_number{0};
 };

@@ -12,6 +12,7 @@
 #include "machine/images.hpp"
 #include "remote/code.hpp"
 #include "shoal/detail/call.hpp"
+#include "shoal/detail/completion.hpp"
 #include "shoal/detail/port.hpp"
 #include "shoal/error.hpp"
 
@@ -36,9 +37,9 @@ std::string identity_in(words packed) {
 
 std::uint64_t call_and_wait(std::uint32_t node, detail::callee code, words arguments) {
   std::uint64_t answer = 0;
-  detail::call_state call;
+  detail::completion call;
   detail::begin_call(call, node, code, arguments, &answer, 1);
-  call.wait();
+  call.wait_and_rethrow();
   return answer;
 }
 

@@ -10,7 +10,7 @@ namespace shoal::remote {
 namespace {
 
 worker_port& port_of(sched::worker& w) noexcept {
-  return *static_cast<worker_port*>(static_cast<detail::port*>(w.port));
+  return *static_cast<worker_port*>(w.port);
 }
 
 // Goes through the nodes that the worker has something under way to, one after the other; then tells who asked.
@@ -33,18 +33,18 @@ struct fence_walk final : stream_waiter {
 }  // namespace
 
 node_ports::node_ports(const setup& s) : transport_(*s.transport), by_network_bytes_(s.by_network_bytes) {
+  detail::node_context& c = *s.context;
   const bool exclusive = s.workers == 1 && s.request_threads == 0 && !s.mapped_elsewhere;
   for (unsigned w = 0; w < s.workers; ++w) {
     net::domain& domain = transport_.at(w);
     servers_.push_back(
-        std::make_unique<server>(domain, s.node, s.nodes, s.segment_bases[s.node], s.segment_bytes, exclusive));
-    ports_.push_back(
-        std::make_unique<worker_port>(domain, *servers_.back(), s.node, s.nodes, s.segment_bases, exclusive));
+        std::make_unique<server>(domain, c.node, c.nodes, c.bases[c.node], s.segment_bytes, exclusive));
+    ports_.push_back(std::make_unique<worker_port>(domain, *servers_.back(), c, exclusive));
   }
 }
 
 void node_ports::attach(sched::worker& w) noexcept {
-  w.port = static_cast<detail::port*>(ports_[w.index].get());
+  w.port = ports_[w.index].get();
   w.async_issued = &ports_[w.index]->async_issued;
   net::domain& domain = transport_.at(w.index);
   if (domain.one_sided()) ports_[w.index]->by_network_bytes = by_network_bytes_;
@@ -98,7 +98,7 @@ namespace shoal::detail {
 std::uint64_t code_of(receiver function) { return remote::encode_function(function); }
 
 void send(worker_base& w, std::uint32_t node, receiver function, std::span<const std::uint64_t> payload) {
-  if (node == static_cast<port*>(w.port)->node) {
+  if (node == w.port->node) {
     function({w, node, payload});
     return;
   }

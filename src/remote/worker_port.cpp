@@ -16,13 +16,13 @@ namespace shoal::remote {
 using detail::reply_kind;
 using detail::reply_list;
 
-worker_port::worker_port(net::domain& domain, server& serving, std::uint32_t my_node, std::uint32_t node_count,
-                         std::byte* const* segment_bases, bool is_exclusive)
-    : serving_(serving), hot_(node_count), peers_(node_count), domain_(domain) {
-  bases = segment_bases;
+worker_port::worker_port(net::domain& domain, server& serving, detail::node_context& of, bool is_exclusive)
+    : serving_(serving), hot_(of.nodes), peers_(of.nodes), domain_(domain) {
+  context = &of;
+  bases = of.bases;
   peers = hot_.data();
-  node = my_node;
-  nodes = node_count;
+  node = of.node;
+  nodes = of.nodes;
   if (is_exclusive) unusual = detail::k_exclusive;
   for (std::uint32_t n = 0; n < nodes; ++n) {
     peers_[n].requests.attach(domain.out(n, net::traffic::request), hot_[n].requests, flushes_);

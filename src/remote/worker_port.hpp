@@ -36,8 +36,7 @@ struct transfer {
 
 class worker_port final : public detail::port {
 public:
-  worker_port(net::domain& domain, server& serving, std::uint32_t node, std::uint32_t nodes,
-              std::byte* const* segment_bases, bool exclusive);
+  worker_port(net::domain& domain, server& serving, detail::node_context& of, bool exclusive);
 
   bool poll(sched::worker& w) noexcept;
   bool pending() noexcept;
@@ -86,11 +85,9 @@ class node_ports final : public sched::pool_hooks {
 public:
   struct setup {
     net::transport* transport = nullptr;
-    std::uint32_t node = 0;
-    std::uint32_t nodes = 1;
+    detail::node_context* context = nullptr;  // complete but for what tasks use; outlives the ports
     unsigned workers = 1;
-    unsigned request_threads = 0;               // that execute commands beside the workers
-    std::byte* const* segment_bases = nullptr;  // by node; this node's own is never null
+    unsigned request_threads = 0;  // that execute commands beside the workers
     std::uint64_t segment_bytes = 0;
     std::uint64_t by_network_bytes = ~std::uint64_t{0};  // larger transfers are the network's, where it can
     bool mapped_elsewhere = false;                       // other nodes access this node's segment directly

@@ -13,14 +13,13 @@
 namespace shoal::runtime {
 namespace {
 
-remote::node_ports::setup port_setup(const node_parts& parts, net::transport& transport, const array::node_memory& m) {
+remote::node_ports::setup port_setup(const node_parts& parts, net::transport& transport, const array::node_memory& m,
+                                     detail::node_context& context) {
   remote::node_ports::setup s;
   s.transport = &transport;
-  s.node = parts.node;
-  s.nodes = parts.nodes;
+  s.context = &context;
   s.workers = parts.settings->workers;
   s.request_threads = parts.nodes > 1 ? parts.settings->helpers : 0;
-  s.segment_bases = m.bases();
   s.segment_bytes = m.capacity_bytes();
   s.by_network_bytes = parts.settings->one_sided_bytes;
   s.mapped_elsewhere = parts.nodes > 1 && parts.settings->direct;
@@ -38,8 +37,8 @@ sched::pool_options pool_setup(const node_parts& parts) {
 detail::suspended* const k_stopped = reinterpret_cast<detail::suspended*>(1);
 
 void receive_stop(const detail::arrival& a) noexcept {
-  auto& p = *static_cast<detail::port*>(a.worker.port);
-  if (detail::suspended* server = p.stop->exchange(k_stopped, std::memory_order_acq_rel); server != nullptr)
+  auto& stop = a.worker.port->context->stop;
+  if (detail::suspended* server = stop.exchange(k_stopped, std::memory_order_acq_rel); server != nullptr)
     detail::wake(server);
 }
 
@@ -58,17 +57,16 @@ node::node(node_parts parts)
       memory_(*parts.segment, parts.bases, parts.node,
               {parts.settings->huge_pages, parts.nodes_on_machine == 0 ? parts.nodes : parts.nodes_on_machine}),
       teams_(parts.node),
-      ports_(port_setup(parts, *transport_, memory_)),
+      context_{.node = node_,
+               .nodes = nodes_,
+               .bases = memory_.bases(),
+               .generations = memory_.arrays().generations(),
+               .memory = &memory_,
+               .teams = &teams_},
+      ports_(port_setup(parts, *transport_, memory_, context_)),
       pool_(pool_setup(parts), &ports_) {
   profile_files_ = claim_profile_files(wish_, node_, nodes_);
-  for (unsigned w = 0; w < pool_.size(); ++w) {
-    ports_.attach(pool_.at(w));
-    remote::worker_port& p = ports_.at(w);
-    p.array_state = &memory_;
-    p.generations = memory_.generations();
-    p.cluster_state = &teams_;
-    p.stop = &stop_;
-  }
+  for (unsigned w = 0; w < pool_.size(); ++w) ports_.attach(pool_.at(w));
   if (nodes_ > 1 && parts.settings->helpers != 0)
     helpers_.emplace(*transport_, ports_, parts.settings->workers, parts.settings->helpers);
 }
@@ -90,7 +88,7 @@ void node::stop_others() {
 
 // By a task of another node.
 void node::wait_for_stop() {
-  if (stop_.exchange(detail::this_task(), std::memory_order_acq_rel) == nullptr) detail::leave();
+  if (context_.stop.exchange(detail::this_task(), std::memory_order_acq_rel) == nullptr) detail::leave();
 }
 
 int node::run_main(const std::function<int()>& main_task) {

@@ -6,7 +6,6 @@
 // Shown by tests/cluster/.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -83,7 +82,7 @@ private:
   std::unique_ptr<net::transport> transport_;
   array::node_memory memory_;
   cluster::node_teams teams_;
-  std::atomic<detail::suspended*> stop_{nullptr};  // partners: serve() and whoever executes node 0's last message
+  detail::node_context context_;
   remote::node_ports ports_;
   sched::pool pool_;
   submissions main_tasks_{pool_, "the job is ending and takes no more main tasks; run them before end()"};

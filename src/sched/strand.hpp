@@ -34,13 +34,12 @@ inline bool gives_way(const detail::worker_base& w, std::int64_t tasks) noexcept
 
 /// Calls `body`, and waits for what it began asynchronously, so that whoever depends on it finds it done.
 template <class F>
-[[gnu::always_inline]] inline void run_body(std::atomic<bool>& failed, detail::first_exception& first,
-                                            F&& body) noexcept {
+[[gnu::always_inline]] inline void run_body(std::atomic<bool>& failed, detail::completion& ended, F&& body) noexcept {
   const std::uint64_t issued = detail::issued_count();
   try {
     body();
   } catch (...) {
-    first.keep(std::current_exception());
+    ended.fail(std::current_exception());
     // Relaxed: who must not begin has this from the task's end.
     failed.store(true, std::memory_order_relaxed);
   }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of shoal/detail/worker.hpp: what programs' code calls on the worker that it runs on.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <exception>
 #include <new>
-#include <string>
 #include <utility>
 
-#include "base/log.hpp"
 #include "fiber/sanitizer.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
@@ -18,7 +13,7 @@
 namespace shoal::detail {
 
 thread_local constinit worker_base* t_worker = nullptr;
-thread_local constinit void* t_port = nullptr;
+thread_local constinit port* t_port = nullptr;
 
 namespace {
 
@@ -51,43 +46,6 @@ void leave() noexcept { self(*t_worker).leave(); }
 void wake(suspended* s) noexcept {
   fiber::fiber* f = fiber_of(s);
   static_cast<sched::worker*>(f->owner)->make_ready(*f);
-}
-
-void report_dropped(const std::exception_ptr& e, const char* name) noexcept {
-  if (std::uncaught_exceptions() > 0) return;  // another one is on its way, and says more
-  constexpr const char* k_advice = "wait() of its task_group, or get() of its future, would have thrown it";
-  const std::string whose = name != nullptr ? fmt::format("the task '{}'", name) : "a task";
-  try {
-    std::rethrow_exception(e);
-  } catch (const std::exception& known) {
-    base::warn("an exception that {} threw was dropped: {} ({})", whose, known.what(), k_advice);
-  } catch (...) {
-    base::warn("an exception that {} threw was dropped; {}", whose, k_advice);
-  }
-}
-
-void join_counter::ended(std::int64_t tasks) noexcept {
-  sched::note_end();
-  fiber::release_to(this);
-  // Partner: wait_for(), after whose subtraction the sum is below -k_waiting for as long as something is missing.
-  const std::int64_t before = ended_.fetch_add(tasks, std::memory_order_acq_rel);
-  if (before < -k_waiting && before + tasks >= -k_waiting) wake(waiter_);
-}
-
-void join_counter::add_elsewhere() noexcept {
-  // Relaxed: the caller's own end comes later, on the same word.
-  ended_.fetch_sub(1, std::memory_order_relaxed);
-}
-
-void join_counter::wait_for(std::int64_t tasks) noexcept {
-  if (tasks <= 0) return;
-  waiter_ = this_task();
-  // Partner: ended().
-  if (ended_.fetch_sub(tasks + k_waiting, std::memory_order_acq_rel) < tasks) leave();
-  ended_.fetch_add(k_waiting, std::memory_order_relaxed);
-  waiter_ = nullptr;
-  fiber::acquire_from(this);
-  add(-tasks);  // not before: a task of a group that asks for the group's end is to find it outstanding
 }
 
 void spawn_apart(worker_base& w, task& t, priority p) {
@@ -133,8 +91,8 @@ void poll() noexcept {
 
 void task_group::wait_all() noexcept {
   detail::worker_base& w = detail::worker_here();  // says so to a thread of the program
-  SHOAL_ASSERT(!join_.announced(), k_waits_for_itself);
-  join_.announce(true);
+  SHOAL_ASSERT(!children_.announced(), k_waits_for_itself);
+  children_.announce(true);
   const std::uint64_t issued = detail::issued_count(w);
   do {
     if (w.signs->urgent.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -143,16 +101,16 @@ void task_group::wait_all() noexcept {
     if (t == nullptr) break;
     auto& child = static_cast<child_base&>(*t);
     child.run_inline(child);
-    join_.ran_here();
-  } while (!join_.nothing_begun());
+    children_.ran_here();
+  } while (!children_.nothing_begun());
   if (detail::issued_count(w) != issued) [[unlikely]]
     detail::settle_now();
-  if (!join_.nothing_begun()) {
+  if (!children_.nothing_begun()) {
     SHOAL_ASSERT(static_cast<sched::worker&>(w).begun().group != this, k_waits_for_itself);
-    join_.wait();
+    children_.wait();
   }
   user_ = nullptr;
-  join_.announce(false);
+  children_.announce(false);
 }
 
 }  // namespace shoal

@@ -25,11 +25,10 @@ struct flow_state {
   sched::dependence_table::task_list predecessors;  // of the task that is being registered
   suspended* user = nullptr;  // who gave the first of the unfinished tasks; read by its tasks, if they err
   bool waiting = false;       // the user is in wait(), where tasks of the flow may run on its stack
-  join_counter join;
+  completion unfinished;
 
   // Written by whoever runs the tasks:
-  alignas(lockfree::k_cache_line_bytes) std::atomic<bool> failed{false};  // partners: whoever begins a task
-  first_exception exception;
+  alignas(lockfree::k_cache_line_bytes) std::atomic<bool> failed{false};         // partners: whoever begins a task
   alignas(lockfree::k_cache_line_bytes) std::atomic<flow_task*> ended{nullptr};  // partners: take_ended(), give_back()
 };
 
@@ -49,7 +48,7 @@ strand run_strand(flow_state& f, flow_task* t) noexcept {
   for (;; ++s.count) {
     known.change(reinterpret_cast<const void*>(t->act));
     const bool call = !f.failed.load(std::memory_order_relaxed);
-    sched::run_body(f.failed, f.exception, [t, call] { t->act(*t, call); });
+    sched::run_body(f.failed, f.unfinished, [t, call] { t->act(*t, call); });
     flow_task* next = nullptr;
     t->for_successors(t->successors.close(alone), [&](flow_task& later) {
       if (!later.left.arrive(alone)) return;
@@ -86,7 +85,7 @@ void run_from_loop(task& t) noexcept {
   auto& f = *static_cast<flow_state*>(const_cast<void*>(t.group));
   const strand s = run_strand(f, static_cast<flow_task*>(&t));
   give_back(f, s);
-  f.join.ended(s.count);
+  f.unfinished.done(s.count);
 }
 
 suspended* current_task() noexcept { return reinterpret_cast<suspended*>(sched::this_worker()->current()); }
@@ -105,14 +104,14 @@ inline void require_user(const flow_state& f, const char* what) {
 
 // So that no more than half of what may be unfinished is. Not on this stack: what runs might wait for a later task.
 void hold_back(flow_state& f) noexcept {
-  f.join.wait_for(f.join.begun() - static_cast<std::int64_t>(f.most_unfinished / 2));
+  f.unfinished.wait_for(f.unfinished.begun() - static_cast<std::int64_t>(f.most_unfinished / 2));
 }
 
 void wait_all(flow_state& f) noexcept {
   f.waiting = true;
   worker_base& w = *t_worker;
   std::int64_t in_a_row = 0;
-  while (!f.join.nothing_begun()) {
+  while (!f.unfinished.nothing_begun()) {
     if (sched::gives_way(w, in_a_row)) [[unlikely]] {
       in_a_row = 0;
       yield();
@@ -121,10 +120,10 @@ void wait_all(flow_state& f) noexcept {
     if (t == nullptr) break;
     const strand s = run_strand(f, static_cast<flow_task*>(t));
     f.tasks.put(s.last);
-    f.join.ran_here(s.count);
+    f.unfinished.ran_here(s.count);
     in_a_row += s.count;
   }
-  f.join.wait();
+  f.unfinished.wait();
   f.waiting = false;
   take_ended(f);
   f.table.clear();
@@ -134,7 +133,7 @@ void wait_all(flow_state& f) noexcept {
 
 // There is no memory to remember what the task depends on: without the others it depends on nothing.
 [[gnu::cold, gnu::noinline]] void drop_unregistered(flow_state& f, flow_task& t) noexcept {
-  f.join.wait();
+  f.unfinished.wait();
   f.table.clear();
   t.act(t, false);
   t.successors.close();
@@ -208,7 +207,7 @@ void task_flow::submit(flow_body& made, const access* declared, std::size_t coun
       ready = in_vain != 0 && t.left.give_up(in_vain);
     }
     if (ready) detail::spawn(w, t);
-    f.join.add();
+    f.unfinished.add();
   } catch (...) {
     detail::drop_unregistered(f, t);
     throw;
@@ -223,7 +222,7 @@ void task_flow::wait() {
     detail::wait_all(f);
   }
   f.failed.store(false, std::memory_order_relaxed);
-  f.exception.rethrow();
+  f.unfinished.rethrow();
 }
 
 }  // namespace shoal

@@ -191,17 +191,17 @@ void task_graph::run() {
     throw;
   }
   failed_.store(false, std::memory_order_relaxed);
-  join_.add(static_cast<std::int64_t>(nodes_.size()));
+  unfinished_.add(static_cast<std::int64_t>(nodes_.size()));
   // Backwards: the first one is then the first to run here, and the last ones go to thieves.
   for (auto it = sources_.rbegin(); it != sources_.rend(); ++it) {
     try {
       detail::spawn(w, **it);
     } catch (const std::bad_alloc&) {  // for a longer deque
-      join_.ran_here(run_strand(*it));
+      unfinished_.ran_here(run_strand(*it));
     }
   }
   std::int64_t in_a_row = 0;
-  while (!join_.nothing_begun()) {
+  while (!unfinished_.nothing_begun()) {
     if (sched::gives_way(w, in_a_row)) [[unlikely]] {
       in_a_row = 0;
       yield();
@@ -209,18 +209,18 @@ void task_graph::run() {
     detail::task* t = detail::unspawn_of(w, this);
     if (t == nullptr) break;
     const std::int64_t ran = run_strand(static_cast<graph_node*>(t));
-    join_.ran_here(ran);
+    unfinished_.ran_here(ran);
     in_a_row += ran;
   }
-  join_.wait();
+  unfinished_.wait();
   running_.store(false, std::memory_order_release);  // partner: the exchange of the next run
-  exception_.rethrow();
+  unfinished_.rethrow();
 }
 
 void task_graph::run_from_loop(detail::task& t) noexcept {
   auto& n = static_cast<graph_node&>(t);
   auto& graph = *static_cast<task_graph*>(const_cast<void*>(n.group));
-  graph.join_.ended(graph.run_strand(&n));
+  graph.unfinished_.done(graph.run_strand(&n));
 }
 
 // Gives how many tasks it has run. The graph exists until these are counted.
@@ -231,7 +231,7 @@ std::int64_t task_graph::run_strand(graph_node* n) noexcept {
   for (std::int64_t count = 1;; ++count) {
     known.change(n);
     if (!failed_.load(std::memory_order_relaxed)) [[likely]]
-      sched::run_body(failed_, exception_, [n] { n->call(*n); });
+      sched::run_body(failed_, unfinished_, [n] { n->call(*n); });
     graph_node* next = nullptr;
     graph_node* const* const end = n->successors + n->successor_count;
     for (graph_node* const* s = n->successors; s != end; ++s) {

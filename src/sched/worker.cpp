@@ -134,6 +134,8 @@ void worker::loop(fiber::fiber& self) noexcept {
       turns_ = k_turns;
       poll_once();
       owner_.take_submitted(*this);
+      if (searches_.any()) [[unlikely]]
+        searches_.go_on();
       if (task* t = next_own()) {
         run(*t, begun);
         continue;
@@ -350,6 +352,10 @@ void worker::wait_without_stack() noexcept {
     if (!ready_.empty()) return;
     any = poll_once() || any;
     if (!ready_.empty()) return;
+    if (searches_.any()) {
+      searches_.go_on();
+      any = true;
+    }
     if (any) {
       round = 0;
     } else if (round++ < owner_.options().spin_rounds) {

@@ -24,6 +24,7 @@
 #include "lockfree/doorbell.hpp"
 #include "lockfree/inbox.hpp"
 #include "machine/signals.hpp"
+#include "sched/cycle_search.hpp"
 #include "sched/profile_recorder.hpp"
 #include "sched/ready_queue.hpp"
 #include "shoal/detail/loop.hpp"
@@ -80,6 +81,8 @@ public:
   bool stands_natively_on(const fiber::stack_notes& notes) const noexcept { return &notes == &native_notes_; }
   /// A number for a wait that shows in its stack's notes.
   std::uint64_t next_wait() noexcept { return ++noted_waits_; }
+  /// The searches for circles among the waits of this worker's tasks. The worker's own thread.
+  cycle_searches& searches() noexcept { return searches_; }
   /// What the current stack's loop has begun last.
   started& begun() const noexcept { return *static_cast<started*>(current_->notes->running); }
 
@@ -210,6 +213,7 @@ private:
   bool native_idle_ = false;  // it stands in its loop
   unsigned turns_ = k_turns;
   std::uint64_t noted_waits_ = 0;
+  cycle_searches searches_;
   detail::task* first_ = nullptr;
   ready_queue ready_;
   fiber::stack_pool stacks_;

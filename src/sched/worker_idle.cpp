@@ -51,6 +51,10 @@ bool worker::idle(started& begun) noexcept {
     if (profile_recorder* const p = profile(); p != nullptr) p->turns_out(profile_state::messages);
     return true;
   }
+  if (searches_.any()) [[unlikely]] {
+    searches_.go_on();
+    return true;
+  }
   for (unsigned round = 0; round < owner_.options().spin_rounds; ++round) {
     if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart()) return true;
     if (task* t = steal()) {

@@ -52,13 +52,39 @@ TEST_P(calls, may_wait_and_call_on) {
 
 TEST_P(calls, thousands_at_once) {
   run([this] {
-    std::vector<shoal::remote_future<std::uint64_t>> futures;
+    std::vector<shoal::future<std::uint64_t>> futures;
     for (std::uint64_t i = 0; i < 5000; ++i)
       futures.push_back(shoal::async_on(static_cast<std::uint32_t>(i % nodes()), [i] {
         shoal::yield();
         return i * i;
       }));
     for (std::uint64_t i = 0; i < 5000; ++i) ASSERT_EQ(futures[i].get(), i * i);
+  });
+}
+
+TEST_P(calls, give_futures_that_can_be_continued_and_gathered) {
+  run([this] {
+    const std::uint32_t last = nodes() - 1;
+    EXPECT_EQ(shoal::async_on(last, [] { return 20; }).then([](int x) { return x + 1; }).get(), 21);
+    std::vector<shoal::future<std::uint32_t>> all;
+    for (std::uint32_t n = 0; n < nodes(); ++n)
+      all.push_back(shoal::async_on(n, [] {
+        shoal::yield();
+        return shoal::node_id();
+      }));
+    const auto ids = shoal::when_all(std::move(all)).get();
+    for (std::uint32_t n = 0; n < nodes(); ++n) EXPECT_EQ(ids[n], n);
+    auto both = shoal::when_all(shoal::async_on(last, [] {}), shoal::async([] { return 2; }));
+    EXPECT_EQ(both.then([](auto values) { return std::get<1>(values); }).get(), 2);
+    auto failed = shoal::async_on(last, []() -> int { throw std::invalid_argument("bad thing"); });
+    EXPECT_THROW(std::move(failed).then([](int x) { return x; }).get(), shoal::remote_error);
+    // The end of a future waits for its call.
+    global_array<std::uint64_t> a(1);
+    shoal::async_on(last, [r = a.ref()] {
+      for (int i = 0; i < 10; ++i) shoal::yield();
+      r.put(0, 1);
+    });
+    EXPECT_EQ(a->get(0), 1U);
   });
 }
 

@@ -178,7 +178,7 @@ TEST_P(completion, values_and_captures_are_copied_at_the_call) {
     for (std::uint64_t i = 0; i < a.size(); ++i, ++one) a->async_put(i, one);
     shoal::wait();
     for (std::uint64_t i = 0; i < a.size(); ++i) ASSERT_EQ(a->get(i), 9 + i);
-    std::vector<shoal::remote_future<std::uint64_t>> results;
+    std::vector<shoal::future<std::uint64_t>> results;
     for (std::uint64_t i = 0; i < 50; ++i) {
       struct keeps {
         std::uint64_t value;

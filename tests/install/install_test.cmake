@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DWAY=find_package|pkg_config ... -P install_test.cmake (see CMakeLists.txt beside this file).
+# cmake -DWAY=find_package|pkg_config|dlopen_from_c ... -P install_test.cmake (see CMakeLists.txt beside this file).
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
@@ -48,6 +48,14 @@ if(WAY STREQUAL find_package)
   set(program ${SCRATCH}/project/build/downstream)
   run(${SCRATCH}/project/build/two_jobs)
   run(${SCRATCH}/project/build/late_host ${SCRATCH}/project/build/liblate_plugin.so)
+elseif(WAY STREQUAL dlopen_from_c)
+  file(GLOB_RECURSE library ${prefix}/libshoal.so)
+  if(NOT library)
+    message(FATAL_ERROR "no libshoal.so was installed")
+  endif()
+  set(program ${SCRATCH}/project/core_program ${library})
+  run(${C_COMPILER} -std=c11 -O1 -Wall -Wextra -Wpedantic -Werror -I${prefix}/include
+      -o ${SCRATCH}/project/core_program ${SOURCE}/tests/install/core_program/main.c -ldl)
 else()
   file(GLOB_RECURSE description ${prefix}/shoal.pc)
   get_filename_component(folder ${description} DIRECTORY)

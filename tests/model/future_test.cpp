@@ -1,36 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-// The word of shoal::detail::future_state (src/sched/future.cpp) on the simulated memory: whoever fills a future
-// exchanges the word for `ready` and does what it said before (wakes the waiter, runs the successor, disposes of what
-// was dropped); the future's holder waits, attaches or drops by compare-and-exchange; and the task that is to fill it
-// may leave its place there when it waits itself. What was filled in is seen by whoever goes on, who goes on once, and
-// the state ends once. The steps are written out again here, since waiting switches stacks.
+// shoal::detail::completion_word on the simulated memory: whoever fills a future completes it and does what the word
+// said before (wakes the waiter, runs the successor, disposes of what was dropped); the future's owner waits, attaches
+// or drops; and the task that is to fill it may leave its place there when it waits itself. What was filled in is seen
+// by whoever goes on, who goes on once, and the state ends once. Every weaker memory order in its code must fail, but
+// for those that only the search for circles needs; and so must words with other rules.
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "model/explorer/explorer.hpp"
+#include "shoal/detail/completion.hpp"
 
 namespace shoal::model {
 namespace {
 
-enum word : std::uint64_t { nobody, ready, dropped, waiting, successor, place };
+using production = detail::completion_word<model_atomics>;
+constexpr auto k_seq_cst = std::memory_order_seq_cst;
 
-enum class mutant {
-  none,
-  fills_without_release,
-  fills_in_two_steps,
-  waits_without_looking,
-  attaches_without_looking,
-  reads_without_acquire,
-  place_over_waiter,
-  drops_without_looking
+struct completes_in_two_steps : production {
+  std::uintptr_t complete() {
+    const std::uintptr_t before = look();
+    word_.store(k_done, k_seq_cst);
+    return before;
+  }
+};
+struct waits_without_looking : production {
+  std::uintptr_t wait(std::uintptr_t mark) {
+    const std::uintptr_t before = look();
+    if (before != k_done) word_.store(mark, k_seq_cst);
+    return before;
+  }
+};
+struct attaches_without_looking : production {
+  bool attach(std::uintptr_t mark, production&) {
+    if (look() == k_done) return false;
+    word_.store(mark, k_seq_cst);
+    return true;
+  }
+};
+struct shows_its_place_over_the_waiter : production {
+  bool replace(std::uintptr_t&, std::uintptr_t mark) {
+    word_.store(mark, k_seq_cst);
+    return true;
+  }
+};
+struct drops_without_looking : production {
+  bool drop() {
+    if (look() == k_done) return false;
+    word_.store(k_dropped, k_seq_cst);
+    return true;
+  }
 };
 
+template <class Word>
 struct table {
-  model_atomic<std::uint64_t> word{nobody};
+  Word word;
+  production successor;
   model_plain<int> value{0};
+  model_plain<int> mark{0};  // what the owner leaves beside the word: the notes of its stack, the successor's body
   model_atomic<int> woken{0};
   int gone_on = 0;  // the explorer's own books
   int disposed = 0;
@@ -40,119 +71,125 @@ struct table {
     check(++gone_on == 1, "only one goes on, once");
   }
   void dispose() { check(++disposed == 1, "the state ends once"); }
+
+  // show_place() and finish() of src/sched/future.cpp
+  void fill(bool shows) {
+    if (shows) {
+      std::uintptr_t seen = word.look();
+      if (seen == production::k_nobody) word.replace(seen, production::k_place);
+    }
+    value.write(7);
+    const std::uintptr_t before = word.complete();
+    const std::uintptr_t tag = production::tag_of(before);
+    if (before != production::k_nobody && tag != production::k_place)
+      check(mark.read() == 1, "what the owner left is seen");
+    switch (tag) {
+      case production::k_successor: goes_on(); return dispose();
+      case production::k_waiter:
+        check(woken.fetch_add(1, std::memory_order_acq_rel) == 0, "one wake for each wait");
+        return woken.futex_wake_one();
+      case production::k_dropped: return dispose();
+      default: return;
+    }
+  }
+  void wait() {
+    if (word.wait(production::k_waiter) != production::k_done)
+      while (woken.load(std::memory_order_acquire) == 0) woken.futex_wait(0);
+    goes_on();
+    dispose();
+  }
+  // Waits, takes the wait back (a circle was found), and waits once more.
+  void wait_twice() {
+    const std::uintptr_t before = word.wait(production::k_waiter);
+    if (before != production::k_done && word.take_back(production::k_waiter, before)) return wait();
+    if (before != production::k_done)
+      while (woken.load(std::memory_order_acquire) == 0) woken.futex_wait(0);
+    goes_on();
+    dispose();
+  }
+  void poll() {
+    while (!word.is_done()) execution::current().give_way();
+    goes_on();
+    dispose();
+  }
+  void attach() {
+    if (word.attach(production::k_successor, successor)) return;
+    goes_on();  // the caller runs the continuation itself
+    dispose();
+  }
+  void drop() {
+    if (word.drop()) return;
+    check(value.read() == 7, "who disposes of the state sees its end");
+    dispose();
+  }
 };
 
-constexpr auto k_seq_cst = std::memory_order_seq_cst;
-constexpr auto k_relaxed = std::memory_order_relaxed;
+enum class owner { waits, waits_twice, polls, attaches, drops };
+constexpr owner k_owners[] = {owner::waits, owner::waits_twice, owner::polls, owner::attaches, owner::drops};
 
-// run_future() and finish(); `in_vain` times the task waits for something else first, and shows where it is.
-void fill(table& t, bool shows, mutant m) {
-  if (shows) {
-    std::uint64_t seen = t.word.load(k_seq_cst);
-    if (m == mutant::place_over_waiter)
-      t.word.store(place, k_seq_cst);
-    else if (seen == nobody)
-      t.word.compare_exchange_strong(seen, place, k_seq_cst, k_seq_cst);
-  }
-  t.value.write(7);
-  std::uint64_t before = nobody;
-  if (m == mutant::fills_in_two_steps) {
-    before = t.word.load(k_seq_cst);
-    t.word.store(ready, k_seq_cst);
-  } else {
-    before = t.word.exchange(ready, m == mutant::fills_without_release ? k_relaxed : k_seq_cst);
-  }
-  if (before == successor) {
-    t.goes_on();
-    t.dispose();
-  } else if (before == waiting) {
-    check(t.woken.fetch_add(1, std::memory_order_acq_rel) == 0, "one wake for each wait");
-    t.woken.futex_wake_one();
-  } else if (before == dropped) {
-    t.dispose();
-  }
-}
-
-// wait_for()
-void wait(table& t, mutant m) {
-  std::uint64_t seen = t.word.load(k_seq_cst);
-  for (;;) {
-    if (seen == ready) break;
-    if (m == mutant::waits_without_looking) {
-      t.word.store(waiting, k_seq_cst);
-    } else if (!t.word.compare_exchange_weak(seen, waiting, k_seq_cst, k_seq_cst)) {
-      continue;
-    }
-    while (t.woken.load(std::memory_order_acquire) == 0) t.woken.futex_wait(0);
-    break;
-  }
-  t.goes_on();
-  t.dispose();
-}
-
-// attach(), by a caller that runs the continuation itself if the value is there.
-void attach(table& t, mutant m) {
-  const auto acquire = m == mutant::reads_without_acquire ? k_relaxed : std::memory_order_acquire;
-  for (std::uint64_t seen = t.word.load(acquire);;) {
-    if (seen == ready) {
-      t.goes_on();
-      return t.dispose();
-    }
-    if (m == mutant::attaches_without_looking) return t.word.store(successor, k_seq_cst);
-    if (t.word.compare_exchange_weak(seen, successor, k_seq_cst, acquire)) return;
-  }
-}
-
-// drop() of a future that does not wait.
-void drop(table& t, mutant m) {
-  for (std::uint64_t seen = t.word.load(std::memory_order_acquire); seen != ready;) {
-    if (m == mutant::drops_without_looking) return t.word.store(dropped, k_seq_cst);
-    if (t.word.compare_exchange_weak(seen, dropped, k_seq_cst, std::memory_order_acquire)) return;
-  }
-  t.dispose();
-}
-
-enum class holder { waits, attaches, drops };
-
-scenario future(holder what, bool shows, mutant m) {
+template <class Word = production>
+scenario future(owner what, bool shows) {
   return [=](execution& run) {
-    auto t = std::make_shared<table>();
-    run.thread("task", [=] { fill(*t, shows, m); });
-    run.thread("holder", [=] {
+    auto t = std::make_shared<table<Word>>();
+    run.thread("task", [=] { t->fill(shows); });
+    run.thread("owner", [=] {
+      t->mark.write(1);
       switch (what) {
-        case holder::waits: return wait(*t, m);
-        case holder::attaches: return attach(*t, m);
-        case holder::drops: return drop(*t, m);
+        case owner::waits: return t->wait();
+        case owner::waits_twice: return t->wait_twice();
+        case owner::polls: return t->poll();
+        case owner::attaches: return t->attach();
+        case owner::drops: return t->drop();
       }
     });
     run.finally([=] {
-      check(t->gone_on == (what == holder::drops ? 0 : 1), "whoever wanted the value has gone on");
+      check(t->gone_on == (what == owner::drops ? 0 : 1), "whoever wanted the value has gone on");
       check(t->disposed == 1, "the state has ended");
     });
   };
 }
 
-constexpr holder k_holders[] = {holder::waits, holder::attaches, holder::drops};
+template <class Word>
+bool fails() {
+  for (const owner what : k_owners)
+    if (explore(future<Word>(what, true), randomly(20'000)).failed) return true;
+  return false;
+}
 
 TEST(future_word, all_executions) {
-  for (const holder what : k_holders)
+  for (const owner what : k_owners)
     for (const bool shows : {false, true}) {
-      const outcome o = explore(future(what, shows, mutant::none), systematically(6));
+      const outcome o = explore(future(what, shows), systematically(6));
       EXPECT_FALSE(o.failed) << o;
       EXPECT_TRUE(o.complete) << o;
-      const outcome random = explore(future(what, shows, mutant::none), randomly(20'000));
+      const outcome random = explore(future(what, shows), randomly(20'000));
       EXPECT_FALSE(random.failed) << random;
     }
 }
 
-TEST(future_word, weaker_protocols_are_found_out) {
-  for (const mutant m : {mutant::fills_without_release, mutant::fills_in_two_steps, mutant::waits_without_looking,
-                         mutant::attaches_without_looking, mutant::reads_without_acquire, mutant::place_over_waiter,
-                         mutant::drops_without_looking}) {
-    bool found = false;
-    for (const holder what : k_holders) found = found || explore(future(what, true, m), randomly(20'000)).failed;
-    EXPECT_TRUE(found) << static_cast<int>(m);
-  }
+TEST(future_word, other_rules_are_found_out) {
+  EXPECT_TRUE(fails<completes_in_two_steps>());
+  EXPECT_TRUE(fails<waits_without_looking>());
+  EXPECT_TRUE(fails<attaches_without_looking>());
+  EXPECT_TRUE(fails<shows_its_place_over_the_waiter>());
+  EXPECT_TRUE(fails<drops_without_looking>());
+}
+
+// What survives is stronger than the hand-over needs: the search for circles needs the word and the edges between stacks,
+// which are not simulated here, in one order.
+TEST(future_word, weaker_orders_are_found_out) {
+  std::vector<scenario> scenarios;
+  for (const owner what : k_owners)
+    for (const bool shows : {false, true}) scenarios.push_back(future(what, shows));
+  const mutant_report mutants = try_mutants(scenarios, "completion.hpp", randomly(20'000));
+  EXPECT_EQ(mutants.tried, 25U);
+  EXPECT_EQ(mutants.alive, (std::vector<std::string>{
+                               "attach: replace seq_cst as acq_rel", "attach: replace seq_cst as release",
+                               "complete: replace seq_cst as acq_rel", "drop: replace seq_cst as acq_rel",
+                               "drop: replace seq_cst as release", "look: load seq_cst as acquire",
+                               "replace: replace seq_cst as acq_rel", "replace: replace seq_cst as release",
+                               "take_back: replace seq_cst as acq_rel", "take_back: replace seq_cst as acquire",
+                               "take_back: replace seq_cst as relaxed", "take_back: replace seq_cst as release"}));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "shoal/detail/array_layout.hpp"
 #include "shoal/detail/assert.hpp"
@@ -20,10 +21,21 @@ struct memory_report;
 
 namespace shoal::detail {
 
+/// What an array of T says of its elements to code that knows T only at run time. bool has no sums: only bytes.
+template <class T>
+constexpr element array_element() noexcept {
+  if constexpr (element_type<T> && !std::is_same_v<T, bool>)
+    return element_of<T>();
+  else
+    return element::count;
+}
+
 /// The largest elements whose value travels with a request to fill.
 inline constexpr std::size_t k_most_fill_bytes = 8 << 10;
 
-array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, distribution kind, memory_report* report);
+/// `type`: element::count if the elements are only bytes.
+array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, element type, distribution kind,
+                            memory_report* report);
 void free_array(const array_layout& layout) noexcept;
 void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::uint64_t count, unsigned unit);
 void bulk_put(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit);
@@ -43,24 +55,25 @@ inline void check_index([[maybe_unused]] const port& p, [[maybe_unused]] const a
   if (i >= layout.size) [[unlikely]]
     index_out_of_range(layout, i);
 #endif
-  SHOAL_CHECK(p.generations[layout.slot] == layout.generation, "a global array is used after it was freed");
+  SHOAL_CHECK(p.context->generations[layout.slot].load(std::memory_order_relaxed) == layout.generation,
+              "a global array is used after it was freed");
 }
 
-/// Writes the command for `V` to the owner's stream.
-template <verb V, class T>
-inline void write_command(port& p, array_layout::place at, T value, T desired) {
-  constexpr std::uint8_t code = operation(V, element_of<T>());
-  if constexpr (V == verb::get) {
+/// Writes a command for one element to the owner's stream; the values are words (to_word). Inlined, so that what the
+/// caller knows when it is compiled costs nothing.
+[[gnu::always_inline]] inline void write_command(port& p, array_layout::place at, verb what, element type,
+                                                 std::uint64_t word, std::uint64_t desired) {
+  const std::uint8_t code = operation(what, type);
+  if (what == verb::get) {
     stream& s = room_for(p, at.node, 1);
     *s.cursor++ = header(code, 0, at.offset);
-  } else if constexpr (V == verb::compare_exchange) {
+  } else if (what == verb::compare_exchange) {
     stream& s = room_for(p, at.node, 3);
     s.cursor[0] = header(code, 0, at.offset);
-    s.cursor[1] = to_word(value);
-    s.cursor[2] = to_word(desired);
+    s.cursor[1] = word;
+    s.cursor[2] = desired;
     s.cursor += 3;
   } else {
-    const std::uint64_t word = to_word(value);
     stream& s = room_for(p, at.node, 2);
     if (fits_small(word)) {
       *s.cursor++ = header(code, word, at.offset);
@@ -82,7 +95,7 @@ inline T run_access(const array_layout& layout, std::uint64_t i, T value, T desi
     T& element = *reinterpret_cast<T*>(base + at.offset);
     return attend(p) ? access<V, true>(element, value, desired) : access<V, false>(element, value, desired);
   }
-  write_command<V, T>(p, at, value, desired);
+  write_command(p, at, V, element_of<T>(), to_word(value), to_word(desired));
   if constexpr (is_fetch(V)) {
     return from_word<T>(fetch(p, at.node));
   } else {
@@ -139,7 +152,7 @@ inline void begin_access(const array_layout& layout, std::uint64_t i, T value, T
       defer_access<V, false>(p, element, value, target);
     return;
   }
-  write_command<V, T>(p, at, value, desired);
+  write_command(p, at, V, element_of<T>(), to_word(value), to_word(desired));
   if constexpr (is_fetch(V)) p.peers[at.node].replies.push(reply_kind_of<T>(), target);
 }
 

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "shoal/detail/command.hpp"
 #include "shoal/detail/reciprocal.hpp"
 
 namespace shoal {
@@ -35,8 +36,14 @@ struct array_layout {
   std::uint32_t slot = 0;  // of the array in every node's table, and which allocation it is
   std::uint32_t generation = 0;
   distribution kind = distribution::local;
+  element type = element::count;  // count: none, only bytes
   static constexpr std::uint8_t k_no_shift = 0xff;
   std::uint8_t block_shift = k_no_shift;  // partition: the block's size as a power of two, if it is one
+
+  /// The array's name in the whole job; never 0 for an array that has elements.
+  std::uint64_t id() const noexcept { return std::uint64_t{generation} << 32 | slot; }
+  static std::uint32_t slot_of(std::uint64_t id) noexcept { return static_cast<std::uint32_t>(id); }
+  static std::uint32_t generation_of(std::uint64_t id) noexcept { return static_cast<std::uint32_t>(id >> 32); }
 
   struct place {
     std::uint32_t node;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls on other nodes with results and exceptions: what loops over nodes, on() and arrays are made of.
-// Who may call: tasks. begin_call may switch (when buffers are full), call_state::wait does.
+// Who may call: tasks. begin_call may switch tasks (when buffers are full). A completion counts the calls; whoever began
+// them waits for it.
 // Guarantees: the function runs as a task of its own on the node and may wait; its answer, or its exception as type
 // name, message and origin, comes back when it has ended and all that it began asynchronously is complete.
 // Arguments and answer are words: trivially copyable values, at most k_most_call_words.
 // Shown by tests/cluster/call_test.cpp.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <typeinfo>
 
 #include "shoal/detail/command.hpp"
+#include "shoal/detail/completion.hpp"
 #include "shoal/detail/worker.hpp"
 
 namespace shoal::detail {
@@ -28,44 +28,10 @@ inline constexpr std::size_t k_most_call_words = 1500;
 /// Runs on the called node; reads its arguments, writes at most k_most_call_words to `answer` and returns their number.
 using callee = std::size_t (*)(std::uint32_t from, std::span<const std::uint64_t> arguments, std::uint64_t* answer);
 
-struct failure {
-  int code = 0;  // errc
-  std::uint32_t node = 0;
-  std::string type;
-  std::string message;
-};
-
-/// One or more calls that are waited for together. Lives until wait() has returned.
-class call_state {
-public:
-  call_state() = default;
-  call_state(const call_state&) = delete;
-  call_state& operator=(const call_state&) = delete;
-  ~call_state();
-
-  /// Waits for all calls begun with this state; throws the first failure as shoal::remote_error.
-  void wait();
-
-  // For the answer's receiver, on the caller's worker or a sibling of it:
-  void answered(std::span<const std::uint64_t> words) noexcept;
-  void failed(failure f) noexcept;
-
-private:
-  friend void begin_call(call_state&, std::uint32_t, callee, std::span<const std::uint64_t>, std::uint64_t*,
-                         std::size_t);
-  void one_less() noexcept;
-  void wait_for_all() noexcept;
-
-  std::int64_t begun_ = 0;
-  std::uint64_t* answer_ = nullptr;  // room for answer_words_; with several calls the answers must be empty
-  std::size_t answer_words_ = 0;
-  std::unique_ptr<failure> failure_;
-  std::atomic<bool> has_failed_{false};
-  std::atomic<std::int64_t> ended_{0};
-  suspended* waiter_ = nullptr;
-};
-
-void begin_call(call_state& state, std::uint32_t node, callee code, std::span<const std::uint64_t> arguments,
+/// Calls `code` on `node`, as one of the operations that `calls` counts. The answer goes to `answer`, at most
+/// `answer_words`, which must live until `calls` has been waited for; nullptr: the answer is empty. An exception becomes
+/// the failure of `calls`, as shoal::remote_error.
+void begin_call(completion& calls, std::uint32_t node, callee code, std::span<const std::uint64_t> arguments,
                 std::uint64_t* answer = nullptr, std::size_t answer_words = 0);
 
 /// Throws the exception that is being handled again, as it would arrive from another node.

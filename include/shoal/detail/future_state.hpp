@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a future and the task that fills it share: the result, and one word in which whoever comes first leaves word for
-// the other. The completer's last touch is an exchange of that word; then the state is the future's, or its
-// successor's. Who may call: shoal/future.hpp. await() may switch tasks; settle() in a task's end too; the others do
-// not. How cycles are noticed: a task about to wait writes into the word of every state that its stack fills that it is
-// to be found there, and into the notes of its stack for whose stack it waits; then it follows these edges. Edges are
-// written before they are followed, so the last task of a cycle sees it whole; they hold numbers of waits, so that a
-// second look tells whether all existed at once. No order or store of this lies on a path that does not wait.
+// What a future and the task that fills it share: the result and its completion_word, in which whoever comes first
+// leaves a mark for the other. The completer's last touch is an exchange of that word; then the state is the future's,
+// or its successor's. Who may call: shoal/future.hpp, shoal/on.hpp. await() may switch tasks; settle() in a task's end
+// too; the others do not. How circles of waits are noticed: a task about to wait leaves its place in the word of every
+// state that its stack fills, and draws an edge from its stack to the one for which it waits; src/sched/cycle_search.hpp
+// follows these edges. They hold numbers of waits, so that a second look tells whether all existed at once. No order or
+// store of this lies on a path that does not wait.
 // Shown by tests/unit/sched/future_test.cpp, tests/unit/sched/future_cycle_test.cpp.
 #pragma once
 
@@ -21,6 +21,7 @@
 #include <variant>
 #include <vector>
 
+#include "shoal/detail/completion.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/task.hpp"
 
@@ -46,15 +47,6 @@ struct future_kind {
 void run_future(task& t) noexcept;
 
 struct future_state : task {
-  // What the word says: nobody came yet, or one of these, or a pointer with a tag.
-  static constexpr std::uintptr_t k_nobody = 0;
-  static constexpr std::uintptr_t k_ready = 1;
-  static constexpr std::uintptr_t k_dropped = 2;    // by a future that did not wait
-  static constexpr std::uintptr_t k_waiter = 3;     // the notes of the stack that waits
-  static constexpr std::uintptr_t k_successor = 4;  // the state of the continuation
-  static constexpr std::uintptr_t k_place = 5;      // the notes of the stack that is to fill it, which waits or waited
-  static constexpr std::uintptr_t k_tags = 7;
-
   static constexpr unsigned k_worker_shift = 32;
   static constexpr std::uint64_t k_may_be_dropped = std::uint64_t{1} << 63;  // in `number`: its future does not wait
 
@@ -63,11 +55,9 @@ struct future_state : task {
     const worker_base& w = worker_here();
     number = std::uint64_t{w.index} << k_worker_shift | static_cast<std::uint32_t>(w.spawned());
   }
-  bool is_ready() const noexcept {
-    return of->is_ready != nullptr ? of->is_ready(*this) : word.load(std::memory_order_acquire) == k_ready;
-  }
+  bool is_ready() const noexcept { return of->is_ready != nullptr ? of->is_ready(*this) : word.is_done(); }
 
-  std::atomic<std::uintptr_t> word{k_nobody};  // partners: the future's holder, whoever fills it
+  completion_word<> word;  // between the future's holder and whoever fills it
   const future_kind* of;
   const char* name = nullptr;
   std::uint64_t number = 0;  // what it is called without a name: its worker, and how many tasks that one had begun
@@ -203,15 +193,15 @@ struct promise_state final : future_value<T> {
 };
 
 template <class F, class T>
-struct continuation {
+struct continuation_call {
   using result = std::invoke_result_t<std::decay_t<F>&, T>;
 };
 template <class F>
-struct continuation<F, void> {
+struct continuation_call<F, void> {
   using result = std::invoke_result_t<std::decay_t<F>&>;
 };
 template <class F, class T>
-using continuation_result = typename continuation<F, T>::result;
+using continuation_result = typename continuation_call<F, T>::result;
 template <class F, class T>
 concept continuation_of = requires {
   typename continuation_result<F, T>;
@@ -308,15 +298,15 @@ struct gather_state final : future_value<typename Parts::result> {
   }
   static void await(future_state& s) {
     auto& self = static_cast<gather_state&>(s);
-    if (self.word.load(std::memory_order_relaxed) == future_state::k_ready) return;
+    if (self.word.is_done()) return;
     self.parts.visit([](future_state& part) { detail::await(part); });
     self.assemble();
-    self.word.store(future_state::k_ready, std::memory_order_relaxed);  // nobody else sees it
+    self.word.complete_unseen();
   }
   static bool attach(future_state& s, future_state& next) noexcept {
     auto& self = static_cast<gather_state&>(s);
-    if (self.word.load(std::memory_order_relaxed) == future_state::k_ready) return false;
-    self.word.store(reinterpret_cast<std::uintptr_t>(&next) | future_state::k_successor, std::memory_order_relaxed);
+    if (self.word.is_done()) return false;
+    self.word.attach_unseen(completion_word<>::tagged(&next, completion_word<>::k_successor));
     self.left.store(self.parts.size() + 1, std::memory_order_relaxed);
     std::size_t done = 1;
     auto* next_counter = self.counters.data();

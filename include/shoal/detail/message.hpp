@@ -32,7 +32,7 @@ std::uint64_t code_of(receiver function);
 /// Room for a message to another node, behind its header: the caller fills `words` words and advances the cursor by
 /// them.
 inline stream& begin_message(worker_base& w, std::uint32_t node, std::uint64_t code, std::size_t words) {
-  port& p = *static_cast<port*>(w.port);
+  port& p = *w.port;
   stream& s = room_for(p, node, 1 + words);
   *s.cursor++ = header(static_cast<std::uint8_t>(other_operation::call), words, code);
   ++p.async_issued;

@@ -17,7 +17,27 @@
 #include "shoal/detail/stream.hpp"
 #include "shoal/detail/worker.hpp"
 
+namespace shoal::array {
+class node_memory;
+}
+namespace shoal::cluster {
+class node_teams;
+}
+
 namespace shoal::detail {
+
+/// The state that all workers of one node share. `runtime` fills it before the workers start; it is constant from then
+/// on, except for `stop`. The layers above `remote` find their own objects here.
+struct node_context {
+  std::uint32_t node = 0;
+  std::uint32_t nodes = 1;
+  std::byte* const* bases = nullptr;  // by node: where its segment is mapped here; nullptr: only by messages
+  const std::atomic<std::uint32_t>* generations = nullptr;  // by array slot: which allocation it holds; 0: none
+  array::node_memory* memory = nullptr;
+  cluster::node_teams* teams = nullptr;
+  // The task that serves until node 0 says stop. Partners: that task, and the worker that executes node 0's message.
+  std::atomic<suspended*> stop{nullptr};
+};
 
 /// Whom a reply is for: what to do with its word in the upper 16 bits, and a pointer.
 enum class reply_kind : std::uint8_t { value_1, value_2, value_4, value_8, task, bulk };
@@ -90,7 +110,7 @@ enum unusual_access : std::uint8_t {
 };
 
 struct port {
-  std::byte* const* bases = nullptr;  // by node: where its segment is mapped here; nullptr: only by messages
+  std::byte* const* bases = nullptr;  // copies of the context's, for the fast path
   peer_port* peers = nullptr;         // by node
   std::uint32_t node = 0;
   std::uint32_t nodes = 1;
@@ -100,10 +120,7 @@ struct port {
   std::uint64_t window_next = 0;
   std::uint64_t window_drained = 0;  // window_next when the window was last empty
   deferred_access window[k_window];
-  const std::uint32_t* generations = nullptr;  // by array slot: which allocation it holds; for checked builds
-  void* array_state = nullptr;                 // of the node, for the layers above
-  void* cluster_state = nullptr;
-  std::atomic<suspended*>* stop = nullptr;  // of the node: the task that serves until node 0 says stop
+  node_context* context = nullptr;  // of the node; never null
 
 protected:
   port() = default;
@@ -115,12 +132,12 @@ inline constexpr const char* k_needs_job =
 
 inline port& this_port() noexcept {
   SHOAL_CHECK(t_port != nullptr, k_needs_job);
-  return *static_cast<port*>(t_port);
+  return *t_port;
 }
 /// The same where a test more costs nothing that counts.
 inline port& port_here() noexcept {
   SHOAL_ASSERT(t_port != nullptr, k_needs_job);
-  return *static_cast<port*>(t_port);
+  return *t_port;
 }
 
 /// Sends the full buffer for `node` off and opens another with room for `words`. Serves messages; may switch tasks.

@@ -26,6 +26,7 @@ struct task {
 };
 
 struct loop_frame;
+struct port;
 
 /// A started task that has left its worker, or is about to: what wake() needs.
 struct suspended;
@@ -41,7 +42,7 @@ struct worker_base {
   loop_frame* frames = nullptr;  // the ranges that the current stack is in, innermost first
   std::uint64_t none_issued = 0;
   std::uint64_t* async_issued = &none_issued;  // asynchronous operations begun here: whether anything needs waiting for
-  void* port = nullptr;                        // of `remote`
+  struct port* port = nullptr;                 // its access to the global memory (port.hpp); nullptr: no job
   const pool_signs* signs = nullptr;
   unsigned index = 0;
   unsigned siblings = 1;  // workers of the pool, this one included
@@ -68,8 +69,8 @@ protected:
 
 /// The worker that this thread is; nullptr on threads that are none.
 extern thread_local constinit worker_base* t_worker [[gnu::tls_model("initial-exec")]];
-/// Its port, for the accesses that must be fast (see port.hpp).
-extern thread_local constinit void* t_port [[gnu::tls_model("initial-exec")]];
+/// The port of that worker, for the accesses that must be fast (see port.hpp).
+extern thread_local constinit port* t_port [[gnu::tls_model("initial-exec")]];
 
 /// The worker that the calling task runs on; says so if there is none.
 inline worker_base& worker_here() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks that wait for each other's futures in a circle are told so, by name, and tasks that merely wait in long chains,
-// or on stacks that others waited on before, are not.
+// or on stacks that others waited on before, are not. The work per wait is bounded: the edges that are followed are
+// counted.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "sched/worker.hpp"
 #include "shoal/error.hpp"
 #include "shoal/future.hpp"
 #include "shoal/sync.hpp"
@@ -164,6 +166,95 @@ TEST(future_cycle, of_a_part_of_when_all_is_named_too) {
     EXPECT_EQ(both.get(), std::tuple(1, 2));
     EXPECT_NE(sentence.find("task 'snake' waits for task 'snake'"), std::string::npos) << sentence;
   });
+}
+
+// Longer than a wait follows edges: the worker finds the circle when it has nothing else to run.
+TEST(future_cycle, longer_than_one_search_is_found_when_the_worker_has_nothing_to_run) {
+  for (const unsigned workers : {1U, 2U})
+    sched::run_pool(workers, [] {
+      constexpr unsigned k_tasks = 3 * sched::cycle_searches::k_steps_later;
+      std::vector<std::string> names;
+      for (unsigned i = 0; i < k_tasks; ++i) names.push_back("link " + std::to_string(i));
+      std::vector<future<void>> results(k_tasks);
+      std::atomic<unsigned> told{0};
+      latch begun(k_tasks + 1);
+      latch ended(k_tasks);
+      mutex guard;
+      std::string sentence;
+      for (unsigned i = 0; i < k_tasks; ++i)
+        results[i] = async(names[i].c_str(), [&, next = (i + 1) % k_tasks] {
+          begun.arrive_and_wait();
+          try {
+            results[next].wait();
+          } catch (const error& e) {
+            EXPECT_EQ(e.code(), errc::deadlock) << e.what();
+            ++told;
+            const std::lock_guard lock(guard);
+            sentence = e.what();
+          }
+          ended.count_down();
+        });
+      begun.count_down();
+      ended.wait();
+      for (auto& r : results) r.get();
+      EXPECT_GE(told, 1U);
+      for (const std::string& name : names) ASSERT_NE(sentence.find("task '" + name + "'"), std::string::npos) << name;
+    });
+}
+
+struct counted {
+  std::uint64_t at_once;
+  std::uint64_t later;
+};
+
+// Task i waits for what task i - 1 gives, after it; between the two, if `indirect`, a task that waited first. Gives the
+// edges that were followed.
+counted chain(unsigned length, bool indirect) {
+  counted steps{};
+  sched::run_pool(1, [&] {
+    const auto now = [] {
+      const sched::cycle_searches& s = sched::this_worker()->searches();
+      return counted{s.steps_at_once(), s.steps_later()};
+    };
+    promise<unsigned> first;
+    future<unsigned> last = first.get_future();
+    for (unsigned i = 1; i < length; ++i) {
+      if (!indirect) {
+        last = async([before = std::move(last)]() mutable { return before.get() + 1; });
+        yield();  // it waits
+      } else {
+        auto go = std::make_unique<semaphore>(0);
+        semaphore& may_go = *go;
+        future<unsigned> inner = async([before = std::move(last), go = std::move(go)]() mutable {
+          go->acquire();
+          return before.get() + 1;
+        });
+        yield();
+        last = async([in = std::move(inner)]() mutable { return in.get(); });
+        yield();
+        may_go.release();
+        yield();
+      }
+    }
+    steps = now();
+    first.set_value(1);
+    EXPECT_EQ(last.get(), length);
+  });
+  return steps;
+}
+
+TEST(future_cycle, search_in_a_chain_of_16000_waits_follows_no_edges) {
+  const counted steps = chain(16'000, false);
+  RecordProperty("steps_at_once", std::to_string(steps.at_once));
+  EXPECT_EQ(steps.at_once, 0U);
+  EXPECT_EQ(steps.later, 0U);
+}
+
+TEST(future_cycle, search_is_bounded_where_each_task_is_waited_for_before_it_waits) {
+  constexpr unsigned k_length = 2'000;
+  const counted steps = chain(k_length, true);
+  EXPECT_GT(steps.at_once, k_length);  // or the chain is not what it should be
+  EXPECT_LE(steps.at_once, std::uint64_t{k_length} * sched::cycle_searches::k_steps_at_once);
 }
 
 }  // namespace

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop over nodes: the share of each node, and the calls that begin the shares of the others. The templates of
+// shoal/parallel_for.hpp and the loops of shoal/core.h are made of it.
+// Who may call: tasks. begin_other_shares() may switch, when buffers are full; the rest does not.
+// Guarantees: shares are disjoint and cover the range; a node without iterations has no share, and gets no message.
+// Shown by tests/cluster/loop_test.cpp, tests/cluster/core_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "shoal/detail/array_layout.hpp"
+#include "shoal/detail/call.hpp"
+#include "shoal/detail/completion.hpp"
+#include "shoal/detail/loop.hpp"
+
+namespace shoal::detail {
+
+/// What one node does of a loop: `count` iterations, with the indices first, first + stride ...
+struct loop_share {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  std::uint64_t stride = 1;
+  std::uint64_t grain = 0;  // iterations per chunk; 0: chosen by the node
+  bool outermost = false;
+};
+
+inline constexpr std::size_t k_share_words = packed<loop_share>::k_words;
+
+/// The nodes that take part in a loop, in ascending order, and the share of each.
+class loop_shares {
+public:
+  /// Equal shares on all nodes.
+  static loop_shares everywhere(std::uint64_t begin, std::uint64_t end);
+  /// Equal shares on all nodes but this one; ends the program if there is no other.
+  static loop_shares elsewhere(std::uint64_t begin, std::uint64_t end);
+  /// All on this node.
+  static loop_shares here(std::uint64_t begin, std::uint64_t end);
+  /// Each index on the node that holds the element; ends the program if there is no such element.
+  static loop_shares owners(const array_layout& layout, std::uint64_t begin, std::uint64_t end);
+
+  std::size_t size() const noexcept { return shares_.size(); }
+  std::uint32_t node(std::size_t i) const noexcept { return nodes_[i]; }
+  const loop_share& operator[](std::size_t i) const noexcept { return shares_[i]; }
+
+  void set(std::uint64_t grain, bool outermost) noexcept {
+    for (auto& s : shares_) {
+      s.grain = grain;
+      s.outermost = outermost;
+    }
+  }
+
+private:
+  void add(std::uint32_t node, std::uint64_t first, std::uint64_t count, std::uint64_t stride);
+  void divide(std::uint64_t begin, std::uint64_t end, std::uint32_t but);
+
+  std::vector<std::uint32_t> nodes_;
+  std::vector<loop_share> shares_;
+};
+
+/// Begins a call of `code` for the share of every other node and sends the calls. `words`: its arguments; the first
+/// k_share_words are written here, for each node. Returns this node's own share, which is left to the caller, or nullptr
+/// if it has none.
+const loop_share* begin_other_shares(completion& calls, const loop_shares& all, callee code,
+                                     std::span<std::uint64_t> words);
+
+/// Where a share runs that has arrived: its iterations are outermost if the loop was begun there.
+class outermost_scope {
+public:
+  explicit outermost_scope(bool outermost) noexcept { set_outermost(outermost); }
+  outermost_scope(const outermost_scope&) = delete;
+  outermost_scope& operator=(const outermost_scope&) = delete;
+  ~outermost_scope() { set_outermost(false); }
+};
+
+}  // namespace shoal::detail

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of a node that leads from an array's id to its layout. Every node of the job has the same arrays in it.
+// Who may call: find(): any thread, at any time; enter() and remove(): the tasks that create and free arrays.
+// Guarantees: find() takes no lock and reads two words and the layout: O(1). An id is never given twice, so the id of a
+// freed array is found nowhere, also if its slot is in use again. An id is found on a node from the moment that its
+// creation has returned. Freeing an array while another task looks it up is misuse, which is not always noticed.
+// Shown by tests/unit/array/array_table_test.cpp.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "shoal/detail/array_layout.hpp"
+
+namespace shoal::array {
+
+inline constexpr std::uint32_t k_most_arrays = 1U << 16;
+
+class array_table {
+public:
+  array_table() : generations_(std::make_unique<std::atomic<std::uint32_t>[]>(k_most_arrays)) {}
+  array_table(const array_table&) = delete;
+  array_table& operator=(const array_table&) = delete;
+  ~array_table() {
+    for (auto& c : chunks_) delete[] c.load(std::memory_order_relaxed);
+  }
+
+  /// By slot: which allocation it holds; 0: none.
+  const std::atomic<std::uint32_t>* generations() const noexcept { return generations_.get(); }
+
+  void enter(const detail::array_layout& layout) {
+    chunk_of(layout.slot)[layout.slot % k_chunk] = layout;
+    generations_[layout.slot].store(layout.generation, std::memory_order_release);  // partner: find()
+  }
+  void remove(std::uint32_t slot) noexcept { generations_[slot].store(0, std::memory_order_release); }
+
+  /// nullptr: there is no such array, or it was freed.
+  const detail::array_layout* find(std::uint64_t id) const noexcept {
+    const std::uint32_t slot = detail::array_layout::slot_of(id);
+    const std::uint32_t generation = detail::array_layout::generation_of(id);
+    if (generation == 0 || slot >= k_most_arrays) return nullptr;
+    if (generations_[slot].load(std::memory_order_acquire) != generation) return nullptr;  // partner: enter()
+    return &chunks_[slot / k_chunk].load(std::memory_order_relaxed)[slot % k_chunk];
+  }
+
+private:
+  // Chunks are made when the first of their slots is used: most jobs have few arrays.
+  static constexpr std::uint32_t k_chunk = 256;
+
+  detail::array_layout* chunk_of(std::uint32_t slot) {
+    const std::lock_guard guard(lock_);
+    auto& chunk = chunks_[slot / k_chunk];
+    if (chunk.load(std::memory_order_relaxed) == nullptr)
+      chunk.store(new detail::array_layout[k_chunk], std::memory_order_relaxed);  // published with the generation
+    return chunk.load(std::memory_order_relaxed);
+  }
+
+  std::unique_ptr<std::atomic<std::uint32_t>[]> generations_;
+  std::array<std::atomic<detail::array_layout*>, k_most_arrays / k_chunk> chunks_{};
+  std::mutex lock_;  // of making chunks; never held over a wait
+};
+
+}  // namespace shoal::array

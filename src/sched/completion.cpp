@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shoal/detail/completion.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "base/log.hpp"
+#include "fiber/sanitizer.hpp"
+#include "sched/worker.hpp"
+
+namespace shoal::detail {
+
+void report_dropped(const std::exception_ptr& e, const char* name) noexcept {
+  if (std::uncaught_exceptions() > 0) return;  // another one is on its way, and says more
+  constexpr const char* k_advice = "wait() of its task_group, or get() of its future, would have thrown it";
+  const std::string whose = name != nullptr ? fmt::format("the task '{}'", name) : "a task";
+  try {
+    std::rethrow_exception(e);
+  } catch (const std::exception& known) {
+    base::warn("an exception that {} threw was dropped: {} ({})", whose, known.what(), k_advice);
+  } catch (...) {
+    base::warn("an exception that {} threw was dropped; {}", whose, k_advice);
+  }
+}
+
+void completion::done(std::int64_t n) noexcept {
+  sched::note_end();
+  fiber::release_to(this);
+  if (const completion_waiter w = count_.done(n)) w.notify();
+}
+
+void completion::add_elsewhere() noexcept { count_.add_elsewhere(); }
+
+void completion::wait_for(std::int64_t n) noexcept {
+  if (n <= 0) return;
+  if (count_.must_block(this_task(), n)) leave();
+  count_.end_wait();
+  fiber::acquire_from(this);
+  add(-n);  // not before: an operation that asks for the end of all is to find it outstanding
+}
+
+bool completion::call_when_done(completion_callback& next) noexcept {
+  const std::int64_t n = begun_;
+  begun_ = 0;  // before: `next` may destroy this
+  if (count_.must_block(next, n)) return true;
+  count_.end_wait();
+  fiber::acquire_from(this);
+  return false;
+}
+
+void completion::rethrow_failure() { std::rethrow_exception(take_failure()); }
+
+}  // namespace shoal::detail
