@@ -263,14 +263,6 @@ TEST(loop, steps_of_slow_iterations_are_single_ones) {
   EXPECT_EQ(steps, std::vector<std::uint64_t>(200, 1));
 }
 
-TEST(loop, steps_of_fast_iterations_grow_up_to_a_bound) {
-  std::atomic<std::uint64_t> ran{0};
-  const auto steps = steps_of(1'000'000, 1, [&ran](std::uint64_t) { ran.fetch_add(1, std::memory_order_relaxed); });
-  EXPECT_EQ(ran.load(), 1'000'000U);
-  EXPECT_LT(steps.size(), 500'000U);
-  EXPECT_LE(*std::ranges::max_element(steps), detail::k_longest_adaptive_chunk);
-}
-
 TEST(loop, steps_are_not_shorter_than_the_least) {
   const auto steps =
       steps_of(1000, 10, [](std::uint64_t) { std::this_thread::sleep_for(std::chrono::microseconds(5)); });
