@@ -22,8 +22,10 @@ struct partition_access;
 }  // namespace detail
 
 /// A worker goes through what it has in chunks from the front, and offers half of the rest whenever nothing else of its
-/// work can be taken; what was taken is split in the same way. Chunks are some thirty per worker, of at most 1024
-/// iterations; parts for bodies that take such, of at most 16384.
+/// work can be taken; what was taken is split in the same way. In loops over numbers that call the body with an index
+/// chunks adapt: each takes a few microseconds, and while another worker looks for work a range is split after at most
+/// as many iterations as have taken about 100 ns before. Bodies that take parts get some thirty per worker, of at most
+/// 16384 iterations; tiles of boxes are some thirty per worker, of at most 1024 iterations.
 struct auto_partitioner {};
 
 /// As auto_partitioner, but a chunk has at most `grain` iterations (or what the range's own grains do not let divide).

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "fiber/sanitizer.hpp"
 #include "sched/affinity_map.hpp"
 #include "sched/pool.hpp"
@@ -162,6 +163,39 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
   frame.end = position{middle};
 }
 
+// What chunks and steps are to take. A factor of two does not matter: the counter of x86 is taken to run at 3 GHz, since
+// to measure its rate takes milliseconds.
+struct chunk_time {
+#if defined(__x86_64__)
+  static std::uint64_t now() noexcept { return base::ticks(); }
+  static constexpr std::uint64_t k_per_ns = 3;
+#else
+  static std::uint64_t now() noexcept { return base::now_ns(); }
+  static constexpr std::uint64_t k_per_ns = 1;
+#endif
+  static constexpr std::uint64_t k_chunk = 4000 * k_per_ns;
+  static constexpr std::uint64_t k_step = 100 * k_per_ns;
+};
+constexpr std::uint64_t k_fastest_growth = 8;  // of a chunk over the one before
+
+// How many of `done` positions, which took `took`, take `wanted`; at most k_fastest_growth times as many.
+std::uint64_t positions_in(std::uint64_t wanted, std::uint64_t done, std::uint64_t took) noexcept {
+  return took * k_fastest_growth <= wanted ? done * k_fastest_growth : done * wanted / took;
+}
+
+// The size of the next chunk and of its steps, from the time that the last one took.
+void adapt_chunk(loop_frame& frame, const loop_state& loop, std::uint64_t done) noexcept {
+  const std::uint64_t now = chunk_time::now();
+  if (done == 0) {
+    frame.chunk = frame.step = loop.least;
+  } else {
+    const std::uint64_t took = now - frame.chunk_start;
+    frame.chunk = std::clamp(positions_in(chunk_time::k_chunk, done, took), loop.least, loop.grain);
+    frame.step = std::clamp(positions_in(chunk_time::k_step, done, took), loop.least, loop.grain);
+  }
+  frame.chunk_start = now;
+}
+
 void begin_loop(sched::worker& w, local_loop& loop) noexcept {
   loop.outermost = w.current()->outermost;
   loop.caller = reinterpret_cast<suspended*>(w.current());
@@ -218,14 +252,20 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
   piece_done(loop);
 }
 
-bool next_chunk(loop_frame& frame) noexcept {
+bool begin_chunk(loop_frame& frame) noexcept {
   auto& w = *sched::this_worker();
-  if (std::exchange(frame.begun, true)) {
+  const loop_state& loop = *frame.loop;
+  const bool begun = std::exchange(frame.begun, true);
+  // The chunk began `chunk` positions before its end, or ended early for a hungry thief.
+  if (loop.adapts) {
+    const std::uint64_t start = number(frame.chunk_end) - frame.chunk;
+    adapt_chunk(frame, loop, begun && frame.chunk != 0 ? number(frame.next) - start : 0);
+  }
+  if (begun) {
     w.poll();
     if (w.owner().urgent()) [[unlikely]]
       w.yield();
   }
-  const loop_state& loop = *frame.loop;
   const std::uint64_t next = number(frame.next);
   if (next >= number(frame.end)) return false;
   if (loop.over()) {
@@ -233,9 +273,17 @@ bool next_chunk(loop_frame& frame) noexcept {
     frame.next = frame.limit = frame.end;
     return false;
   }
-  if (loop.divisible && w.siblings > 1 && number(frame.end) - next > std::max(loop.grain, loop.unit) &&
-      w.tasks.seems_empty()) [[unlikely]]
+  const std::uint64_t whole = loop.adapts ? frame.step : std::max(loop.grain, loop.unit);
+  if (loop.divisible && w.siblings > 1 && number(frame.end) - next > whole && w.tasks.seems_empty()) [[unlikely]]
     offer_half(w, frame);
+  if (loop.adapts) {
+    w.hungry_thief.store(false, std::memory_order_relaxed);  // partner: worker::steal
+    const std::uint64_t left = number(frame.end) - next;
+    frame.chunk = std::min(frame.chunk, left);
+    frame.chunk_end = position{next + frame.chunk};
+    frame.limit = w.siblings > 1 ? position{next + std::min(frame.step, frame.chunk)} : frame.chunk_end;
+    return true;
+  }
   std::uint64_t limit = next + std::min(loop.grain, number(frame.end) - next);
   if (loop.tiled) limit = std::min(limit, next - next % loop.unit + loop.unit);
   frame.limit = position{limit};

@@ -25,7 +25,11 @@ task* worker::steal() noexcept {
   for (unsigned left = round_; left > 0;) {
     const unsigned victim = policy_->next();
     SHOAL_ASSERT(victim < siblings && victim != index, "a victim policy gives another worker of its pool");
-    const auto taken = owner_.at(victim).tasks.steal();
+    worker& other = owner_.at(victim);
+    const auto taken = other.tasks.steal();
+    // Partner: next_chunk(), in which a loop of that worker splits its range.
+    if (taken.outcome == lockfree::steal_outcome::empty && !other.hungry_thief.load(std::memory_order_relaxed))
+      other.hungry_thief.store(true, std::memory_order_relaxed);
     const steal_result result = taken.outcome == lockfree::steal_outcome::won    ? steal_result::won
                                 : taken.outcome == lockfree::steal_outcome::lost ? steal_result::lost
                                                                                  : steal_result::empty;

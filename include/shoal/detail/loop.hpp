@@ -4,6 +4,8 @@
 // How: a worker goes through its range in chunks from the front. When its deque is empty it puts the far half there
 // (lazy binary splitting: Tzannes et al., PPoPP 2010), so that ranges are split only as often as somebody may want
 // half. When an iteration waits, what is left of the range goes to the deque and the waiting stack keeps one iteration.
+// A loop that adapts goes through a chunk in steps. Chunks and steps take about a constant time each: the worker reads
+// the clock once per chunk, and between two steps it looks only at whether a thief has found nothing here.
 // Positions count from 0; what iteration or tile lies at one is the business of the piece function (loop_space.hpp).
 // Shown by tests/unit/sched/loop_test.cpp.
 #pragma once
@@ -27,25 +29,44 @@ constexpr std::uint64_t number(position p) noexcept { return static_cast<std::ui
 
 struct loop_frame {
   position next;   // to begin next
-  position limit;  // of the chunk
+  position limit;  // of the step
   position end;
   loop_frame* outer;
   loop_state* loop;
   bool begun = false;
+  // Of a loop that adapts; otherwise a chunk is one step, and chunk_end stays behind `next`.
+  position chunk_end{};
+  std::uint64_t chunk = 0;        // positions of the chunk; 0: none has been timed
+  std::uint64_t step = 1;         // positions that may begin before the next look at `hungry`
+  std::uint64_t chunk_start = 0;  // when the chunk began, in ticks
 };
 
-/// Runs all chunks that next_chunk() gives. Whatever begins an iteration has moved `next` behind it before: if the
+/// Runs all steps that next_chunk() gives. Whatever begins an iteration has moved `next` behind it before: if the
 /// iteration waits, the frame is cut there (next == limit == end), and the piece ends when the iteration does.
 using piece_function = void (*)(const void* body, loop_frame& frame);
 
-/// Gives the frame its next chunk and offers half of the rest to others; false if there is none or the loop is over.
-/// Between chunks it serves messages, and gives way to urgent tasks: then it switches.
-bool next_chunk(loop_frame& frame) noexcept;
+/// Begins a chunk: serves messages, gives way to urgent tasks (then it switches), and offers half of the rest to others
+/// if nothing else of this worker can be stolen. False if no position is left or the loop is over.
+bool begin_chunk(loop_frame& frame) noexcept;
+
+/// Gives the frame its next step, of this chunk or of the next one; false if there is none.
+inline bool next_chunk(loop_frame& frame) noexcept {
+  // A thief that finds nothing (partner: worker::steal) ends the chunk here: the rest of the range may be split.
+  if (frame.next == frame.limit && frame.limit < frame.chunk_end && frame.limit < frame.end &&
+      !t_worker->hungry_thief.load(std::memory_order_relaxed)) {
+    const std::uint64_t left = number(frame.chunk_end) - number(frame.limit);
+    frame.limit = position{number(frame.limit) + (frame.step < left ? frame.step : left)};
+    return true;
+  }
+  return begin_chunk(frame);
+}
 
 struct loop_state {
   const void* body = nullptr;
   piece_function piece = nullptr;
   std::uint64_t grain = 1;                           // positions per chunk, at most
+  std::uint64_t least = 1;                           // positions per step, at least, if the loop adapts
+  bool adapts = false;                               // chunks and steps follow the time that positions take
   std::uint64_t unit = 1;                            // of tiled loops: positions per tile
   std::size_t stack_bytes = 0;                       // that each piece asks for; 0: none
   bool tiled = false;                                // chunks do not cross tiles; only whole tiles are given away
@@ -86,6 +107,8 @@ void set_outermost(bool outermost) noexcept;
 /// chunks the worker looks at its messages.
 inline constexpr std::uint64_t k_longest_chunk = 1024;
 inline constexpr std::uint64_t k_longest_part = 16384;  // for bodies with loops of their own
+/// For loops that adapt. More than k_longest_chunk only of iterations that have taken no time so far.
+inline constexpr std::uint64_t k_longest_adaptive_chunk = 4096;
 std::uint64_t default_grain(std::uint64_t iterations, unsigned workers, std::uint64_t most = k_longest_chunk) noexcept;
 
 /// Runs [begin, end) on this worker, offering halves to others, as one (already counted) piece of `loop`. Switches if

@@ -160,9 +160,15 @@ void run_over(const number_range<Index>& range, const loop_plan& plan, Rest&... 
     loop.grain = std::max(plan.grain, range.grain);
   else if (Loop::k_takes_parts && plan.how != loop_plan::kind::automatic)
     loop.grain = size;  // a share or block is one part
-  else
+  else if (Loop::k_takes_parts || plan.how != loop_plan::kind::automatic)
     loop.grain =
         std::max(default_grain(size, workers, Loop::k_takes_parts ? k_longest_part : k_longest_chunk), range.grain);
+  else {
+    // Parts do not adapt: a body that takes them may begin each with work of its own.
+    loop.adapts = true;
+    loop.least = range.grain;
+    loop.grain = std::max(k_longest_adaptive_chunk, range.grain);
+  }
   run_parts(loop, plan, size, parts);
 }
 

@@ -50,6 +50,8 @@ struct worker_base {
   std::uint64_t spawn_clock = 0;
   std::uint64_t spawn_start = 0;
   unsigned no_wait_scopes = 0;  // of the running task
+  // A thief has found the deque empty. Thieves set it (partner: worker::steal); loops that run here clear it.
+  std::atomic<bool> hungry_thief{false};
 
   std::uint64_t spawned() const noexcept { return spawn_clock - spawn_start; }
 

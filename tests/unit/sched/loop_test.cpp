@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "fiber/sanitizer.hpp"
 #include "shoal/detail/loop_space.hpp"
+#include "shoal/loop.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
 #include "unit/sched/pool_run.hpp"
@@ -224,6 +227,66 @@ TEST(loop, fences_each_worker_that_began_something) {
       &above);
   EXPECT_EQ(above.wrong.load(), 0);
   EXPECT_EQ(unfenced, 0);
+}
+
+// The steps of a loop that adapts, on a worker that can be stolen from.
+template <class F>
+std::vector<std::uint64_t> steps_of(std::uint64_t positions, std::uint64_t least, const F& body) {
+  struct recorded {
+    const F& body;
+    mutex guard;
+    std::vector<std::uint64_t> steps;
+  } all{body, {}, {}};
+  run_pool(2, [&] {
+    detail::local_loop loop;
+    loop.body = &all;
+    loop.adapts = true;
+    loop.least = least;
+    loop.grain = detail::k_longest_adaptive_chunk;
+    loop.piece = [](const void* raw, detail::loop_frame& frame) {
+      auto& to = *static_cast<recorded*>(const_cast<void*>(raw));
+      while (detail::next_chunk(frame)) {
+        const std::uint64_t step = detail::number(frame.limit) - detail::number(frame.next);
+        detail::each_position<false>(frame, to.body);
+        const std::lock_guard hold(to.guard);
+        to.steps.push_back(step);
+      }
+    };
+    detail::run_loop_here(loop, 0, positions);
+  });
+  return all.steps;
+}
+
+TEST(loop, steps_of_slow_iterations_are_single_ones) {
+  const auto steps =
+      steps_of(200, 1, [](std::uint64_t) { std::this_thread::sleep_for(std::chrono::microseconds(30)); });
+  EXPECT_EQ(steps, std::vector<std::uint64_t>(200, 1));
+}
+
+TEST(loop, steps_are_not_shorter_than_the_least) {
+  const auto steps =
+      steps_of(1000, 10, [](std::uint64_t) { std::this_thread::sleep_for(std::chrono::microseconds(5)); });
+  const auto shorter = std::ranges::count_if(steps, [](std::uint64_t s) { return s < 10; });
+  EXPECT_EQ(std::ranges::count(steps, std::uint64_t{10}) + shorter, static_cast<std::ptrdiff_t>(steps.size()));
+  EXPECT_LE(shorter, static_cast<std::ptrdiff_t>(steps.size()) / 2);  // the last one of a piece
+}
+
+TEST(loop, slow_iterations_at_the_end_are_divided) {
+  run_pool(2, [] {
+    constexpr std::uint64_t k_n = 100'000;
+    std::atomic<int> fast{0};
+    std::atomic<int> slow[2]{};
+    parallel_for(std::uint64_t{0}, k_n, [&](std::uint64_t i) {
+      fast.fetch_add(1, std::memory_order_relaxed);
+      if (i < k_n - 1000) return;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      slow[detail::t_worker->index].fetch_add(1);
+    });
+    EXPECT_EQ(fast.load(), static_cast<int>(k_n));
+    EXPECT_EQ(slow[0].load() + slow[1].load(), 1000);
+    EXPECT_GT(slow[0].load(), 0);
+    EXPECT_GT(slow[1].load(), 0);
+  });
 }
 
 TEST(loop, default_grain_makes_many_chunks_but_not_tiny_ones) {
