@@ -313,6 +313,7 @@ sched::pool_options scheduler_options(const config& c) {
   o.most_waiting_bytes = c.waiting_bytes;
   o.steal = c.steal;
   o.spin_rounds = c.spin;
+  o.executor = c.executor;
   return o;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "machine/executor.hpp"
 #include "net/message_transport.hpp"
 #include "runtime/profile_report.hpp"
 #include "sched/pool.hpp"
@@ -49,6 +50,7 @@ struct config {
   std::uint64_t one_sided_bytes = 0;  // transfers from so many bytes on are the network's own
   std::int64_t silence_ns = 0;        // after which a node is taken for lost; 0: never
   std::string hub_address;
+  machine::executor* executor = &machine::threads();  // no setting: chosen by code
 
   /// What nodes of a job must have in common, in words.
   std::string common() const;

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <exception>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "base/log.hpp"
@@ -32,7 +31,9 @@
 namespace shoal::runtime {
 namespace {
 
-net::ring_shape shape_of(const config& c, unsigned nodes) { return {nodes, c.workers, c.buffer_bytes, c.buffers}; }
+net::ring_shape shape_of(const config& c, unsigned nodes) {
+  return {nodes, c.workers, c.buffer_bytes, c.buffers, c.executor};
+}
 
 // Some nodes of this process serve already, and nobody can tell them to stop: a job needs all its nodes.
 [[noreturn]] void give_up(const std::exception& e) noexcept {
@@ -122,20 +123,20 @@ int run_in_process(config c, const std::function<int()>& main_task) {
   }
   std::vector<node*> served;
   for (auto& n : nodes) served.push_back(n.get());
-  const service watcher(served);
-  std::vector<std::thread> others;
+  const service watcher(*c.executor, served);
+  std::vector<std::unique_ptr<machine::executor::thread>> others;
   std::exception_ptr thrown;
   int status = 0;
   try {
     for (unsigned n = 1; n < c.nodes; ++n)
-      others.emplace_back([&nodes, &c, n] {
+      others.push_back(c.executor->start_thread(fmt::format("shoal-{}-w0", n), [&nodes, &c, n] {
         base::set_log_context({.level = c.log, .node = static_cast<int>(n)});
         try {
           nodes[n]->serve();
         } catch (const std::exception& e) {
           give_up(e);
         }
-      });
+      }));
     status = nodes[0]->run_main(main_task);
   } catch (const std::exception& e) {
     if (!nodes[0]->has_finished() && !others.empty()) give_up(e);
@@ -143,7 +144,7 @@ int run_in_process(config c, const std::function<int()>& main_task) {
   } catch (...) {
     thrown = std::current_exception();
   }
-  for (auto& t : others) t.join();
+  for (auto& t : others) t->join();
   if (thrown) std::rethrow_exception(thrown);
   for (const auto& n : nodes) n->report_profile();
   return status;
@@ -188,7 +189,7 @@ int run_in_world(config c, const std::function<int()>& main_task) {
     base::verbose("{} nodes of {} workers on 1 machine, started by shoal run, over shm{}", me.nodes, c.workers,
                   c.direct ? ": memory mapped" : ": messages only");
   node here(std::move(parts));
-  const service watcher({&here}, std::make_unique<world_watch>(world, me.node, me.nodes), me.node);
+  const service watcher(*c.executor, {&here}, std::make_unique<world_watch>(world, me.node, me.nodes), me.node);
   // From the moment that this node's workers have stopped, also if the main task threw, its end is as it should be. If
   // its workers did not start, it is not: the others would wait for ever.
   struct departure {

@@ -65,7 +65,7 @@ node::node(node_parts parts)
     p.stop = &stop_;
   }
   if (nodes_ > 1 && parts.settings->helpers != 0)
-    helpers_.emplace(*transport_, ports_, parts.settings->workers, parts.settings->helpers);
+    helpers_.emplace(*transport_, ports_, parts.settings->workers, parts.settings->helpers, pool_.executor());
 }
 
 // After its workers.

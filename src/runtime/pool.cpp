@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shoal/pool.hpp"
 
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -84,16 +85,19 @@ struct pool::state {
 
   void end_one() noexcept {
     const std::lock_guard hold(guard);
-    if (--unfinished == 0 && closed) all_ended.notify_all();
+    if (--unfinished != 0 || !closed) return;
+    // With the guard held: whoever waits may end the pool as soon as it has the guard.
+    all_ended.store(1, std::memory_order_relaxed);
+    workers.executor().wake(all_ended, std::numeric_limits<int>::max(), false);
   }
 
   const int process = machine::own_pid();
   const runtime::profile_wish wish;
   const runtime::profile_files files;
   sched::pool workers;
-  std::optional<profile_span> whole_life;  // of the setting `profile`
-  std::mutex guard;                        // held for a few instructions, never over a wait of a task
-  std::condition_variable all_ended;
+  std::optional<profile_span> whole_life;   // of the setting `profile`
+  std::mutex guard;                         // held for a few instructions, never over a wait of a task
+  std::atomic<std::uint32_t> all_ended{0};  // partners: end_one() and shutdown(); 1: closed and nothing is unfinished
   std::uint64_t unfinished = 0;
   bool closed = false;
 };
@@ -163,7 +167,11 @@ void pool::shutdown() {
   state_->require_workers();
   std::unique_lock hold(state_->guard);
   state_->closed = true;
-  state_->all_ended.wait(hold, [this] { return state_->unfinished == 0; });
+  while (state_->unfinished != 0) {
+    hold.unlock();
+    state_->workers.executor().wait(state_->all_ended, 0, machine::k_no_timeout, false);
+    hold.lock();
+  }
 }
 
 }  // namespace shoal

@@ -31,6 +31,7 @@ net::message_shape shape_of(const config& c, std::uint32_t node, std::uint32_t n
   s.progress = c.progress;
   s.lock = c.domain_lock;
   s.wait = c.domain_wait;
+  s.executor = c.executor;
   return s;
 }
 
