@@ -65,18 +65,20 @@ TEST(pool_on_virtual_time, computes_the_same_in_every_schedule) {
 
 TEST(pool_on_virtual_time, submitted_tasks_wake_workers_that_slept_for_an_hour) {
   machine::virtual_executor by(5);
-  struct counted final : errand {
+  struct counted_errand final : errand {
     std::atomic<int>* ran = nullptr;
   };
   std::atomic<int> ran{0};
   by.run([&] {
     pool p(on(by, 3));
     p.start();
-    std::vector<counted> all(8);
-    for (counted& one : all) {
+    std::vector<counted_errand> all(8);
+    for (counted_errand& one : all) {
       block_for(by, k_hour);
       one.ran = &ran;
-      one.run = [](detail::task& t) noexcept { static_cast<counted&>(static_cast<errand&>(t)).ran->fetch_add(1); };
+      one.run = [](detail::task& t) noexcept {
+        static_cast<counted_errand&>(static_cast<errand&>(t)).ran->fetch_add(1);
+      };
       p.submit(one);
     }
     block_for(by, k_s);
