@@ -71,6 +71,8 @@ std::optional<loss> control::watch(std::int64_t timeout_ns, int wake_descriptor)
   }
 }
 
+int control::descriptor() const noexcept { return connection_->descriptor(); }
+
 void control::announce_lost(std::uint32_t node, std::string_view why) noexcept {
   try {
     connection_->announce(frame_type::lost, {node, 0, std::string(why)});

@@ -106,6 +106,8 @@ public:
   /// Waits for news at most `timeout_ns`, or until `wake_descriptor` is readable; sends signs of life meanwhile, so it
   /// must be called again and again.
   std::optional<loss> watch(std::int64_t timeout_ns, int wake_descriptor) noexcept;
+  /// Readable when watch() has something to read; -1 once the connection has ended. Who calls watch() may call this.
+  int descriptor() const noexcept;
   /// Tells all, through the hub, that this node cannot reach `node`; its own watch() tells which loss the hub heard of
   /// first, and only then should it leave. Any thread may call.
   void announce_lost(std::uint32_t node, std::string_view why) noexcept;

@@ -27,6 +27,7 @@ public:
   std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine);
   void leave();
   std::optional<loss> watch(std::int64_t timeout_ns, int wake_descriptor);
+  int descriptor() const noexcept { return socket_.descriptor(); }
   void announce(frame_type type, const loss_message& what);
   std::string describe(std::uint32_t node) const;
 

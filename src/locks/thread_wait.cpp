@@ -6,6 +6,8 @@
 
 namespace shoal::detail {
 
+// These reach the system directly, not through an executor: the locks are used outside of any runtime, too. A lock whose
+// waiters must not block their thread takes another wait policy.
 void lock_yield() noexcept { machine::yield_processor(); }
 
 // Without a process-wide fence an unlock may miss a thread that is about to block; that thread then times out and

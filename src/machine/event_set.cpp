@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -13,7 +15,7 @@
 namespace shoal::machine {
 namespace {
 
-constexpr std::uint64_t k_stop = ~std::uint64_t{0};
+constexpr std::size_t k_most_at_once = 16;
 
 int checked(int result, const char* what) {
   if (result >= 0) return result;
@@ -22,12 +24,7 @@ int checked(int result, const char* what) {
 
 }  // namespace
 
-event_set::event_set() : set_(checked(::epoll_create1(EPOLL_CLOEXEC), "make a set of events")) {
-  epoll_event wanted{};
-  wanted.events = EPOLLIN;
-  wanted.data.u64 = k_stop;
-  checked(::epoll_ctl(set_.number(), EPOLL_CTL_ADD, stop_.descriptor(), &wanted), "watch an event");
-}
+event_set::event_set() : set_(checked(::epoll_create1(EPOLL_CLOEXEC), "make a set of events")) {}
 
 void event_set::add(int descriptor, std::uint32_t number) {
   epoll_event wanted{};
@@ -44,17 +41,17 @@ void event_set::arm(int descriptor, std::uint32_t number) noexcept {
   SHOAL_ASSERT(result == 0, "only what was added is armed");
 }
 
-std::optional<std::uint32_t> event_set::wait() noexcept {
-  epoll_event got{};
+std::span<const std::uint32_t> event_set::take(std::span<std::uint32_t> room) noexcept {
+  std::array<epoll_event, k_most_at_once> got{};
+  const auto most = static_cast<int>(std::min(room.size(), got.size()));
   int ready = 0;
   do {
-    ready = ::epoll_wait(set_.number(), &got, 1, -1);
+    ready = ::epoll_wait(set_.number(), got.data(), most, 0);
   } while (ready < 0 && errno == EINTR);
-  SHOAL_ASSERT(ready == 1, "waiting without a limit ends with an event");
-  if (got.data.u64 == k_stop) return std::nullopt;
-  return static_cast<std::uint32_t>(got.data.u64);
+  SHOAL_ASSERT(ready >= 0, "a set of events can be asked");
+  for (std::size_t i = 0; i < static_cast<std::size_t>(ready); ++i)
+    room[i] = static_cast<std::uint32_t>(got[i].data.u64);
+  return room.first(static_cast<std::size_t>(ready));
 }
-
-void event_set::stop() noexcept { stop_.wake(); }
 
 }  // namespace shoal::machine

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors that one thread waits for, each for one event at a time: epoll(7). Who may call: wait() one thread; arm()
-// and stop() any; add() whoever made it, before that. Never switches tasks; wait() blocks the thread.
-// Guarantees: a descriptor that is readable when it is armed, or becomes so later, is given by wait() once per arming.
-// Shown by tests/unit/machine/event_set_test.cpp.
+// Descriptors that one thread watches, each for one event at a time: epoll(7). Who may call: take() one thread; arm()
+// any; add() the thread that made it, before that. Never switches tasks, never blocks.
+// Guarantees: a descriptor that is readable when it is armed, or becomes so later, is given by take() once per arming;
+// until then descriptor() is readable. Shown by tests/unit/machine/event_set_test.cpp.
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 
 #include "machine/descriptor.hpp"
 
@@ -17,16 +17,16 @@ public:
   /// Throws shoal::error.
   event_set();
 
-  /// Not armed yet; `number` is what wait() gives for it. Throws shoal::error.
+  /// Not armed yet; `number` is what take() gives for it. Throws shoal::error.
   void add(int descriptor, std::uint32_t number);
   void arm(int descriptor, std::uint32_t number) noexcept;
-  /// Nothing: stop() was called.
-  std::optional<std::uint32_t> wait() noexcept;
-  void stop() noexcept;
+  /// The numbers of those that are ready, at most as many as there is room for.
+  std::span<const std::uint32_t> take(std::span<std::uint32_t> room) noexcept;
+  /// Readable while take() has something to give.
+  int descriptor() const noexcept { return set_.number(); }
 
 private:
-  descriptor set_;
-  wake_descriptor stop_;
+  machine::descriptor set_;
 };
 
 }  // namespace shoal::machine

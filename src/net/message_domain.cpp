@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <mutex>
 
-#include "base/clock.hpp"
-#include "machine/futex.hpp"
 #include "net/message_lane.hpp"
 #include "net/message_server.hpp"
 #include "net/message_watch.hpp"
@@ -23,7 +21,8 @@ constexpr int k_rounds_to_serve = 64;
 
 message_domain::message_domain(wire& over, const message_shape& shape, const message_transport::loss_handler& lost,
                                message_server* server)
-    : wire_(over),
+    : executor_(*shape.executor),
+      wire_(over),
       lost_(lost),
       lock_(make_lock(shape.lock, shape.wait)),
       lanes_(shape.workers, nullptr),
@@ -111,7 +110,7 @@ void message_domain::serve_event() noexcept {
       if (std::none_of(sleepers_.begin(), sleepers_.end(), asleep)) return;
       if (!moved && arm_now()) return;
     }
-    machine::yield_processor();
+    executor_.yield();
   }
   for (message_lane* lane : sleepers_) lane->wake();
 }
@@ -123,10 +122,10 @@ void message_domain::finish() noexcept {
     if (server_ != nullptr) lane->send_posted();
     lane->look_back(wire_);
   }
-  const std::uint64_t until_ns = base::now_ns() + k_patience_ns;
-  while (!wire_.all_sent() && base::now_ns() < until_ns) {
+  const std::uint64_t until_ns = executor_.now_ns() + k_patience_ns;
+  while (!wire_.all_sent() && executor_.now_ns() < until_ns) {
     wire_.progress(*this);
-    machine::yield_processor();
+    executor_.yield();
   }
 }
 

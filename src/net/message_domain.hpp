@@ -52,6 +52,7 @@ private:
   bool move() noexcept;
   bool arm_now() noexcept;
 
+  machine::executor& executor_;
   wire& wire_;
   const message_transport::loss_handler& lost_;
   std::unique_ptr<any_lock> lock_;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "machine/futex.hpp"
 #include "machine/memory_info.hpp"
 #include "net/message_domain.hpp"
 #include "net/message_server.hpp"
@@ -118,6 +117,7 @@ void message_in::give_back_executed(wire& to) noexcept {
 message_lane::message_lane(message_domain& through, message_domain& aside, unsigned worker, const message_shape& shape)
     : through_(through),
       aside_(aside),
+      executor_(*shape.executor),
       node_(shape.node),
       nodes_(shape.nodes),
       worker_(static_cast<std::uint16_t>(worker)),
@@ -181,7 +181,7 @@ void message_lane::something_executed() noexcept {
 
 void message_lane::wake() noexcept {
   if (!moved_.load(std::memory_order_relaxed)) moved_.store(true, std::memory_order_relaxed);
-  if (bell_.ring()) machine::futex_wake(bell_.word(), 1, false);
+  if (bell_.ring()) executor_.wake(bell_.word(), 1, false);
 }
 
 message_label message_lane::label(std::uint32_t to, message_kind kind) noexcept {

@@ -114,6 +114,7 @@ private:
 
   message_domain& through_;
   message_domain& aside_;
+  machine::executor& executor_;
   const std::uint32_t node_, nodes_;
   const std::uint16_t worker_;
   const std::uint32_t half_room_;

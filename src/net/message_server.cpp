@@ -9,60 +9,49 @@
 namespace shoal::net {
 namespace {
 
-constexpr int k_rounds_before_sleep = 200;
+// Of a tick, before others may run: looks in vain, and looks that found something.
+constexpr int k_looks = 8;
+constexpr int k_most_moves = 64;
+constexpr int k_idle_ticks_before_sleep = 25;
 constexpr std::int64_t k_first_sleep_ns = 10'000;
 constexpr std::int64_t k_last_sleep_ns = 500'000;
 
 }  // namespace
 
-message_server::~message_server() { stop(); }
+message_server::message_server(machine::executor& by)
+    : sleep_ns_(k_first_sleep_ns), runner_(by.make_runner("shoal-messages", *this)) {}
 
-void message_server::stop() noexcept {
-  if (!thread_.joinable()) return;
-  stopping_.store(true, std::memory_order_release);
-  ring();
-  thread_.join();
-}
+message_server::~message_server() { stop(); }
 
 void message_server::start(const std::vector<std::unique_ptr<message_domain>>& domains) {
   for (const auto& d : domains) domains_.push_back(d.get());
-  thread_ = std::thread([this] { serve(); });
+  runner_->start();
 }
 
-void message_server::ring() noexcept {
-  if (bell_.ring()) machine::futex_wake(bell_.word(), 1, false);
+bool message_server::move() noexcept {
+  bool any = false;
+  for (message_domain* d : domains_) any |= d->progress();
+  return any;
 }
 
-void message_server::serve() noexcept {
-  int idle = 0;
-  std::int64_t sleep_ns = k_first_sleep_ns;
-  const auto move = [this] {
-    bool any = false;
-    for (message_domain* d : domains_) any |= d->progress();
-    return any;
-  };
-  while (!stopping_.load(std::memory_order_acquire)) {
+std::int64_t message_server::tick() noexcept {
+  for (int looks = 0, moves = 0; looks < k_looks;) {
     if (move()) {
-      idle = 0;
-      sleep_ns = k_first_sleep_ns;
-      continue;
+      idle_ticks_ = 0;
+      sleep_ns_ = k_first_sleep_ns;
+      if (++moves == k_most_moves) return 0;
+    } else {
+      machine::pause();
+      ++looks;
     }
-    if (++idle < k_rounds_before_sleep) {
-      idle % 8 == 7 ? machine::yield_processor() : machine::pause();
-      continue;
-    }
-    bell_.prepare();
-    if (move() || stopping_.load(std::memory_order_acquire)) {
-      bell_.cancel();
-      continue;
-    }
-    bool told = true;
-    for (message_domain* d : domains_) told = d->arm() && told;
-    machine::futex_wait(bell_.word(), lockfree::doorbell<>::k_announced, told ? machine::k_no_timeout : sleep_ns,
-                        false);
-    bell_.cancel();
-    sleep_ns = std::min(2 * sleep_ns, k_last_sleep_ns);
   }
+  if (++idle_ticks_ < k_idle_ticks_before_sleep) return 0;
+  bool told = true;
+  for (message_domain* d : domains_) told = d->arm() && told;
+  if (told) return machine::k_no_timeout;
+  const std::int64_t now = sleep_ns_;
+  sleep_ns_ = std::min(2 * sleep_ns_, k_last_sleep_ns);
+  return now;
 }
 
 }  // namespace shoal::net

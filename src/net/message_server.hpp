@@ -1,42 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one thread that moves the messages of a node, where workers do not (progress_role::server): sends what they
-// have posted, hands over what arrives, and sleeps when there is nothing: until somebody rings, or, where the network
-// does not tell what comes, at most so long that it is noticed. Who may call: ring() any thread. Shown by
-// tests/unit/net/message_transport_test.cpp.
+// The activity that moves the messages of a node, where workers do not (progress_role::server): it sends what they have
+// posted and hands over what arrives. When there is nothing it sleeps until somebody rings; where the network does not
+// tell that something came, it looks again after a short time. Who may call: ring() any thread; the rest the thread that
+// made it. Shown by tests/unit/net/message_transport_test.cpp.
 #pragma once
 
-#include <atomic>
 #include <memory>
-#include <thread>
 #include <vector>
 
-#include "lockfree/doorbell.hpp"
+#include "machine/executor.hpp"
 
 namespace shoal::net {
 
 class message_domain;
 
-class message_server {
+class message_server final : machine::activity {
 public:
-  message_server() = default;
-  ~message_server();
+  explicit message_server(machine::executor& by);
   message_server(const message_server&) = delete;
   message_server& operator=(const message_server&) = delete;
+  ~message_server();
 
   /// Once; the domains outlive the server.
   void start(const std::vector<std::unique_ptr<message_domain>>& domains);
-  /// Its thread ends; no more of it.
-  void stop() noexcept;
-  /// Something was posted, or has happened at a domain.
-  void ring() noexcept;
+  /// No tick runs when it returns, and none will.
+  void stop() noexcept { runner_->stop(); }
+  /// Something was posted, or has happened at a domain. Also after stop().
+  void ring() noexcept { runner_->notify(); }
 
 private:
-  void serve() noexcept;
+  std::int64_t tick() noexcept override;
+  bool move() noexcept;
 
   std::vector<message_domain*> domains_;
-  lockfree::doorbell<> bell_;
-  std::atomic<bool> stopping_{false};  // partner: the destructor
-  std::thread thread_;
+  int idle_ticks_ = 0;
+  std::int64_t sleep_ns_;
+  const std::unique_ptr<machine::activity_runner> runner_;
 };
 
 }  // namespace shoal::net

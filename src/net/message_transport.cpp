@@ -16,7 +16,7 @@ message_transport::message_transport(const char* name, std::unique_ptr<network> 
     : name_(name), net_(std::move(net)), lost_(std::move(lost)) {
   SHOAL_ASSERT((shape.slots & (shape.slots - 1)) == 0, "a channel has a power of two of buffers");
   SHOAL_ASSERT(shape.domains >= 1 && shape.domains <= shape.workers, "a domain belongs to at least one worker");
-  if (shape.progress == progress_role::server) server_ = std::make_unique<message_server>();
+  if (shape.progress == progress_role::server) server_ = std::make_unique<message_server>(*shape.executor);
   for (unsigned d = 0; d < shape.domains; ++d)
     domains_.push_back(std::make_unique<message_domain>(net_->at(d), shape, lost_, server_.get()));
   for (unsigned w = 0; w < shape.workers; ++w) {
@@ -28,7 +28,7 @@ message_transport::message_transport(const char* name, std::unique_ptr<network> 
     if (&own != &through) own.add_sleeper(*lanes_.back());
   }
   if (std::ranges::all_of(domains_, [](const auto& d) { return d->event() >= 0; })) {
-    watch_ = std::make_unique<message_watch>(domains_);
+    watch_ = std::make_unique<message_watch>(domains_, *shape.executor);
     for (unsigned d = 0; d < shape.domains; ++d) domains_[d]->be_watched(*watch_, d);
   }
   if (server_ != nullptr) server_->start(domains_);

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/executor.hpp"
 #include "net/channel.hpp"
 #include "net/wire.hpp"
 #include "shoal/locks/any_lock.hpp"
@@ -45,6 +46,7 @@ struct message_shape {
   progress_role progress = progress_role::workers;
   std::string lock = "bounded";
   wait_kind wait = wait_kind::adaptive;
+  machine::executor* executor = &machine::threads();
 
   /// What a wire must be able to carry.
   std::size_t most_words() const noexcept { return slot_bytes / sizeof(std::uint64_t) - k_label_words; }

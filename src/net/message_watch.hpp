@@ -1,38 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that waits for what arrives at a node's domains while their workers sleep, where the network library can
-// tell (UCX): it moves the messages, and so rings whoever they are for. A domain none of whose workers sleeps is left
-// to them.
-// Who may call: arm() whoever holds the domain's lock. Never switches tasks.
+// The activity that waits for what arrives at a node's domains while their workers sleep, where the network library can
+// tell (UCX): it moves the messages, and so wakes the workers that they are for. A domain none of whose workers sleeps is
+// left to them.
+// Who may call: arm() the holder of the domain's lock. Never switches tasks.
 // Guarantees: an armed domain in which something happens is served once (message_domain::serve_event).
 // Shown by tests/unit/net/message_transport_test.cpp, tests/unit/net/plugin_test.cpp.
 #pragma once
 
+#include <array>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "machine/event_set.hpp"
+#include "machine/executor.hpp"
 
 namespace shoal::net {
 
 class message_domain;
 
-class message_watch {
+class message_watch final : machine::activity {
 public:
   /// All of them have events; they outlive the watch. Throws shoal::error.
-  explicit message_watch(const std::vector<std::unique_ptr<message_domain>>& domains);
-  ~message_watch();
+  message_watch(const std::vector<std::unique_ptr<message_domain>>& domains, machine::executor& by);
   message_watch(const message_watch&) = delete;
   message_watch& operator=(const message_watch&) = delete;
+  ~message_watch();
 
   void arm(unsigned domain) noexcept;
 
 private:
-  void watch() noexcept;
+  std::int64_t tick() noexcept override;
+  std::span<const int> descriptors() noexcept override { return watched_; }
 
   const std::vector<std::unique_ptr<message_domain>>& domains_;
   machine::event_set events_;
-  std::thread thread_;
+  const std::array<int, 1> watched_{events_.descriptor()};
+  std::unique_ptr<machine::activity_runner> runner_;
 };
 
 }  // namespace shoal::net

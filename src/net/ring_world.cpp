@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/ring_world.hpp"
 
-#include "machine/futex.hpp"
 #include "machine/memory_info.hpp"
 #include "shoal/detail/assert.hpp"
 
@@ -29,11 +28,11 @@ struct ring_side {
   lockfree::doorbell<>* other = nullptr;  // of the worker at the other end
   std::byte* slots = nullptr;
   std::size_t slot_bytes = 0;
-  bool between_processes = false;
+  const ring_waker* waker = nullptr;
 
   std::uint64_t* slot(std::size_t i) const noexcept { return reinterpret_cast<std::uint64_t*>(slots + i * slot_bytes); }
   void ring_other() const noexcept {
-    if (other->ring()) machine::futex_wake(other->word(), 1, between_processes);
+    if (other->ring()) waker->executor->wake(other->word(), 1, waker->between_processes);
   }
 };
 
@@ -82,15 +81,17 @@ private:
 
 class ring_domain final : public domain {
 public:
-  ring_domain(const ring_layout& layout, unsigned node, unsigned worker, bool between_processes)
-      : bell_(&layout.bell(node, worker)), shared_(between_processes), out_(channels(layout)), in_(channels(layout)) {
+  ring_domain(const ring_layout& layout, unsigned node, unsigned worker, const ring_waker& waker)
+      : bell_(&layout.bell(node, worker)),
+        shared_(waker.between_processes),
+        out_(channels(layout)),
+        in_(channels(layout)) {
     const ring_shape& shape = layout.shape();
     for (unsigned peer = 0; peer < shape.nodes; ++peer)
       for (unsigned c = 0; c < k_traffic_classes; ++c) {
         const auto t = static_cast<traffic>(c);
         const auto side = [&](unsigned from, unsigned to) {
-          return ring_side{&layout.bell(peer, worker), layout.slots(from, to, worker, t), shape.slot_bytes,
-                           between_processes};
+          return ring_side{&layout.bell(peer, worker), layout.slots(from, to, worker, t), shape.slot_bytes, &waker};
         };
         out_[peer * k_traffic_classes + c] =
             ring_out(side(node, peer), layout.control(node, peer, worker, t), shape.slots);
@@ -151,10 +152,10 @@ std::byte* ring_layout::slots(unsigned from, unsigned to, unsigned worker, traff
 }
 
 ring_transport::ring_transport(const char* name, ring_layout layout, unsigned node, bool between_processes)
-    : name_(name), layout_(layout), node_(node) {
+    : name_(name), layout_(layout), node_(node), waker_{layout.shape().executor, between_processes} {
   SHOAL_ASSERT((layout.shape().slots & (layout.shape().slots - 1)) == 0, "a ring has a power of two of slots");
   for (unsigned w = 0; w < layout.shape().workers; ++w)
-    domains_.push_back(std::make_unique<ring_domain>(layout, node, w, between_processes));
+    domains_.push_back(std::make_unique<ring_domain>(layout, node, w, waker_));
 }
 
 ring_transport::~ring_transport() = default;

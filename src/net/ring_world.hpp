@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lockfree/slot_ring.hpp"
+#include "machine/executor.hpp"
 #include "net/channel.hpp"
 
 namespace shoal::net {
@@ -22,7 +23,8 @@ struct ring_shape {
   unsigned nodes = 1;
   unsigned workers = 1;  // per node
   std::size_t slot_bytes = std::size_t{16} << 10;
-  std::size_t slots = 8;  // per ring; a power of two
+  std::size_t slots = 8;                              // per ring; a power of two
+  machine::executor* executor = &machine::threads();  // of this process
 };
 
 /// Where things lie in the world's memory.
@@ -44,6 +46,12 @@ private:
   ring_shape shape_;
 };
 
+/// How the sleepers of a world are woken.
+struct ring_waker {
+  machine::executor* executor = nullptr;
+  bool between_processes = false;
+};
+
 /// The node's view of a world. `between_processes`: sleepers and wakers may be in different processes.
 class ring_transport : public transport {
 public:
@@ -58,6 +66,7 @@ private:
   const char* name_;
   ring_layout layout_;
   unsigned node_;
+  const ring_waker waker_;
   std::vector<std::unique_ptr<domain>> domains_;
 };
 

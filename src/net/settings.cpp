@@ -102,7 +102,8 @@ options read_options(const base::settings& s) {
   return o;
 }
 
-message_shape make_message_shape(const options& o, std::uint32_t node, std::uint32_t nodes, unsigned workers) {
+message_shape make_message_shape(const options& o, std::uint32_t node, std::uint32_t nodes, unsigned workers,
+                                 machine::executor& executor) {
   message_shape s;
   s.node = node;
   s.nodes = nodes;
@@ -119,6 +120,7 @@ message_shape make_message_shape(const options& o, std::uint32_t node, std::uint
   s.progress = o.progress;
   s.lock = o.domain_lock;
   s.wait = o.domain_wait;
+  s.executor = &executor;
   return s;
 }
 

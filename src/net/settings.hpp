@@ -35,6 +35,7 @@ struct options {
 options read_options(const base::settings& s);
 
 /// The channels of a node with `workers` workers. Throws shoal::error if there are more domains than workers.
-message_shape make_message_shape(const options& o, std::uint32_t node, std::uint32_t nodes, unsigned workers);
+message_shape make_message_shape(const options& o, std::uint32_t node, std::uint32_t nodes, unsigned workers,
+                                 machine::executor& executor);
 
 }  // namespace shoal::net

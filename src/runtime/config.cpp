@@ -69,6 +69,7 @@ config read_config(const base::settings& s) {
 sched::pool_options scheduler_options(const config& c) {
   sched::pool_options o = sched::make_pool_options(c, c);
   o.workers = c.workers;
+  o.executor = c.executor;
   return o;
 }
 

@@ -11,6 +11,7 @@
 #include "base/settings.hpp"
 #include "fiber/settings.hpp"
 #include "launch/settings.hpp"
+#include "machine/executor.hpp"
 #include "net/settings.hpp"
 #include "remote/settings.hpp"
 #include "runtime/profile_report.hpp"
@@ -26,6 +27,7 @@ struct config : fiber::options, sched::options, launch::options, net::options, r
   bool pin = true;
   base::log_level log = base::log_level::say;
   profile_wish profiling;
+  machine::executor* executor = &machine::threads();  // no setting: chosen by code
 
   /// The settings that all nodes of a job must have in common, as text.
   std::string common() const;

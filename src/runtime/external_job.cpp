@@ -77,7 +77,7 @@ private:
   std::vector<visiting_card> exchange(const visiting_card& mine);
   std::string map_neighbours(bool rings);
   void choose_library();
-  net::ring_shape shape() const { return {nodes_, c_.workers, c_.buffer_bytes, c_.buffers}; }
+  net::ring_shape shape() const { return {nodes_, c_.workers, c_.buffer_bytes, c_.buffers, c_.executor}; }
 
   config& c_;
   const std::uint32_t node_, nodes_;
@@ -96,7 +96,7 @@ external_nodes::external_nodes(config& c, launch::rendezvous& through)
     : c_(c), node_(through.node()), nodes_(through.nodes()), by_(through.by()) {
   std::string word = through.hub();
   if (word.empty()) {
-    const start_limit limit(c.start_timeout_ns);
+    const start_limit limit(*c.executor, c.start_timeout_ns);
     if (node_ == 0) word = open_hub(through.one_machine());
     word = through.share(word);
     if (word.starts_with(k_no_hub)) throw error(errc::system, word);
@@ -242,7 +242,7 @@ node_parts external_nodes::parts(std::unique_ptr<net::transport> transport) {
 }
 
 std::unique_ptr<launch::rendezvous> meet(const config& c) {
-  const start_limit limit(c.start_timeout_ns);
+  const start_limit limit(*c.executor, c.start_timeout_ns);
   auto found = launch::find_rendezvous();
   return found != nullptr ? std::move(found) : std::make_unique<mpi_rendezvous>(c);
 }
@@ -271,7 +271,7 @@ public:
     const auto watch = std::make_shared<control_watch>(all_.control());
     here_.emplace(all_.parts(all_.open_transport(watch)));
     static_cast<void>(all_.control().exchange({}));  // all can be reached
-    watcher_.emplace(std::vector{&*here_}, watch, all_.node());
+    watcher_.emplace(*c_.executor, std::vector{&*here_}, watch, all_.node());
   }
 
   node& first() noexcept override { return *here_; }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,7 +28,9 @@
 namespace shoal::runtime {
 namespace {
 
-net::ring_shape shape_of(const config& c, unsigned nodes) { return {nodes, c.workers, c.buffer_bytes, c.buffers}; }
+net::ring_shape shape_of(const config& c, unsigned nodes) {
+  return {nodes, c.workers, c.buffer_bytes, c.buffers, c.executor};
+}
 
 // Some nodes of this process already serve, and no message can stop them: a job needs all its nodes.
 [[noreturn]] void give_up(const std::exception_ptr& thrown) noexcept {
@@ -86,7 +87,7 @@ public:
 
 private:
   void join() noexcept {
-    for (auto& t : serving_) t.join();
+    for (auto& t : serving_) t->join();
     serving_.clear();
   }
 
@@ -95,7 +96,7 @@ private:
   process_transports transports_;
   std::vector<std::unique_ptr<node>> nodes_;
   std::optional<service> watcher_;
-  std::vector<std::thread> serving_;
+  std::vector<std::unique_ptr<machine::executor::thread>> serving_;
 };
 
 process_nodes::process_nodes(config c) : c_(std::move(c)) {
@@ -132,20 +133,20 @@ process_nodes::process_nodes(config c) : c_(std::move(c)) {
   }
   std::vector<node*> served;
   for (auto& n : nodes_) served.push_back(n.get());
-  watcher_.emplace(served);
+  watcher_.emplace(*c_.executor, served);
 }
 
 void process_nodes::begin() {
   try {
     for (unsigned n = 1; n < c_.nodes; ++n)
-      serving_.emplace_back([this, n] {
+      serving_.push_back(c_.executor->start_thread(fmt::format("shoal-{}-w0", n), [this, n] {
         base::set_log_context({.level = c_.log, .node = static_cast<int>(n)});
         try {
           nodes_[n]->serve();
         } catch (...) {
           give_up(std::current_exception());
         }
-      });
+      }));
   } catch (...) {
     if (!serving_.empty()) give_up(std::current_exception());
     throw;
@@ -226,7 +227,8 @@ world_node::world_node(config c) : c_(std::move(c)), me_(take_launched_place()) 
     base::verbose("{} nodes of {} workers on 1 machine, started by shoal run, over shm{}", me_.nodes, c_.workers,
                   c_.direct ? ": memory mapped" : ": messages only");
   here_.emplace(std::move(parts));
-  watcher_.emplace(std::vector{&*here_}, std::make_unique<world_watch>(*world_, me_.node, me_.nodes), me_.node);
+  watcher_.emplace(*c_.executor, std::vector{&*here_}, std::make_unique<world_watch>(*world_, me_.node, me_.nodes),
+                   me_.node);
 }
 
 }  // namespace

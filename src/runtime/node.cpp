@@ -68,7 +68,7 @@ node::node(node_parts parts)
   profile_files_ = claim_profile_files(wish_, node_, nodes_);
   for (unsigned w = 0; w < pool_.size(); ++w) ports_.attach(pool_.at(w));
   if (nodes_ > 1 && parts.settings->helpers != 0)
-    helpers_.emplace(*transport_, ports_, parts.settings->workers, parts.settings->helpers);
+    helpers_.emplace(*transport_, ports_, parts.settings->workers, parts.settings->helpers, pool_.executor());
 }
 
 // After its workers.

@@ -25,7 +25,7 @@ world_watch::world_watch(launch::world& world, std::uint32_t me, std::uint32_t n
 world_watch::~world_watch() { close_peers(); }
 
 void world_watch::open_peers() {
-  watched_.assign(nodes_ + 1, -1);
+  watched_.assign(nodes_, -1);
   for (std::uint32_t n = 0; n < nodes_; ++n) {
     if (n == me_) continue;
     watched_[n] = machine::open_process(world_.at(n).pid);
@@ -39,7 +39,6 @@ void world_watch::open_peers() {
 }
 
 void world_watch::close_peers() noexcept {
-  if (!watched_.empty()) watched_.back() = -1;  // not ours
   for (const int d : watched_) machine::close_descriptor(d);
 }
 
@@ -48,11 +47,10 @@ launch::loss world_watch::loss_of(std::uint32_t node) noexcept {
           static_cast<int>(world_.interrupted().load(std::memory_order_acquire))};
 }
 
-std::optional<launch::loss> world_watch::wait(std::int64_t timeout_ns, int wake_descriptor) noexcept {
-  watched_.back() = wake_descriptor;
-  const int ready = machine::wait_any(watched_, timeout_ns);
+std::optional<launch::loss> world_watch::look() noexcept {
+  const int ready = machine::wait_any(watched_, 0);
   if (const std::uint32_t lost = world_.lost().load(std::memory_order_acquire); lost != 0) return loss_of(lost - 1);
-  if (ready < 0 || ready >= static_cast<int>(nodes_)) return std::nullopt;
+  if (ready < 0) return std::nullopt;
   const auto peer = static_cast<std::uint32_t>(ready);
   machine::close_descriptor(std::exchange(watched_[peer], -1));
   if (world_.at(peer).state.load(std::memory_order_acquire) == launch::node_state::left) return std::nullopt;
@@ -60,13 +58,18 @@ std::optional<launch::loss> world_watch::wait(std::int64_t timeout_ns, int wake_
   return loss_of(world_.lost().load(std::memory_order_acquire) - 1);  // the first, whoever saw it
 }
 
-std::optional<launch::loss> control_watch::wait(std::int64_t timeout_ns, int wake_descriptor) noexcept {
+std::optional<launch::loss> control_watch::look() noexcept {
   {
     const std::lock_guard guard(mutex_);
     for (const auto& [node, why] : unreachable_) control_.announce_lost(node, why);
     unreachable_.clear();
   }
-  return control_.watch(timeout_ns, wake_descriptor);
+  return control_.watch(0, -1);
+}
+
+std::span<const int> control_watch::descriptors() noexcept {
+  hub_ = control_.descriptor();
+  return {&hub_, 1};
 }
 
 void control_watch::unreachable(std::uint32_t node, const char* why) noexcept {

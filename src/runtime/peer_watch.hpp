@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the service thread learns that another node is gone: from the world that the nodes of a machine share, or from
-// the hub. Who may call: wait() the service thread; unreachable() any thread. Blocks its thread; never switches tasks.
+// How the service activity learns that another node is lost: from the world that the nodes of a machine share, or from
+// the hub. Who may call: look() and descriptors() the service activity; unreachable() any thread. Never blocks, never
+// switches tasks.
 // Shown by tests/cluster/faults_test.cpp, tests/cluster/transports_test.cpp.
 #pragma once
 
@@ -8,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,8 +21,10 @@ namespace shoal::runtime {
 class peer_watch {
 public:
   virtual ~peer_watch() = default;
-  /// News of a loss, at most after `timeout_ns` or when `wake_descriptor` is readable. To be called again and again.
-  virtual std::optional<launch::loss> wait(std::int64_t timeout_ns, int wake_descriptor) noexcept = 0;
+  /// News of a loss. To be called again and again: when one of descriptors() is readable, and every few milliseconds.
+  virtual std::optional<launch::loss> look() noexcept = 0;
+  /// At least one; negative ones are to be skipped. Valid until the next look().
+  virtual std::span<const int> descriptors() noexcept = 0;
   /// The network says that it cannot reach this node.
   virtual void unreachable(std::uint32_t, const char*) noexcept {}
 };
@@ -31,7 +35,8 @@ public:
   ~world_watch() override;
   world_watch(const world_watch&) = delete;
   world_watch& operator=(const world_watch&) = delete;
-  std::optional<launch::loss> wait(std::int64_t timeout_ns, int wake_descriptor) noexcept override;
+  std::optional<launch::loss> look() noexcept override;
+  std::span<const int> descriptors() noexcept override { return watched_; }
 
 private:
   void open_peers();
@@ -40,18 +45,20 @@ private:
 
   launch::world& world_;
   const std::uint32_t me_, nodes_;
-  // By node, a descriptor of its process; -1: ours, or it left as it should. Last, who wakes us.
+  // By node, a descriptor of its process; -1: ours, or it left as it should.
   std::vector<int> watched_;
 };
 
 class control_watch final : public peer_watch {
 public:
   explicit control_watch(launch::control& control) : control_(control) {}
-  std::optional<launch::loss> wait(std::int64_t timeout_ns, int wake_descriptor) noexcept override;
+  std::optional<launch::loss> look() noexcept override;
+  std::span<const int> descriptors() noexcept override;
   void unreachable(std::uint32_t node, const char* why) noexcept override;
 
 private:
   launch::control& control_;
+  int hub_ = -1;  // what descriptors() gives
   std::mutex mutex_;
   std::vector<std::pair<std::uint32_t, std::string>> unreachable_;  // not yet announced
 };

@@ -2,35 +2,36 @@
 #include "runtime/service.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/log.hpp"
+#include "machine/process.hpp"
 
 namespace shoal::runtime {
 
-service::service(std::vector<node*> nodes, std::shared_ptr<peer_watch> peers, std::uint32_t me)
-    : nodes_(std::move(nodes)), peers_(std::move(peers)), me_(me) {
+service::service(machine::executor& by, std::vector<node*> nodes, std::shared_ptr<peer_watch> peers, std::uint32_t me)
+    : executor_(by), nodes_(std::move(nodes)), peers_(std::move(peers)), me_(me) {
   for (node* n : nodes_) polls_.emplace_back(n->workers().size());
-  thread_ = std::thread([this] { watch(); });
+  runner_ = by.make_runner("shoal-service", *this);
+  runner_->start();
 }
 
-service::~service() {
-  stopping_.store(true, std::memory_order_release);
-  stop_.wake();
-  thread_.join();
-}
+service::~service() { runner_->stop(); }
 
-void service::watch() noexcept {
-  std::int64_t pause_ns = k_tick_ns;
-  while (!stopping_.load(std::memory_order_acquire)) {
-    pause_ns = tick() ? k_tick_ns : std::min(pause_ns * 2, k_longest_tick_ns);
-    if (peers_ == nullptr) {
-      machine::wait_any(std::array{stop_.descriptor()}, pause_ns);
-    } else if (const auto lost = peers_->wait(pause_ns, stop_.descriptor())) {
-      leave(*lost);
-    }
+std::int64_t service::tick() noexcept {
+  const std::uint64_t now_ns = executor_.now_ns();
+  if (now_ns >= next_look_ns_) {
+    pause_ns_ = look_at_workers() ? k_tick_ns : std::min(pause_ns_ * 2, k_longest_tick_ns);
+    next_look_ns_ = now_ns + static_cast<std::uint64_t>(pause_ns_);
   }
+  if (peers_ != nullptr)
+    if (const auto lost = peers_->look()) leave(*lost);
+  return static_cast<std::int64_t>(next_look_ns_ - now_ns);
+}
+
+std::span<const int> service::descriptors() noexcept {
+  if (peers_ == nullptr) return {};
+  return peers_->descriptors();
 }
 
 void service::leave(const launch::loss& lost) noexcept {
@@ -43,7 +44,7 @@ void service::leave(const launch::loss& lost) noexcept {
 }
 
 // True if any worker was awake.
-bool service::tick() noexcept {
+bool service::look_at_workers() noexcept {
   bool awake = false;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     sched::pool& pool = nodes_[i]->workers();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service thread of a process: asleep nearly always. Every few milliseconds, while workers are awake, it asks them
-// to push out what is old; when one is so busy that it looks at no messages it wakes an idle sibling to do so. And it
+// The service activity of a process. Every few milliseconds, while workers are awake, it asks them to send what is old
+// in their buffers; when one is so busy that it does not look at its messages, it wakes an idle sibling to do so. And it
 // watches the other nodes (peer_watch): if one is lost each prints one line and ends its process.
 // Who may call: the thread that made the job. Nothing switches tasks.
 // Guarantees: a buffered operation of a worker that calls the runtime now and then leaves within k_tick_ns and that
@@ -8,19 +8,18 @@
 // Shown by tests/cluster/progress_test.cpp, tests/cluster/faults_test.cpp.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <thread>
+#include <span>
 #include <vector>
 
-#include "machine/process.hpp"
+#include "machine/executor.hpp"
 #include "runtime/node.hpp"
 #include "runtime/peer_watch.hpp"
 
 namespace shoal::runtime {
 
-class service {
+class service final : machine::activity {
 public:
   static constexpr std::int64_t k_tick_ns = 2'000'000;
   static constexpr std::int64_t k_longest_tick_ns = 20'000'000;  // while all workers sleep
@@ -29,21 +28,26 @@ public:
   static constexpr int k_lost_status = 3;
 
   /// The nodes of this process; `peers` if there are others, of which this process is `me`.
-  explicit service(std::vector<node*> nodes, std::shared_ptr<peer_watch> peers = nullptr, std::uint32_t me = 0);
+  service(machine::executor& by, std::vector<node*> nodes, std::shared_ptr<peer_watch> peers = nullptr,
+          std::uint32_t me = 0);
+  service(const service&) = delete;
+  service& operator=(const service&) = delete;
   ~service();
 
 private:
-  void watch() noexcept;
-  bool tick() noexcept;
+  std::int64_t tick() noexcept override;
+  std::span<const int> descriptors() noexcept override;
+  bool look_at_workers() noexcept;
   [[noreturn]] void leave(const launch::loss& lost) noexcept;
 
+  machine::executor& executor_;
   std::vector<node*> nodes_;
-  std::vector<std::vector<std::uint64_t>> polls_;  // at the last tick, by node and worker
+  std::vector<std::vector<std::uint64_t>> polls_;  // at the last look, by node and worker
   std::shared_ptr<peer_watch> peers_;
   std::uint32_t me_;
-  machine::wake_descriptor stop_;
-  std::atomic<bool> stopping_{false};  // partner: the destructor
-  std::thread thread_;
+  std::int64_t pause_ns_ = k_tick_ns;
+  std::uint64_t next_look_ns_ = 0;  // at the workers; descriptors bring ticks in between
+  std::unique_ptr<machine::activity_runner> runner_;
 };
 
 }  // namespace shoal::runtime

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends this process with a sentence if it is not destroyed in time. For the moment when a launcher's own means bring
+// Ends this process with a message if it is not destroyed in time. For the moment when a launcher's own means bring
 // the processes together: MPI and PMIx wait without a limit for one that never comes.
 // Who may call: the main thread, at start. Shown by tests/cluster/misfits_test.cpp.
 #pragma once
 
 #include <cstdint>
-#include <thread>
+#include <memory>
 
-#include "machine/process.hpp"
+#include "machine/executor.hpp"
 
 namespace shoal::runtime {
 
-class start_limit {
+class start_limit final : machine::activity {
 public:
-  explicit start_limit(std::int64_t limit_ns);
-  ~start_limit();
+  start_limit(machine::executor& by, std::int64_t limit_ns);
   start_limit(const start_limit&) = delete;
   start_limit& operator=(const start_limit&) = delete;
+  ~start_limit();
 
 private:
-  machine::wake_descriptor met_;
-  std::thread thread_;
+  std::int64_t tick() noexcept override;
+
+  machine::executor& executor_;
+  const std::int64_t limit_ns_;
+  const std::uint64_t begin_ns_;
+  const std::unique_ptr<machine::activity_runner> runner_;
 };
 
 }  // namespace shoal::runtime

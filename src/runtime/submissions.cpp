@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/submissions.hpp"
 
+#include <limits>
 #include <utility>
 
 #include "shoal/detail/loop.hpp"
@@ -26,7 +27,10 @@ void submissions::execute(detail::task& t) noexcept {
 
 void submissions::end_one() noexcept {
   const std::lock_guard hold(mutex_);
-  if (--unfinished_ == 0 && closed_) all_ended_.notify_all();
+  if (--unfinished_ != 0 || !closed_) return;
+  // With the mutex held: the waiter may end the pool as soon as it has the mutex.
+  all_ended_.store(1, std::memory_order_relaxed);
+  workers_.executor().wake(all_ended_, std::numeric_limits<int>::max(), false);
 }
 
 void submissions::begin(std::unique_ptr<detail::submission> s) {
@@ -45,7 +49,11 @@ void submissions::begin(std::unique_ptr<detail::submission> s) {
 void submissions::close() {
   std::unique_lock hold(mutex_);
   closed_ = true;
-  all_ended_.wait(hold, [this] { return unfinished_ == 0; });
+  while (unfinished_ != 0) {
+    hold.unlock();
+    workers_.executor().wait(all_ended_, 0, machine::k_no_timeout, false);
+    hold.lock();
+  }
 }
 
 }  // namespace shoal::runtime

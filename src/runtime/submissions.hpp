@@ -5,7 +5,7 @@
 // Shown by tests/unit/runtime/pool_test.cpp, job_test.cpp.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -34,8 +34,8 @@ private:
 
   sched::pool& workers_;
   const char* const refusal_;
-  std::mutex mutex_;  // held for a few instructions, never while a task waits
-  std::condition_variable all_ended_;
+  std::mutex mutex_;                         // held for a few instructions, never while a task waits
+  std::atomic<std::uint32_t> all_ended_{0};  // 1: closed and none unfinished. Partners: end_one() and close()
   std::uint64_t unfinished_ = 0;
   bool closed_ = false;
 };

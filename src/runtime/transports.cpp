@@ -37,7 +37,7 @@ std::uint64_t new_token() {
 
 std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, std::uint32_t nodes,
                                            machine::segment& segment, const network_place& place) {
-  const net::message_shape shape = net::make_message_shape(c, node, nodes, c.workers);
+  const net::message_shape shape = net::make_message_shape(c, node, nodes, c.workers, *c.executor);
   net::network_request request;
   request.node = node;
   request.nodes = nodes;
@@ -74,7 +74,8 @@ std::unique_ptr<net::transport> over_network(const config& c, std::uint32_t node
                                              std::unique_ptr<net::network> network,
                                              net::message_transport::loss_handler lost) {
   return std::make_unique<net::message_transport>(find_plugin(c, c.transport).name, std::move(network),
-                                                  net::make_message_shape(c, node, nodes, c.workers), std::move(lost));
+                                                  net::make_message_shape(c, node, nodes, c.workers, *c.executor),
+                                                  std::move(lost));
 }
 
 }  // namespace shoal::runtime

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/pool.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 
@@ -63,11 +65,13 @@ void pool::pin(unsigned i) const noexcept {
 }
 
 void pool::start_thread(unsigned i) {
-  threads_.emplace_back([this, i, log = base::current_log_context()] {
+  const base::log_context log = base::current_log_context();
+  std::string name = log.node < 0 ? fmt::format("shoal-w{}", i) : fmt::format("shoal-{}-w{}", log.node, i);
+  threads_.push_back(executor().start_thread(std::move(name), [this, i, log] {
     base::set_log_context(log);
     pin(i);
     at(i).run_thread();
-  });
+  }));
 }
 
 void pool::start() {
@@ -75,7 +79,7 @@ void pool::start() {
 }
 
 void pool::join() noexcept {
-  for (auto& t : threads_) t.join();
+  for (auto& t : threads_) t->join();
   threads_.clear();
 }
 

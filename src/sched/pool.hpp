@@ -11,10 +11,10 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "fiber/stack_classes.hpp"
+#include "machine/executor.hpp"
 #include "sched/lanes.hpp"
 #include "sched/profiler.hpp"
 #include "sched/steal_policies.hpp"
@@ -55,6 +55,7 @@ struct pool_options {
   unsigned spin_rounds = 40;              // polls before a worker with nothing to do parks
   bool heavy_fences = true;  // who falls asleep fences for those who spawn, where the system can; else they do
   fiber::guard_kind guards = fiber::guard_kind::marked;  // the best to try
+  machine::executor* executor = &machine::threads();     // runs the workers; outlives the pool
 };
 
 class pool {
@@ -80,6 +81,7 @@ public:
   worker& at(unsigned i) noexcept { return *workers_[i]; }
   pool_hooks& hooks() noexcept { return *hooks_; }
   const pool_options& options() const noexcept { return options_; }
+  machine::executor& executor() const noexcept { return *options_.executor; }
   const worker_map& map() const noexcept { return map_; }
   fiber::stack_region& stacks() noexcept { return region_; }
   /// Stacks of a size that a task asks for: class `size_class` - 1 of fiber::stack_classes; 0: the ordinary ones.
@@ -132,7 +134,7 @@ private:
   lockfree::inbox<> submitted_;  // partners: submit() and the workers that look
   std::atomic<bool> stopping_{false};
   std::vector<std::unique_ptr<worker>> workers_;
-  std::vector<std::thread> threads_;
+  std::vector<std::unique_ptr<machine::executor::thread>> threads_;
   profiler profiler_{*this};
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal::profile_span: two readings of a pool's profiler, and a thread between them that looks at what runs.
-#include <atomic>
+// shoal::profile_span: two readings of a pool's profiler, and an activity between them that samples what runs. Times in
+// the profile are the processor's, samples are taken by the executor's clock.
+#include <algorithm>
 #include <cmath>
-#include <thread>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "machine/futex.hpp"
+#include "machine/executor.hpp"
 #include "sched/parallelism_series.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
@@ -17,7 +17,7 @@
 namespace shoal {
 namespace sched {
 
-class profile_span_state {
+class profile_span_state final : machine::activity {
 public:
   profile_span_state(pool& p, const profile_options& options)
       : pool_(p), options_(options), series_(options.interval_seconds, options.most_samples) {
@@ -26,7 +26,11 @@ public:
     pool_.profiling().start();
     try {
       begun_ = pool_.profiling().read();
-      if (options.interval_seconds > 0) thread_ = std::thread([this] { watch(); });
+      if (options.interval_seconds > 0) {
+        start_ns_ = pool_.executor().now_ns();
+        sampler_ = pool_.executor().make_runner("shoal-profile", *this);
+        sampler_->start();
+      }
     } catch (...) {
       pool_.profiling().stop();
       throw;
@@ -35,13 +39,13 @@ public:
   profile_span_state(const profile_span_state&) = delete;
   profile_span_state& operator=(const profile_span_state&) = delete;
   ~profile_span_state() {
-    stop_watching();
+    sampler_.reset();
     pool_.profiling().stop();
   }
 
   profile end() {
     const pool_reading now = pool_.profiling().read();
-    stop_watching();
+    sampler_.reset();
     profile p = profile_between(begun_, now, base::ticks_per_us() * 1e6);
     p.serial_seconds = options_.serial_seconds;
     p.interval_seconds = series_.interval_seconds();
@@ -51,37 +55,30 @@ public:
   }
 
 private:
-  void watch() {
-    constexpr double k_ns = 1e9;
-    const auto start = static_cast<double>(base::now_ns());
-    for (;;) {
-      const double next = start + series_.seconds_to_next() * k_ns;
-      for (double now = 0; (now = static_cast<double>(base::now_ns())) < next;)
-        if (ended_.load(std::memory_order_acquire) != 0 ||
-            machine::futex_wait(ended_, 0, static_cast<std::int64_t>(next - now) + 1, false) ==
-                machine::futex_result::changed)
-          return;
-      if (ended_.load(std::memory_order_acquire) != 0) return;
-      std::size_t offered = 0;
-      for (unsigned i = 0; i < pool_.size(); ++i) offered += pool_.at(i).tasks.size_estimate();
-      const double late = (static_cast<double>(base::now_ns()) - start) / k_ns;
-      series_.add(late, pool_.profiling().running(), static_cast<std::uint32_t>(offered));
-    }
+  static constexpr double k_ns_per_s = 1e9;
+
+  // Until the next sample.
+  std::int64_t left_ns(std::uint64_t now_ns) const noexcept {
+    const double passed_ns = static_cast<double>(now_ns - start_ns_);
+    return static_cast<std::int64_t>(std::ceil(series_.seconds_to_next() * k_ns_per_s - passed_ns));
   }
 
-  void stop_watching() {
-    if (!thread_.joinable()) return;
-    ended_.store(1, std::memory_order_release);  // partner: watch()
-    machine::futex_wake(ended_, 1, false);
-    thread_.join();
+  std::int64_t tick() noexcept override {
+    const std::uint64_t now_ns = pool_.executor().now_ns();
+    if (const std::int64_t left = left_ns(now_ns); left > 0) return left;
+    std::size_t offered = 0;
+    for (unsigned i = 0; i < pool_.size(); ++i) offered += pool_.at(i).tasks.size_estimate();
+    series_.add(static_cast<double>(now_ns - start_ns_) / k_ns_per_s, pool_.profiling().running(),
+                static_cast<std::uint32_t>(offered));
+    return std::max<std::int64_t>(left_ns(now_ns), 0);
   }
 
   pool& pool_;
   const profile_options options_;
   pool_reading begun_;
   parallelism_series series_;
-  std::atomic<std::uint32_t> ended_{0};
-  std::thread thread_;
+  std::uint64_t start_ns_ = 0;  // of the samples
+  std::unique_ptr<machine::activity_runner> sampler_;
 };
 
 }  // namespace sched

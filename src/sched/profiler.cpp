@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "fiber/sanitizer.hpp"
-#include "machine/futex.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/assert.hpp"
@@ -58,7 +57,7 @@ void profiler::stop() noexcept {
 // A worker that has not noticed yet still does what it did when profiling was switched on: it sleeps, or runs a task.
 profiler::seen profiler::look_at(unsigned worker) const noexcept {
   seen s{};
-  while (!recorders_[worker]->try_read(s.clock)) machine::yield_processor();
+  while (!recorders_[worker]->try_read(s.clock)) pool_.executor().yield();
   const bool joined = s.clock.epoch == epoch_.load(std::memory_order_relaxed);
   s.state = joined                      ? static_cast<profile_state>(s.clock.state)
             : pool_.at(worker).parked() ? profile_state::park

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shoal/sync.hpp"
 
-#include "machine/futex.hpp"
+#include "machine/executor.hpp"
+#include "sched/pool.hpp"
 #include "sched/worker.hpp"
 #include "shoal/task_lock.hpp"
 
 namespace shoal::detail {
+namespace {
 
-void wait_list::wait_for_guard() noexcept { machine::yield_processor(); }
+// For a guard that another thread holds for a few instructions.
+void let_others_run() noexcept {
+  sched::worker* const here = sched::this_worker();
+  (here != nullptr ? here->owner().executor() : machine::threads()).yield();
+}
+
+}  // namespace
+
+void wait_list::wait_for_guard() noexcept { let_others_run(); }
 
 void wait_list::wait() noexcept {
   waiter me;
@@ -34,7 +44,7 @@ void switch_to(suspended* s) noexcept {
 
 void wait_a_moment(unsigned round) noexcept {
   constexpr unsigned k_pauses = 8;
-  round < k_pauses ? machine::pause() : machine::yield_processor();
+  round < k_pauses ? machine::pause() : let_others_run();
 }
 
 }  // namespace shoal::detail

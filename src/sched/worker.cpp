@@ -8,7 +8,6 @@
 
 #include "base/log.hpp"
 #include "fiber/sanitizer.hpp"
-#include "machine/futex.hpp"
 #include "machine/memory_info.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/assert.hpp"
@@ -359,7 +358,7 @@ void worker::wait_without_stack() noexcept {
     if (any) {
       round = 0;
     } else if (round++ < owner_.options().spin_rounds) {
-      machine::yield_processor();
+      owner_.executor().yield();
     } else {
       owner_.hooks().flush(*this);
       park(false);

@@ -68,7 +68,7 @@ bool worker::idle(started& begun) noexcept {
     if (profile_recorder* const p = profile(); p != nullptr) p->spins();
     // Somebody else may need the processor to produce what we wait for.
     if (round % 4 == 3)
-      machine::yield_processor();
+      owner_.executor().yield();
     else
       for (int i = 0; i < 8; ++i) machine::pause();
     if (profile_recorder* const p = profile(); p != nullptr) p->enter(profile_state::look);
@@ -118,7 +118,7 @@ void worker::sleep() noexcept {
     const std::int64_t look_ns = owner_.hooks().longest_sleep_ns(*this);
     std::int64_t limit_ns = surplus ? std::max(k_until_trim_ns - slept_ns, std::int64_t{0}) : machine::k_no_timeout;
     if (look_ns >= 0) limit_ns = limit_ns < 0 ? look_ns : std::min(limit_ns, look_ns);
-    if (machine::futex_wait(bell_->word(), lockfree::doorbell<>::k_announced, limit_ns, bell_shared_) !=
+    if (owner_.executor().wait(bell_->word(), lockfree::doorbell<>::k_announced, limit_ns, bell_shared_) !=
         machine::futex_result::timeout)
       continue;
     slept_ns += limit_ns;
@@ -135,10 +135,10 @@ bool worker::ring() noexcept {
   if (!bell_->ring()) return false;
   profile_recorder* const p = detail::t_worker == nullptr ? nullptr : this_worker()->profile();
   if (p == nullptr) {
-    machine::futex_wake(bell_->word(), 1, bell_shared_);
+    owner_.executor().wake(bell_->word(), 1, bell_shared_);
   } else {
     const auto began = p->ring_begins();
-    machine::futex_wake(bell_->word(), 1, bell_shared_);
+    owner_.executor().wake(bell_->word(), 1, bell_shared_);
     p->ring_ends(began);
   }
   return true;

@@ -16,6 +16,8 @@ namespace shoal::house {
 findings check_layers(const tree& t);
 /// Headers of the operating system and of wrapped libraries are included only by the folder that wraps them.
 findings check_doors(const tree& t);
+/// Time, sleeping, waking and threads are reached through the executor, except at listed places.
+findings check_waits(const tree& t);
 /// More than 400 lines is a remark, more than 700 a failure.
 findings check_length(const tree& t);
 /// Each folder under src/ has a README.md of at most 30 lines that names its files.

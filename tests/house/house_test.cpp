@@ -77,6 +77,22 @@ TEST_F(house, a_tree_that_keeps_the_rules_passes) {
   }
 }
 
+TEST_F(house, a_wait_past_the_executor) {
+  append("src/sched/worker.cpp", "// std::this_thread\nint my_nanosleep;\nvoid f() { std::this_thread::yield(); }\n");
+  expect_only("waits", "src/sched/worker.cpp:7: std::this_thread goes past the executor");
+}
+
+TEST_F(house, a_clock_read_past_the_executor) {
+  append("include/shoal/task.hpp", "inline auto f() { return base::now_ns(); }\n");
+  expect_only("waits", "include/shoal/task.hpp:4: base::now_ns goes past the executor");
+}
+
+TEST_F(house, a_wait_in_the_folder_of_the_executor) {
+  append("src/machine/memory.cpp", "void f() { std::this_thread::yield(); }\n");
+  const findings found = check_waits(tree(root_));
+  EXPECT_TRUE(found.failures.empty()) << found.failures.front();
+}
+
 TEST_F(house, higher_layer) {
   append("src/base/log.hpp", "#include \"sched/worker.hpp\"\n");
   expect_only("layers", "src/base/log.hpp:4: base (layer 0) includes sched/worker.hpp of sched (layer 4)");

@@ -16,7 +16,7 @@
 namespace shoal::net {
 namespace {
 
-constexpr ring_shape k_shape{.nodes = 3, .workers = 2, .slot_bytes = 1024, .slots = 4};
+const ring_shape k_shape{.nodes = 3, .workers = 2, .slot_bytes = 1024, .slots = 4};
 
 TEST(ring_layout, nothing_overlaps_and_everything_fits) {
   std::vector<std::byte> memory(ring_layout::bytes(k_shape));
