@@ -25,7 +25,7 @@ TEST_F(net_settings, become_the_shape_of_channels) {
   s.set("progress", "server");
   s.set("domain_lock", "mcs");
   s.set("domain_wait", "spin");
-  const message_shape shape = make_message_shape(read_options(s), 1, 3, 4);
+  const message_shape shape = make_message_shape(read_options(s), 1, 3, 4, machine::threads());
   EXPECT_EQ(shape.node, 1U);
   EXPECT_EQ(shape.nodes, 3U);
   EXPECT_EQ(shape.workers, 4U);
@@ -40,9 +40,9 @@ TEST_F(net_settings, become_the_shape_of_channels) {
 }
 
 TEST_F(net_settings, each_worker_has_a_domain_unless_told_otherwise) {
-  EXPECT_EQ(make_message_shape(read_options(s), 0, 2, 4).domains, 4U);
+  EXPECT_EQ(make_message_shape(read_options(s), 0, 2, 4, machine::threads()).domains, 4U);
   s.set("domains", "5");
-  EXPECT_THROW(make_message_shape(read_options(s), 0, 2, 4), error);
+  EXPECT_THROW(make_message_shape(read_options(s), 0, 2, 4, machine::threads()), error);
 }
 
 TEST_F(net_settings, what_a_table_cannot_check_is_refused) {
