@@ -34,9 +34,10 @@ options read_options(const base::settings& s) {
   constexpr std::size_t k_least_stacks = 64;
   const options o{.stack_bytes = s.get_size("stack"), .most_stacks = s.get_size("stacks")};
   if (o.most_stacks != 0 && o.most_stacks < k_least_stacks)
-    throw error(errc::invalid_argument, fmt::format("the setting stacks must be 0, for as many as the memory allows, or "
-                                                    "between {} and 64M, and is {}",
-                                                    k_least_stacks, o.most_stacks));
+    throw error(errc::invalid_argument,
+                fmt::format("the setting stacks must be 0, for as many as the memory allows, or "
+                            "between {} and 64M, and is {}",
+                            k_least_stacks, o.most_stacks));
   return o;
 }
 

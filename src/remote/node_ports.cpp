@@ -9,9 +9,7 @@
 namespace shoal::remote {
 namespace {
 
-worker_port& port_of(sched::worker& w) noexcept {
-  return *static_cast<worker_port*>(w.port);
-}
+worker_port& port_of(sched::worker& w) noexcept { return *static_cast<worker_port*>(w.port); }
 
 // Goes through the nodes that the worker has something under way to, one after the other; then tells who asked.
 struct fence_walk final : stream_waiter {
@@ -37,8 +35,7 @@ node_ports::node_ports(const setup& s) : transport_(*s.transport), by_network_by
   const bool exclusive = s.workers == 1 && s.request_threads == 0 && !s.mapped_elsewhere;
   for (unsigned w = 0; w < s.workers; ++w) {
     net::domain& domain = transport_.at(w);
-    servers_.push_back(
-        std::make_unique<server>(domain, c.node, c.nodes, c.bases[c.node], s.segment_bytes, exclusive));
+    servers_.push_back(std::make_unique<server>(domain, c.node, c.nodes, c.bases[c.node], s.segment_bytes, exclusive));
     ports_.push_back(std::make_unique<worker_port>(domain, *servers_.back(), c, exclusive));
   }
 }

@@ -220,8 +220,7 @@ TEST(profile_text, what_happened_and_was_not_timed_has_no_time) {
     const auto at = text.find(std::string("\n  ") + name) + 1;
     return text.substr(at, text.find('\n', at) - at);
   };
-  EXPECT_EQ(line("resume"),
-            "  resume                4           -         -         -   tasks resumed after a wait");
+  EXPECT_EQ(line("resume"), "  resume                4           -         -         -   tasks resumed after a wait");
   EXPECT_EQ(line("ring"), "  ring                  2    0.000002      1000     0.0 %   sleepers woken");
   EXPECT_EQ(line("steal"), "  steal                 0    0.000000         -     0.0 %   tasks stolen from others");
 }
