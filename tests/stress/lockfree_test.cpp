@@ -235,7 +235,7 @@ TEST_F(lockfree_stress, readings_of_a_state_clock_hold_together) {
   do {
     for (int i = 0; i < 1000; ++i) {
       now += random() % 100;
-      watched.enter(static_cast<std::uint32_t>(now % k_states), now, random() % k_states);
+      watched.enter(static_cast<std::uint32_t>(now % k_states), now, static_cast<std::uint32_t>(random() % k_states));
     }
   } while (time_left() && !HasFailure());
   ended.store(true, std::memory_order_relaxed);

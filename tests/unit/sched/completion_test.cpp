@@ -90,14 +90,14 @@ TEST_P(completions, wait_when_they_are_destroyed) {
 
 // The callback destroys the completion.
 struct owner final : completion_callback {
-  explicit owner(completion& told)
+  explicit owner(completion& to_tell)
       : completion_callback([](completion_callback& c) noexcept {
           auto& self = static_cast<owner&>(c);
-          completion& tell = self.tell;
+          completion& told = self.tell;
           self.waited.reset();
-          tell.done();
+          told.done();
         }),
-        tell(told) {}
+        tell(to_tell) {}
   completion& tell;
   std::unique_ptr<completion> waited = std::make_unique<completion>();
 };

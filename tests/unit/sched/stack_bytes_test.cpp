@@ -230,7 +230,7 @@ TEST(stack_bytes, tasks_wait_for_a_stack_of_their_size) {
     task_group group;
     for (int i = 0; i < k_tasks; ++i)
       group.run(large, [&] {
-        volatile unsigned char used[64 << 10];
+        [[maybe_unused]] volatile unsigned char used[64 << 10];
         used[0] = 1;
         yield();
         call_with_stack(large, [&] {

@@ -207,7 +207,7 @@ TEST_F(bfs_command, a_refused_run_leaves_no_empty_result) {
 TEST_F(bfs_command, demonstration_searches_the_real_graph_and_a_generated_one) {
   const answer got = run("--demo -n 2 -w 1 --transport inproc");
   ASSERT_EQ(got.status, 0) << got.text;
-  EXPECT_TRUE(got.has("49486 do, 21809 of them directly.")) << got.text;
+  EXPECT_TRUE(got.has("49486 packages, 21809 of them directly.")) << got.text;
   EXPECT_TRUE(got.has("The deepest chain: libmaven-reporting-exec-java -> ")) << got.text;
   EXPECT_TRUE(got.has("harmonic mean")) << got.text;
   EXPECT_FALSE(got.has("WRONG")) << got.text;
