@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "fiber/sanitizer.hpp"
 #include "machine/memory_info.hpp"
@@ -121,7 +120,7 @@ void worker::call_on_stack(std::size_t bytes, void (*function)(void*) noexcept, 
   // A stack costs one to a few microseconds: together at most a tenth of the time.
   constexpr std::uint64_t k_stacks_per_look = 64;
   constexpr std::uint64_t k_most_looks_at_once = 8;
-  const std::uint64_t now_ns = base::now_ns();
+  const std::uint64_t now_ns = owner_.executor().now_ns();
   const std::uint64_t looks = (now_ns - tended_ns_) / k_look_ns;
   if (looks == 0) return;
   tended_ns_ = now_ns;

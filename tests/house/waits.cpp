@@ -47,6 +47,7 @@ constexpr exception k_exceptions[] = {
     {"src/locks/thread_wait.cpp", "locks of threads are used outside of any runtime, too"},
     {"src/locks/lock_meter.cpp", "it measures real time"},
     {"src/sched/pool.hpp", "the default of an option"},
+    {"src/sched/loop.cpp", "it measures the real time that iterations take"},
     {"src/sched/sync.cpp", "for a thread that is no worker"},
     {"src/net/message_transport.hpp", "the default of an option"},
     {"src/net/ring_world.hpp", "the default of an option"},
