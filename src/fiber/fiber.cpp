@@ -16,6 +16,10 @@ exception_state* exception_state_of_this_thread() noexcept {
 }
 
 void prepare(fiber& f, std::byte* bottom, std::byte* top, entry_function entry) noexcept {
+#if SHOAL_ASAN
+  // Frames of a pool that has ended may have left their red zones here, also where its stacks had another size.
+  __asan_unpoison_memory_region(bottom, static_cast<std::size_t>(top - bottom));
+#endif
   top -= sizeof(stack_notes);
   f.notes = new (top) stack_notes;
   f.notes->bottom = bottom;
@@ -28,8 +32,6 @@ void prepare(fiber& f, std::byte* bottom, std::byte* top, entry_function entry) 
   if (f.sanitizer.tsan == nullptr) f.sanitizer.tsan = __tsan_create_fiber(0);
 #endif
 #if SHOAL_ASAN
-  // Frames that never returned lay here: of a loop whose pool has ended.
-  __asan_unpoison_memory_region(bottom, bytes);
   f.sanitizer.bottom = bottom;
   f.sanitizer.bytes = bytes;
 #endif
