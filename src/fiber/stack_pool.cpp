@@ -35,7 +35,11 @@ stack_pool::~stack_pool() {
 
 fiber* stack_pool::place(std::size_t stack) noexcept {
   std::byte* const top = region_.top(stack) - (stack % k_stagger_lines) * k_line_bytes;
-  auto* f = new (region_.fiber_place(stack)) fiber;
+  void* const place = region_.fiber_place(stack);
+#if SHOAL_ASAN
+  __asan_unpoison_memory_region(place, sizeof(fiber));  // a stack of a pool that has ended may have lain there
+#endif
+  auto* f = new (place) fiber;
   f->owner = owner_;
   f->stack = static_cast<std::uint32_t>(stack);
   f->size_class = size_class_;
