@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fiber/fiber.hpp"
+#include "fiber/sanitizer.hpp"
 #include "fiber/stack_region.hpp"
 
 namespace shoal::fiber {
@@ -37,6 +38,7 @@ public:
 
   /// Takes back a fiber that is about to stand in its loop with nothing on its stack but that.
   void put(fiber* f) noexcept {
+    release_to(f->notes);  // for TSan: another fiber may be made on this stack. Partner: the entry functions
     f->next_free = free_;
     free_ = f;
     ++idle_;

@@ -124,7 +124,9 @@ bool pool::take_submitted(worker& w) {
   if (node == nullptr) return false;
   while (node != nullptr) {
     auto* const next = node->next.read();
-    detail::publish(w, static_cast<errand&>(*node));
+    auto& t = static_cast<errand&>(*node);
+    fiber::release_to(static_cast<detail::task*>(&t));  // for TSan: the stack that runs it may be another one
+    detail::publish(w, t);
     node = next;
   }
   return true;

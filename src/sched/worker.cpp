@@ -76,6 +76,7 @@ void worker::on_fresh_stack() noexcept {
   auto& w = *this_worker();
   const fiber::tsan_ignore_scope ignore;
   fiber::arrived(*w.current_);
+  fiber::acquire_from(w.current_->notes);  // partner: stack_pool::put() of the fiber that had this stack before
 #if SHOAL_TSAN
   w.current_->sanitizer.unwatched_for_ever = true;
 #endif

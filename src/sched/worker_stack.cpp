@@ -34,6 +34,7 @@ void worker::on_sized_stack() noexcept {
   self.sanitizer.unwatched_for_ever = true;
 #endif
   fiber::stack_notes* const own_notes = self.notes;
+  fiber::acquire_from(own_notes);  // partner: stack_pool::put() of the fiber that had this stack before
   for (;;) {
     stack_call& call = *w.call_;
     self.notes = call.caller->notes;

@@ -129,7 +129,11 @@ TEST(stack_region, thousands_of_them_fit_into_a_process) {
     EXPECT_GE(regions.back()->capacity(), std::size_t{1} << 20);
     regions.back()->commit(regions.back()->lease());
   }
+#if !SHOAL_TSAN  // its shadow memory has mappings of its own
   EXPECT_LE(mappings_of_this_process(), mappings + 4 * k_regions);
+#else
+  static_cast<void>(mappings);
+#endif
 }
 
 TEST(stack_region, most_stacks_follow_from_the_address_space_and_too_many_are_refused_with_a_sentence) {

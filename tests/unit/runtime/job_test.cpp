@@ -144,6 +144,7 @@ TEST(job, jobs_live_one_after_another_and_side_by_side) {
 TEST(job, tasks_make_no_jobs_and_do_not_run_main_tasks) {
   job j(nodes_and_workers(1, 1));
   EXPECT_THROW(j.run([] { const job inner; }), error);
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // the child makes threads
   EXPECT_DEATH(
       {
         job inner(nodes_and_workers(1, 1));

@@ -281,7 +281,7 @@ TEST(stack_bytes, a_circle_of_futures_is_noticed_across_stacks) {
   run_pool(1, [] {
     future<int> first;
     future<int> second;
-    int circles = 0;
+    std::atomic<int> circles{0};
     const auto take = [&circles](future<int>& f) {
       while (!f.valid()) yield();
       try {
@@ -304,12 +304,15 @@ TEST(stack_bytes, a_circle_of_futures_is_noticed_across_stacks) {
     for (int i = 0; i < 10; ++i) yield();
     while (circles == 0) yield();
     for (int i = 0; i < 100; ++i) yield();
-    EXPECT_EQ(circles, 1);
+    EXPECT_EQ(circles.load(), 1);
   });
 }
 
 // The pages of a peak come back though the worker is busy all the time.
 TEST(stack_bytes, pages_are_given_back_while_tasks_go_on) {
+#if SHOAL_TSAN
+  GTEST_SKIP() << "TSan knows too few stacks, and keeps memory of its own for each";
+#endif
   pool_options options;
   options.workers = 1;
   options.most_stacks = std::size_t{1} << 14;
@@ -319,7 +322,7 @@ TEST(stack_bytes, pages_are_given_back_while_tasks_go_on) {
     std::vector<std::byte*> frames(k_peak);
     {
       semaphore go(0);
-      int begun = 0;
+      std::atomic<int> begun{0};
       task_group group;
       for (int i = 0; i < k_peak; ++i)
         group.run([&, i] {
