@@ -54,11 +54,9 @@ public:
   template <class F>
   requires std::invocable < std::decay_t<F>
   & > auto submit(F&& f) -> std::future<std::invoke_result_t<std::decay_t<F>&>> {
-    using result = std::invoke_result_t<std::decay_t<F>&>;
-    auto made = std::make_unique<detail::promised<std::decay_t<F>, result>>(std::in_place, std::forward<F>(f));
-    auto future = made->result.get_future();
+    auto [made, future] = detail::make_submission(std::forward<F>(f));
     begin(std::move(made));
-    return future;
+    return std::move(future);
   }
 
   /// Node 0: waits for the main tasks, then ends the job on all nodes. Other nodes: serves until node 0 ends the job.

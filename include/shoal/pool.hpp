@@ -58,11 +58,9 @@ public:
   template <class F>
   requires std::invocable < std::decay_t<F>
   & > auto submit(F&& f) -> std::future<std::invoke_result_t<std::decay_t<F>&>> {
-    using result = std::invoke_result_t<std::decay_t<F>&>;
-    auto job = std::make_unique<detail::promised<std::decay_t<F>, result>>(std::in_place, std::forward<F>(f));
-    auto made = job->result.get_future();
-    begin(std::move(job));
-    return made;
+    auto [made, future] = detail::make_submission(std::forward<F>(f));
+    begin(std::move(made));
+    return std::move(future);
   }
 
   /// A profile of these workers from now on (see profile.hpp): end it before the pool goes. Any thread.

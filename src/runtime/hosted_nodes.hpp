@@ -2,7 +2,7 @@
 // The nodes of a job that this process hosts: all of them, or one where a launcher started the processes.
 // Who may call: one thread, which is no worker; each function blocks it.
 // Life: a constructor sets everything up and throws shoal::error if it cannot; begin() lets the process's other nodes
-// serve; the owner makes first() do its part (node.hpp); end() takes leave of the other nodes.
+// serve; the owner runs first() (node.hpp); end() leaves the job.
 // Shown by tests/cluster/, tests/unit/runtime/job_test.cpp.
 #pragma once
 
@@ -26,8 +26,8 @@ public:
   virtual node& first() noexcept = 0;
   /// The other nodes of this process serve from now on.
   virtual void begin() {}
-  /// first() has done its part, or threw `thrown`: waits for the other nodes of this process, takes leave of those of
-  /// other processes, and writes the profiles; or rethrows. Once.
+  /// To be called once, when first() has ended, or has thrown `thrown`. Waits for the other nodes of this process, tells
+  /// other processes that this one leaves, and writes the profiles. Rethrows `thrown` instead of writing them.
   virtual void end(const std::exception_ptr& thrown) = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include <exception>
 #include <future>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -47,5 +48,15 @@ struct promised final : submission {
   F body;
   std::promise<R> result;
 };
+
+/// A submission that runs a copy of `f`, and the future of its result.
+template <class F>
+auto make_submission(F&& f) {
+  using body = std::decay_t<F>;
+  using result = std::invoke_result_t<body&>;
+  auto made = std::make_unique<promised<body, result>>(std::in_place, std::forward<F>(f));
+  auto future = made->result.get_future();
+  return std::pair<std::unique_ptr<submission>, std::future<result>>(std::move(made), std::move(future));
+}
 
 }  // namespace shoal::detail

@@ -226,7 +226,7 @@ TEST(stack_bytes, tasks_wait_for_a_stack_of_their_size) {
     constexpr int k_tasks = 100;  // that need two stacks each
     const stack_bytes large(std::size_t{16} << 20);
     semaphore go(0);
-    int within = 0;
+    std::atomic<int> within{0};
     task_group group;
     for (int i = 0; i < k_tasks; ++i)
       group.run(large, [&] {
@@ -239,11 +239,11 @@ TEST(stack_bytes, tasks_wait_for_a_stack_of_their_size) {
         });
       });
     for (int i = 0; i < 1000; ++i) yield();
-    EXPECT_GT(within, 0);
-    EXPECT_LT(within, k_tasks);
+    EXPECT_GT(within.load(), 0);
+    EXPECT_LT(within.load(), k_tasks);
     go.release(k_tasks);
     group.wait();
-    EXPECT_EQ(within, k_tasks);
+    EXPECT_EQ(within.load(), k_tasks);
   });
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("no stack left of the size"), std::string::npos) << said;
