@@ -66,10 +66,13 @@ bool worker::idle(started& begun) noexcept {
     return true;
   }
   if (searches_.any()) [[unlikely]] {
+    hand_search_on(false);
     searches_.go_on();
     return true;
   }
-  for (unsigned round = 0; round < owner_.options().spin_rounds; ++round) {
+  // At least one round: a searcher that parks without a look would find the same work again while it parks, for ever.
+  const unsigned rounds = std::max(owner_.options().spin_rounds, 1U);
+  for (unsigned round = 0; round < rounds; ++round) {
     if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart()) {
       hand_search_on(false);
       return true;

@@ -47,7 +47,7 @@ struct worker_base {
   const pool_signs* signs = nullptr;
   unsigned index = 0;
   unsigned siblings = 1;  // workers of the pool, this one included
-  // Counts spawns, from any number; the one that makes it nought is timed, if a profile is wanted.
+  // Counts spawns, starting at any number. The spawn that makes it zero is timed if a profile is wanted.
   std::uint64_t spawn_clock = 0;
   std::uint64_t spawn_start = 0;
   unsigned no_wait_scopes = 0;  // of the running task
