@@ -10,6 +10,7 @@
 #include "bench/micro/locks.hpp"
 #include "bench/micro/spawn.hpp"
 #include "bench/micro/switch.hpp"
+#include "bench/micro/wake.hpp"
 
 namespace shoal::bench {
 namespace {
@@ -22,6 +23,8 @@ constexpr subcommand k_benchmarks[] = {
     {"switch", "yield of a task through the scheduler, and a bare stack switch for comparison",
      "shoal bench switch --json switch.json", declare_switch},
     {"spawn", "spawn and join: Fibonacci numbers by tasks, without a cut-off", "shoal bench spawn -w 2", declare_spawn},
+    {"wake", "spawns into a pool whose other workers sleep: time, wake-ups and system calls", "shoal bench wake -w 16",
+     declare_wake},
     {"dependences", "a wavefront of empty tiles, as a task graph and with declared accesses",
      "shoal bench dependences -w 1", declare_dependences},
     {"blocked", "memory and time of tasks that all wait, then all wake", "shoal bench blocked --tasks 1000000",

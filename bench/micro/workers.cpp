@@ -41,6 +41,10 @@ worker_counts run_on_workers(unsigned workers, const std::function<void()>& main
     counts.spawned += pool.at(i).spawned();
     counts.stolen += pool.at(i).counts().stolen;
     counts.waits += pool.at(i).counts().left;
+    const auto& idle = pool.at(i).counts();
+    counts.parks += idle.parks;
+    counts.heavy_fences += idle.heavy_fences;
+    counts.system_calls += idle.sleeps + idle.wakes + idle.heavy_fences + idle.yields;
   }
   return counts;
 }

@@ -16,6 +16,9 @@ struct worker_counts {
   std::uint64_t spawned = 0;
   std::uint64_t stolen = 0;
   std::uint64_t waits = 0;
+  std::uint64_t parks = 0;
+  std::uint64_t heavy_fences = 0;  // membarriers of workers that park
+  std::uint64_t system_calls = 0;  // of idle workers and of those that wake them
 };
 
 /// The default number of workers of a single node on this machine.

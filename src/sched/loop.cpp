@@ -237,6 +237,12 @@ std::uint64_t default_grain(std::uint64_t iterations, unsigned workers, std::uin
   return std::clamp<std::uint64_t>(iterations / (k_pieces_per_worker * workers), 1, most);
 }
 
+bool can_be_split(const task& t) noexcept {
+  if (t.run != run_piece_task) return false;
+  const auto& piece = static_cast<const piece_task&>(t);
+  return piece.loop->divisible && piece.end - piece.begin > std::max(piece.loop->grain, piece.loop->unit);
+}
+
 void spawn_piece(worker_base& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) {
   auto* piece = new (allocate(w, sizeof(piece_task))) piece_task;
   piece->run = run_piece_task;

@@ -52,10 +52,32 @@ pool::pool(const pool_options& options, pool_hooks* above)
       heavy_fences_(options.heavy_fences && machine::can_fence_all()),
       lanes_(options.workers, signs_.urgent) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
-  if (!heavy_fences_) signs_.sleepers.store(1, std::memory_order_relaxed);
+  if (!heavy_fences_) signs_.wake.word.store(1, std::memory_order_relaxed);
   const std::size_t waiting = most_waiting(options);
   if (!options_.steal) options_.steal = find_steal_policy(k_standard_steal_policy);
   for (unsigned i = 0; i < options.workers; ++i) workers_.push_back(std::make_unique<worker>(*this, i, waiting));
+  place_sleepers();
+}
+
+// Each package begins a group of its own, while there are groups enough.
+void pool::place_sleepers() {
+  constexpr unsigned k_slots = lockfree::sleeper_map<>::k_group_slots;
+  SHOAL_ASSERT(size() <= lockfree::sleeper_map<>::k_most_slots, "a pool has at most 2048 workers");
+  const unsigned spare = lockfree::sleeper_map<>::k_most_groups - (size() + k_slots - 1) / k_slots;
+  const bool apart = map_.packages() <= spare;  // each package may leave one group partly empty
+  slots_.resize(size());
+  bool searches = true;
+  for (unsigned p = 0, next = 0; p < map_.packages(); ++p) {
+    if (apart) next = (next + k_slots - 1) / k_slots * k_slots;
+    for (unsigned w = 0; w < size(); ++w) {
+      if (map_.package(w) != p) continue;
+      slots_[w] = next++;
+      at_slot_.resize((slots_[w] / k_slots + 1) * k_slots, nullptr);
+      at_slot_[slots_[w]] = workers_[w].get();
+      searches = searches && workers_[w]->reaches_all();
+    }
+  }
+  sleepers_.emplace(heavy_fences_ ? signs_.wake : fenced_sign_, groups(), searches);
 }
 
 pool::~pool() { finish(); }
@@ -91,7 +113,7 @@ void pool::finish() noexcept {
 void pool::submit(errand& e) noexcept {
   fiber::release_to(static_cast<detail::task*>(&e));
   submitted_.push(&e);
-  // Partner: the fence in worker::park(), before it looks at what is submitted.
+  // Partner: the fence in worker::park(), before it looks for what is submitted.
   lockfree::std_atomics::fence(std::memory_order_seq_cst);
   wake_one(nullptr);
 }
@@ -142,21 +164,36 @@ bool pool::owns(const fiber::stack_notes& notes) const noexcept {
          std::ranges::any_of(workers_, [&notes](const auto& w) { return w->stands_natively_on(notes); });
 }
 
+// Linear, at the end of the pool only: threads that do not sleep cost a load each.
 void pool::stop() noexcept {
   stopping_.store(true, std::memory_order_release);
   for (auto& w : workers_) w->ring();
 }
 
-void pool::wake_one(const worker* except) noexcept {
-  if (!heavy_fences_) {
-    // Partner: the fence in worker::park().
-    lockfree::std_atomics::fence(std::memory_order_seq_cst);
-    if (sleepers_.load(std::memory_order_relaxed) == 0) return;
+void pool::wake_one(const worker* from) noexcept {
+  // Partner: the fence in worker::park().
+  if (!heavy_fences_) lockfree::std_atomics::fence(std::memory_order_seq_cst);
+  lockfree::sleeper_map<>& map = *sleepers_;
+  if (map.searches()) {
+    const unsigned slot = map.wake_one(from != nullptr ? slots_[from->index] : 0);
+    // One that something else has woken searches, too, or wakes the next.
+    if (slot != lockfree::sleeper_map<>::k_nobody) at_slot_[slot]->ring();
+    return;
   }
-  for (auto& w : workers_)
-    // One that has been rung already will take something else, and one whose policy does not reach `except` would find
-    // nothing: on to the next.
-    if (w.get() != except && w->parked() && (except == nullptr || w->reaches(except->index)) && w->ring()) return;
+  const auto may = [this, from](unsigned slot) { return from == nullptr || at_slot_[slot]->reaches(from->index); };
+  for (unsigned slot = 0; (slot = map.take_one_of(groups(), may)) != lockfree::sleeper_map<>::k_nobody;)
+    if (at_slot_[slot]->ring()) return;  // else it is awake for something else: on to the next
+}
+
+void pool::hand_search_on(const worker& from, bool plenty) noexcept {
+  const unsigned near = slots_[from.index];
+  if (const unsigned slot = sleepers_->hand_on(near); slot != lockfree::sleeper_map<>::k_nobody)
+    at_slot_[slot]->ring();
+  else
+    return;
+  if (!plenty) return;
+  if (const unsigned slot = sleepers_->wake_another(near); slot != lockfree::sleeper_map<>::k_nobody)
+    at_slot_[slot]->ring();
 }
 
 }  // namespace shoal::sched

@@ -11,9 +11,11 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "fiber/stack_classes.hpp"
+#include "lockfree/sleeper_map.hpp"
 #include "machine/executor.hpp"
 #include "sched/lanes.hpp"
 #include "sched/profiler.hpp"
@@ -53,7 +55,7 @@ struct pool_options {
   std::vector<machine::processor> where;  // by worker, for distances between them; empty: not known
   steal_policy_factory steal;             // whom a worker steals from; empty: the standard policy
   unsigned spin_rounds = 40;              // polls before a worker with nothing to do parks
-  bool heavy_fences = true;  // who falls asleep fences for those who spawn, where the system can; else they do
+  bool heavy_fences = true;  // a worker that parks fences for those who spawn, where the system can; else they do
   fiber::guard_kind guards = fiber::guard_kind::marked;  // the best to try
   machine::executor* executor = &machine::threads();     // runs the workers; outlives the pool
 };
@@ -100,10 +102,13 @@ public:
   /// Ends the workers' loops; worker 0's too. Any thread.
   void stop() noexcept;
 
-  /// Wakes a parked worker other than `except`, if there is one: after something was put into a deque, by whoever then
-  /// read other than nought from signs().sleepers.
-  void wake_one(const worker* except) noexcept;
-  std::atomic<unsigned>& sleepers() noexcept { return heavy_fences_ ? signs_.sleepers : sleepers_; }
+  /// Wakes a parked worker, if there is one and nobody searches: after `from`, or a thread that is no worker, has
+  /// published work. Prefers workers near `from`; takes none whose policy does not reach it. Any thread.
+  void wake_one(const worker* from) noexcept;
+  /// `from`, which searches and has found work, wakes the next searcher; two if there is `plenty` of work.
+  void hand_search_on(const worker& from, bool plenty) noexcept;
+  lockfree::sleeper_map<>& sleepers() noexcept { return *sleepers_; }
+  unsigned slot(unsigned w) const noexcept { return slots_[w]; }
   bool heavy_fences() const noexcept { return heavy_fences_; }
   const detail::pool_signs& signs() const noexcept { return signs_; }
 
@@ -116,6 +121,10 @@ public:
   }
 
 private:
+  void place_sleepers();
+  unsigned groups() const noexcept {
+    return static_cast<unsigned>(at_slot_.size()) / lockfree::sleeper_map<>::k_group_slots;
+  }
   void start_thread(unsigned i);
   void pin(unsigned i) const noexcept;
   void join() noexcept;
@@ -127,9 +136,11 @@ private:
   fiber::stack_region region_;
   fiber::stack_classes classes_;
   const bool heavy_fences_;
-  alignas(64) detail::pool_signs signs_;  // partners: parking workers and whoever spawns
-  alignas(64) std::atomic<unsigned> sleepers_{
-      0};  // where signs_.sleepers is always 1: those who spawn fence in wake_one()
+  alignas(64) detail::pool_signs signs_;           // partners: parking workers and whoever spawns
+  alignas(64) lockfree::wake_sign<> fenced_sign_;  // in the place of signs_.wake, where publishers fence
+  std::vector<unsigned> slots_;                    // by worker: its bit in sleepers_; packages have groups of their own
+  std::vector<worker*> at_slot_;                   // the other way round; null: nobody's
+  std::optional<lockfree::sleeper_map<>> sleepers_;  // made once the workers say whom they reach
   lanes lanes_;
   lockfree::inbox<> submitted_;  // partners: submit() and the workers that look
   std::atomic<bool> stopping_{false};

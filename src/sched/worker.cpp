@@ -30,6 +30,7 @@ worker::worker(pool& owner, unsigned number, std::size_t most_waiting)
   round_ = policy_->round() != 0 ? policy_->round() : siblings - 1;
   for (unsigned i = 0; i < siblings; ++i) reached_.push_back(i != index && policy_->reaches(i));
   if (std::ranges::none_of(reached_, std::identity())) round_ = 0;
+  unreached_ = siblings - 1 - static_cast<unsigned>(std::ranges::count(reached_, true));
 }
 
 worker::~worker() = default;
@@ -163,7 +164,10 @@ void worker::loop(fiber::fiber& self) noexcept {
       run(*t, begun);
       continue;
     }
-    if (!idle(begun)) park(true);
+    while (!idle(begun)) {
+      park(true);
+      if (!searching_) break;
+    }
   }
 }
 

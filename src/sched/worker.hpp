@@ -5,8 +5,8 @@
 // stack back. So what never waits costs no stack and no switch.
 // Who may call: its own thread, but for make_ready(), ring(), give_errand(), place(), and the statistics after
 // pool::run(). Guarantees: a started task never moves to another thread; nobody re-checks blocked tasks; tasks that
-// yield in turn do not keep unstarted ones from running; errno holds over a wait. The wait of a worker with nothing to
-// do is a futex. Shown by tests/unit/sched/worker_test.cpp, tests/stress/sched_test.cpp, model:
+// yield in turn do not keep unstarted ones from running; errno holds over a wait. Idle workers block on a futex.
+// Shown by tests/unit/sched/worker_test.cpp, tests/stress/sched_test.cpp, model:
 // tests/model/parking_test.cpp.
 #pragma once
 
@@ -107,6 +107,7 @@ public:
   bool parked() const noexcept { return parked_.load(std::memory_order_relaxed); }
   /// Whether its policy ever steals from that worker.
   bool reaches(unsigned victim) const noexcept { return reached_[victim]; }
+  bool reaches_all() const noexcept { return unreached_ == 0; }
 
   /// Puts back what this worker itself must go on with, once it has nothing else to begin; the last one first.
   void keep(placed_task& t) noexcept;
@@ -136,6 +137,10 @@ public:
     std::uint64_t stolen = 0;  // of these, from siblings
     std::uint64_t left = 0;    // waits
     std::uint64_t parks = 0;
+    std::uint64_t wakes = 0;         // sleepers that this worker's thread has woken: futex_wake
+    std::uint64_t sleeps = 0;        // calls of futex_wait
+    std::uint64_t heavy_fences = 0;  // membarriers before parking
+    std::uint64_t yields = 0;        // processor given away while idle
   };
   const statistics& counts() const noexcept { return counts_; }
   std::size_t stacks_in_use() const noexcept { return stacks_.in_use(); }
@@ -193,7 +198,8 @@ private:
   bool idle(started& begun) noexcept;
   void park(bool able) noexcept;
   void sleep() noexcept;
-  bool anything_to_do(bool able) noexcept;
+  bool anything_to_do(bool able, bool in_deques) noexcept;
+  void hand_search_on(bool plenty) noexcept;
   bool full() const noexcept;
   void run_errands() noexcept;
   void wait_without_stack() noexcept;
@@ -233,6 +239,9 @@ private:
   deques_view view_;
   std::unique_ptr<steal_policy> policy_;
   unsigned round_ = 0;         // its attempts, before the worker looks elsewhere
+  unsigned unreached_ = 0;     // how many siblings it never tries
+  unsigned robbed_ = 0;        // the victim of the last successful steal
+  bool searching_ = false;     // woken to look for what others have published (lockfree/sleeper_map.hpp)
   std::vector<bool> reached_;  // whom it tries, constant
   statistics counts_;
   std::atomic<profile_recorder*> profile_{nullptr};  // partner: the profiler, which switches it
@@ -241,7 +250,7 @@ private:
   lockfree::doorbell<> own_bell_;
   lockfree::doorbell<>* bell_ = &own_bell_;
   bool bell_shared_ = false;
-  std::atomic<bool> parked_{false};  // partner: pool::wake_one
+  std::atomic<bool> parked_{false};  // for statistics and the service; partners: those who ask parked()
   lockfree::inbox<> woken_;          // partners: make_ready of other threads
   lockfree::inbox<> errands_;        // partners: give_errand
   lockfree::inbox<> placed_;         // partners: place

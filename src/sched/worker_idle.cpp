@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker with nothing of its own to do: it steals, looks around, and parks until somebody rings.
+// An idle worker: it steals, polls, and parks until another thread wakes it.
 #include <algorithm>
 
 #include "fiber/sanitizer.hpp"
@@ -38,6 +38,7 @@ task* worker::steal() noexcept {
       p->attempt(victim, result);
     if (result == steal_result::won) {
       ++counts_.stolen;
+      robbed_ = victim;
       return taken.item;
     }
     if (result == steal_result::lost)
@@ -48,27 +49,43 @@ task* worker::steal() noexcept {
   return nullptr;
 }
 
+// Called by a worker that has found something to do. If it was searching it wakes the next searcher before it goes on;
+// two if there is plenty, so that the number of awake workers doubles.
+void worker::hand_search_on(bool plenty) noexcept {
+  if (!searching_) return;
+  searching_ = false;
+  owner_.hand_search_on(*this, plenty);
+}
+
 // Looks around for a while before parking; true if there is something to do.
 bool worker::idle(started& begun) noexcept {
   if (profile_recorder* const p = profile(); p != nullptr) p->looks();
   if (owner_.hooks().flush(*this)) {
+    hand_search_on(false);
     if (profile_recorder* const p = profile(); p != nullptr) p->turns_out(profile_state::messages);
     return true;
   }
   if (searches_.any()) [[unlikely]] {
+    hand_search_on(false);
     searches_.go_on();
     return true;
   }
-  for (unsigned round = 0; round < owner_.options().spin_rounds; ++round) {
-    if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart()) return true;
+  // At least one round: a searcher that parks without a look would find the same work again while it parks, for ever.
+  const unsigned rounds = std::max(owner_.options().spin_rounds, 1U);
+  for (unsigned round = 0; round < rounds; ++round) {
+    if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart()) {
+      hand_search_on(false);
+      return true;
+    }
     if (task* t = steal()) {
+      if (searching_) hand_search_on(owner_.at(robbed_).tasks.size_estimate() > 1 || detail::can_be_split(*t));
       run(*t, begun, profile_operation::steal);
       return true;
     }
     if (profile_recorder* const p = profile(); p != nullptr) p->spins();
     // Somebody else may need the processor to produce what we wait for.
     if (round % 4 == 3)
-      owner_.executor().yield();
+      ++counts_.yields, owner_.executor().yield();
     else
       for (int i = 0; i < 8; ++i) machine::pause();
     if (profile_recorder* const p = profile(); p != nullptr) p->enter(profile_state::look);
@@ -76,44 +93,49 @@ bool worker::idle(started& begun) noexcept {
   return false;
 }
 
-bool worker::anything_to_do(bool able) noexcept {
+// `in_deques`: also what other workers have published.
+bool worker::anything_to_do(bool able, bool in_deques) noexcept {
   if (owner_.stopping() || !woken_.empty() || !errands_.empty() || owner_.hooks().pending(*this)) return true;
   if (!able) return false;
   if (!placed_.empty() || owner_.anything_apart()) return true;
-  for (unsigned i = 0; i < siblings; ++i)
+  for (unsigned i = 0; in_deques && i < siblings; ++i)
     if (reached_[i] && !owner_.at(i).tasks.seems_empty()) return true;
   return false;
 }
 
-// Sleeps until rung. `able`: to begin what others spawn; a worker without a stack must not be rung for that in the
+// Sleeps until rung. `able`: to begin what others publish; a worker without a stack must not be rung for that in the
 // place of another.
 void worker::park(bool able) noexcept {
-  bell_->prepare();
-  if (able) {
-    parked_.store(true, std::memory_order_relaxed);
-    owner_.sleepers().fetch_add(1, std::memory_order_relaxed);
-    // Whoever spawns only looks at `sleepers`, without a fence: the sleeper fences for both sides.
-    if (owner_.heavy_fences())
-      machine::heavy_fence();
+  if (!able) {
+    bell_->prepare();
+    if (anything_to_do(false, false))
+      bell_->cancel();
     else
+      sleep();
+    return;
+  }
+  parked_.store(true, std::memory_order_relaxed);
+  // Whoever publishes only reads the sign, without a fence: the sleeper that turns it on fences for both sides.
+  const auto fence_all = [this] {
+    if (owner_.heavy_fences()) {
+      ++counts_.heavy_fences;
+      machine::heavy_fence();
+    } else {
       lockfree::std_atomics::fence(std::memory_order_seq_cst);  // partner: the one in pool::wake_one()
-  }
-  if (anything_to_do(able)) {
-    bell_->cancel();
-  } else {
-    ++counts_.parks;
-    if (profile_recorder* const p = profile(); p != nullptr) p->enter(profile_state::park);
-    sleep();
-    if (profile_recorder* const p = profile(); p != nullptr) p->wakes_from_park();
-  }
-  if (!able) return;
+    }
+  };
+  searching_ = owner_.sleepers().park(
+      owner_.slot(index), searching_, *bell_, fence_all, [this](bool all) { return anything_to_do(true, all); },
+      [this] { sleep(); });
   parked_.store(false, std::memory_order_relaxed);
-  owner_.sleepers().fetch_sub(1, std::memory_order_relaxed);
 }
 
 void worker::sleep() noexcept {
   std::int64_t slept_ns = 0;
+  ++counts_.parks;
+  if (profile_recorder* const p = profile(); p != nullptr) p->enter(profile_state::park);
   while (bell_->may_sleep()) {
+    ++counts_.sleeps;
     const bool surplus = may_give_back_stacks();
     const std::int64_t look_ns = owner_.hooks().longest_sleep_ns(*this);
     std::int64_t limit_ns = surplus ? std::max(k_until_trim_ns - slept_ns, std::int64_t{0}) : machine::k_no_timeout;
@@ -129,10 +151,12 @@ void worker::sleep() noexcept {
     }
     if (look_ns >= 0 && owner_.hooks().pending(*this)) bell_->cancel();
   }
+  if (profile_recorder* const p = profile(); p != nullptr) p->wakes_from_park();
 }
 
 bool worker::ring() noexcept {
   if (!bell_->ring()) return false;
+  if (detail::t_worker != nullptr) ++this_worker()->counts_.wakes;
   profile_recorder* const p = detail::t_worker == nullptr ? nullptr : this_worker()->profile();
   if (p == nullptr) {
     owner_.executor().wake(bell_->word(), 1, bell_shared_);

@@ -117,6 +117,9 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
 /// Offers [begin, end) as one (already counted) piece of `loop` to this worker's loop and to thieves.
 void spawn_piece(worker_base& w, loop_state& loop, std::uint64_t begin, std::uint64_t end);
 
+/// Whether `t` is a piece that whoever runs it offers to others in turn.
+bool can_be_split(const task& t) noexcept;
+
 /// What a loop's positions are cut into at its beginning: part k of `parts`, nearly equal, or tile k of a tiled loop.
 struct loop_parts {
   std::uint64_t size;

@@ -14,6 +14,7 @@
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/deque.hpp"
 #include "shoal/detail/tsan_ignore.hpp"
+#include "shoal/detail/wake_sign.hpp"
 
 namespace shoal::detail {
 
@@ -31,10 +32,10 @@ struct port;
 /// A started task that has left its worker, or is about to: what wake() needs.
 struct suspended;
 
-/// What the workers of a pool tell each other all the time: read at every spawn and join, hardly ever written.
+/// What the workers of a pool tell each other all the time: read at every spawn and join, seldom written.
 struct pool_signs {
-  std::atomic<unsigned> sleepers{0};  // parked workers, or always 1: see pool::wake_one
-  std::atomic<unsigned> urgent{0};    // tasks of high priority that have not begun
+  lockfree::wake_sign<> wake;       // whether to wake a sleeper; always on where publishers fence: see pool::wake_one
+  std::atomic<unsigned> urgent{0};  // tasks of high priority that have not begun
 };
 
 struct worker_base {
@@ -46,7 +47,7 @@ struct worker_base {
   const pool_signs* signs = nullptr;
   unsigned index = 0;
   unsigned siblings = 1;  // workers of the pool, this one included
-  // Counts spawns, from any number; the one that makes it nought is timed, if a profile is wanted.
+  // Counts spawns, starting at any number. The spawn that makes it zero is timed if a profile is wanted.
   std::uint64_t spawn_clock = 0;
   std::uint64_t spawn_start = 0;
   unsigned no_wait_scopes = 0;  // of the running task
@@ -134,12 +135,10 @@ void deallocate_for(worker_base& w, void* at) noexcept {
     deallocate(w, at, sizeof(T));
 }
 
-/// The only way into a deque: a worker that fell asleep a moment ago must be told.
+/// The only way into a deque. Wakes a sleeper if nobody searches for work.
 inline void publish(worker_base& w, task& t) {
   w.tasks.push(&t);
-  // A worker about to park fences for us (worker::park); where it cannot, `sleepers` is never nought.
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (w.signs->sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+  if (w.signs->wake.on()) [[unlikely]]
     wake_a_sleeper(w);
 }
 /// Offers `t` to whoever comes first: this worker, last in first out, or a thief.

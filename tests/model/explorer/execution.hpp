@@ -148,6 +148,16 @@ public:
     if (traced_) tell(where, "fence {}", name_of(order));
   }
 
+  // membarrier(2): a fence that every thread executes, this one at the beginning and at the end of the call.
+  void heavy_fence(std::source_location where) {
+    if (!step()) return;
+    constexpr std::memory_order k_order = std::memory_order_seq_cst;
+    memory_.fence(sight(), k_order);
+    for (const auto& each : threads_) memory_.fence(each->sight, k_order);
+    memory_.fence(sight(), k_order);
+    if (traced_) tell(where, "heavy fence");
+  }
+
   void plain_access(race_clock& clock, bool write, std::source_location where) {
     if (unwinding()) return;
     if (traced_) tell(where, write ? "write plain data" : "read plain data");

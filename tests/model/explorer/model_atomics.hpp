@@ -40,6 +40,14 @@ public:
     const auto add = [v](std::uint64_t old) { return bits(static_cast<T>(value(old) + v)); };
     return value(execution::current().replace(at_, add, order, where));
   }
+  T fetch_or(T v, std::memory_order order, place where = place::current()) {
+    const auto set = [v](std::uint64_t old) { return bits(static_cast<T>(value(old) | v)); };
+    return value(execution::current().replace(at_, set, order, where));
+  }
+  T fetch_and(T v, std::memory_order order, place where = place::current()) {
+    const auto keep = [v](std::uint64_t old) { return bits(static_cast<T>(value(old) & v)); };
+    return value(execution::current().replace(at_, keep, order, where));
+  }
   bool compare_exchange_strong(T& expected, T wanted, std::memory_order order, std::memory_order on_failure,
                                place where = place::current()) {
     std::uint64_t seen = bits(expected);
@@ -104,6 +112,10 @@ struct model_atomics {
   using plain = model_plain<T>;
   static void fence(std::memory_order order, std::source_location where = std::source_location::current()) {
     execution::current().fence(order, where);
+  }
+  // machine::heavy_fence(): other threads execute it, too, wherever they are.
+  static void heavy_fence(std::source_location where = std::source_location::current()) {
+    execution::current().heavy_fence(where);
   }
 };
 

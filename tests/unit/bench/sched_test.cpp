@@ -8,6 +8,7 @@
 #include "bench/micro/dependences.hpp"
 #include "bench/micro/spawn.hpp"
 #include "bench/micro/switch.hpp"
+#include "bench/micro/wake.hpp"
 #include "bench/micro/workers.hpp"
 #include "shoal/task.hpp"
 
@@ -51,6 +52,19 @@ TEST(sched_bench, blocked_tasks_all_wait_and_all_wake) {
 #if !SHOAL_TSAN && !SHOAL_ASAN
   EXPECT_GT(r.bytes_per_task, 2000);  // at least about a page each
 #endif
+}
+
+TEST(sched_bench, wake_runs_every_task_and_counts) {
+  for (const unsigned workers : {1U, 3U}) {
+    const auto r = measure_wake(workers, 200, 3);
+    EXPECT_TRUE(r.correct);
+    EXPECT_EQ(r.ns_per_spawn.size(), 3U);
+    EXPECT_EQ(r.awake_ns_per_spawn.size(), 3U);
+    for (const double wakes : r.wakes) EXPECT_LE(wakes, 200);
+    if (workers > 1) {
+      EXPECT_GT(r.parks, 0);
+    }
+  }
 }
 
 TEST(sched_bench, workers_count_and_rethrow) {

@@ -64,6 +64,23 @@ TEST(pool, several_live_in_one_process) {
   EXPECT_EQ(right.load(), 3);
 }
 
+TEST(pool, whose_workers_park_at_once_ends) {
+  pool_options options;
+  options.workers = 4;
+  options.spin_rounds = 0;
+  pool p(options);
+  std::atomic<int> ran{0};
+  p.run([&ran] {
+    for (int round = 0; round < 50; ++round) {
+      task_group group;
+      for (int i = 0; i < 20; ++i) group.run([&ran] { yield(), ran.fetch_add(1); });
+      group.wait();
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  });
+  EXPECT_EQ(ran.load(), 1000);
+}
+
 class sleeping_pool : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(heavy_fences, sleeping_pool, testing::Bool());
 
