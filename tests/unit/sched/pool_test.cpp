@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "machine/membarrier.hpp"
@@ -64,32 +65,16 @@ TEST(pool, several_live_in_one_process) {
   EXPECT_EQ(right.load(), 3);
 }
 
-TEST(pool, whose_workers_park_at_once_ends) {
-  pool_options options;
-  options.workers = 4;
-  options.spin_rounds = 0;
-  pool p(options);
-  std::atomic<int> ran{0};
-  p.run([&ran] {
-    for (int round = 0; round < 50; ++round) {
-      task_group group;
-      for (int i = 0; i < 20; ++i) group.run([&ran] { yield(), ran.fetch_add(1); });
-      group.wait();
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
-  });
-  EXPECT_EQ(ran.load(), 1000);
-}
-
-class sleeping_pool : public testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(heavy_fences, sleeping_pool, testing::Bool());
+// Whether sleepers execute the fences for those who publish, and how often idle workers look before they park.
+class sleeping_pool : public testing::TestWithParam<std::tuple<bool, unsigned>> {};
+INSTANTIATE_TEST_SUITE_P(fences_and_looks, sleeping_pool, testing::Combine(testing::Bool(), testing::Values(0U, 40U)));
 
 TEST_P(sleeping_pool, two_long_tasks_take_two_sleeping_workers) {
   pool_options options;
   options.workers = 3;
-  options.heavy_fences = GetParam();
+  std::tie(options.heavy_fences, options.spin_rounds) = GetParam();
   pool p(options);
-  EXPECT_EQ(p.heavy_fences(), GetParam() && machine::can_fence_all());
+  EXPECT_EQ(p.heavy_fences(), options.heavy_fences && machine::can_fence_all());
   p.run([] {
     for (int round = 0; round < 20; ++round) {
       std::this_thread::sleep_for(std::chrono::milliseconds(3));  // the others park
