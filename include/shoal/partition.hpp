@@ -22,10 +22,12 @@ struct partition_access;
 }  // namespace detail
 
 /// A worker goes through what it has in chunks from the front, and offers half of the rest whenever nothing else of its
-/// work can be taken; what was taken is split in the same way. In loops over numbers that call the body with an index
-/// chunks adapt: each takes a few microseconds, and while another worker looks for work a range is split after at most
-/// as many iterations as have taken about 100 ns before. Bodies that take parts get some thirty per worker, of at most
-/// 16384 iterations; tiles of boxes are some thirty per worker, of at most 1024 iterations.
+/// work can be taken; the other worker splits that half in the same way.
+/// - If the body takes an index, chunks adapt: each takes a few microseconds. While another worker looks for work, a
+///   range is split after at most as many iterations as have taken about 100 ns before; a box, 1600 ns.
+/// - If the body takes a part, there are about 30 parts per worker, of at most 16384 iterations each.
+/// - A box is cut into about 30 tiles per worker, of at most 1024 points each. If its sides have grains, tiles are not
+///   split.
 struct auto_partitioner {};
 
 /// As auto_partitioner, but a chunk has at most `grain` iterations (or what the range's own grains do not let divide).

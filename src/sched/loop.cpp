@@ -156,7 +156,13 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
   const std::uint64_t next = number(frame.next);
   const std::uint64_t end = number(frame.end);
   std::uint64_t middle = next + (end - next) / 2;
-  if (loop.tiled) middle -= middle % loop.unit;
+  if (loop.tiled) {
+    const std::uint64_t tile_begin = middle - middle % loop.unit;
+    if (tile_begin > next)
+      middle = tile_begin;
+    else if (!loop.adapts)
+      return;
+  }
   if (middle <= next) return;
   loop.pieces.fetch_add(1, std::memory_order_relaxed);
   spawn_piece(w, loop, middle, end);
@@ -175,6 +181,7 @@ struct chunk_time {
 #endif
   static constexpr std::uint64_t k_chunk = 4000 * k_per_ns;
   static constexpr std::uint64_t k_step = 100 * k_per_ns;
+  static constexpr std::uint64_t k_step_of_box = 1600 * k_per_ns;  // each step finds its place in the tile by divisions
 };
 constexpr std::uint64_t k_fastest_growth = 8;  // of a chunk over the one before
 
@@ -191,7 +198,8 @@ void adapt_chunk(loop_frame& frame, const loop_state& loop, std::uint64_t done) 
   } else {
     const std::uint64_t took = now - frame.chunk_start;
     frame.chunk = std::clamp(positions_in(chunk_time::k_chunk, done, took), loop.least, loop.grain);
-    frame.step = std::clamp(positions_in(chunk_time::k_step, done, took), loop.least, loop.grain);
+    const std::uint64_t step = loop.tiled ? chunk_time::k_step_of_box : chunk_time::k_step;
+    frame.step = std::clamp(positions_in(step, done, took), loop.least, loop.grain);
   }
   frame.chunk_start = now;
 }
@@ -240,7 +248,8 @@ std::uint64_t default_grain(std::uint64_t iterations, unsigned workers, std::uin
 bool can_be_split(const task& t) noexcept {
   if (t.run != run_piece_task) return false;
   const auto& piece = static_cast<const piece_task&>(t);
-  return piece.loop->divisible && piece.end - piece.begin > std::max(piece.loop->grain, piece.loop->unit);
+  const std::uint64_t whole = piece.loop->adapts ? piece.loop->least : std::max(piece.loop->grain, piece.loop->unit);
+  return piece.loop->divisible && piece.end - piece.begin > whole;
 }
 
 void spawn_piece(worker_base& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) {
@@ -265,7 +274,8 @@ bool begin_chunk(loop_frame& frame) noexcept {
   // The chunk began `chunk` positions before its end, or ended early for a hungry thief.
   if (loop.adapts) {
     const std::uint64_t start = number(frame.chunk_end) - frame.chunk;
-    adapt_chunk(frame, loop, begun && frame.chunk != 0 ? number(frame.next) - start : 0);
+    // A box skips the positions behind the last point of a tile: they may lie behind the chunk.
+    adapt_chunk(frame, loop, begun && frame.chunk != 0 ? std::min(number(frame.next) - start, frame.chunk) : 0);
   }
   if (begun) {
     w.poll();
@@ -284,8 +294,8 @@ bool begin_chunk(loop_frame& frame) noexcept {
     offer_half(w, frame);
   if (loop.adapts) {
     w.hungry_thief.store(false, std::memory_order_relaxed);  // partner: worker::steal
-    const std::uint64_t left = number(frame.end) - next;
-    frame.chunk = std::min(frame.chunk, left);
+    frame.chunk = std::min(frame.chunk, number(frame.end) - next);
+    if (loop.tiled) frame.chunk = std::min(frame.chunk, loop.unit - next % loop.unit);
     frame.chunk_end = position{next + frame.chunk};
     frame.limit = w.siblings > 1 ? position{next + std::min(frame.step, frame.chunk)} : frame.chunk_end;
     return true;

@@ -69,7 +69,7 @@ struct loop_state {
   bool adapts = false;                               // chunks and steps follow the time that positions take
   std::uint64_t unit = 1;                            // of tiled loops: positions per tile
   std::size_t stack_bytes = 0;                       // that each piece asks for; 0: none
-  bool tiled = false;                                // chunks do not cross tiles; only whole tiles are given away
+  bool tiled = false;                                // chunks stay in one tile; only adapting loops split tiles
   bool divisible = true;                             // may be offered to thieves
   bool outermost = false;                            // its new iterations wait when too many tasks do
   const std::stop_token* stop = nullptr;             // begins nothing more once asked

@@ -172,6 +172,14 @@ void run_over(const number_range<Index>& range, const loop_plan& plan, Rest&... 
   run_parts(loop, plan, size, parts);
 }
 
+/// Whether a box may be divided into single points.
+template <class Box>
+bool fine_grained(const Box& box) noexcept {
+  for (unsigned d = 0; d < Box::k_sides; ++d)
+    if (box.side(d).grain() != 1) return false;
+  return true;
+}
+
 /// The same: boxes.
 template <class Loop, class Box, class... Rest>
 requires loop_range<Box>
@@ -198,6 +206,8 @@ void run_over(const Box& box, const loop_plan& plan, Rest&... rest) {
   loop.unit = pieces.space.cut.unit();
   // Tiles of the first two kinds are chunks; of the others only for bodies that take parts.
   loop.grain = Loop::k_takes_parts ? loop.unit : std::min(loop.unit, std::max(chosen, plan.grain));
+  // A range that has grains keeps its tiles whole.
+  loop.adapts = !Loop::k_takes_parts && plan.how == loop_plan::kind::automatic && fine_grained(box);
   run_parts(loop, plan, pieces.space.size(), pieces.space.cut.tiles());
 }
 

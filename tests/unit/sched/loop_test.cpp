@@ -13,6 +13,7 @@
 
 #include "fiber/sanitizer.hpp"
 #include "shoal/detail/loop_space.hpp"
+#include "shoal/detail/tiling.hpp"
 #include "shoal/loop.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
@@ -284,6 +285,30 @@ TEST(loop, slow_iterations_at_the_end_are_divided) {
     });
     EXPECT_EQ(fast.load(), static_cast<int>(k_n));
     EXPECT_EQ(slow[0].load() + slow[1].load(), 1000);
+    EXPECT_GT(slow[0].load(), 0);
+    EXPECT_GT(slow[1].load(), 0);
+  });
+}
+
+TEST(loop, slow_points_of_one_tile_are_divided) {
+  run_pool(2, [] {
+    const range2d box(range1d(0, 100), range1d(0, 100));
+    const auto cut = detail::tiling<range2d>::of_size(box, detail::default_grain(box.size(), 2));
+    ASSERT_GT(cut.tiles(), 10U);
+    const range2d last = cut.tile(cut.tiles() - 1);
+    ASSERT_GT(last.size(), 50U);
+    std::atomic<std::uint64_t> all{0};
+    std::atomic<int> slow[2]{};
+    parallel_for(box, [&](std::uint64_t row, std::uint64_t column) {
+      all.fetch_add(1, std::memory_order_relaxed);
+      if (row < last.side(0).begin() || column < last.side(1).begin()) return;
+      slow[detail::t_worker->index].fetch_add(1);
+      // Until the other worker has its share, at most 5 ms.
+      for (int i = 0; i < 50 && slow[1 - detail::t_worker->index].load() == 0; ++i)
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    });
+    EXPECT_EQ(all.load(), box.size());
+    EXPECT_EQ(static_cast<std::uint64_t>(slow[0].load() + slow[1].load()), last.size());
     EXPECT_GT(slow[0].load(), 0);
     EXPECT_GT(slow[1].load(), 0);
   });
