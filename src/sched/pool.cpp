@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <thread>
 
 #include "base/log.hpp"
 #include "machine/membarrier.hpp"
@@ -50,6 +51,7 @@ pool::pool(const pool_options& options, pool_hooks* above)
       region_(options.stack_bytes, most_stacks(options), least_stacks(options), options.guards),
       classes_(region_.capacity(), options.guards),
       heavy_fences_(options.heavy_fences && machine::can_fence_all()),
+      may_double_(options.workers <= std::thread::hardware_concurrency()),
       lanes_(options.workers, signs_.urgent) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
   if (!heavy_fences_) signs_.wake.word.store(1, std::memory_order_relaxed);
@@ -191,7 +193,8 @@ void pool::hand_search_on(const worker& from, bool plenty) noexcept {
     at_slot_[slot]->ring();
   else
     return;
-  if (!plenty) return;
+  // More threads than processors would take the processor from whoever produces the work.
+  if (!plenty || !may_double_) return;
   if (const unsigned slot = sleepers_->wake_another(near); slot != lockfree::sleeper_map<>::k_nobody)
     at_slot_[slot]->ring();
 }

@@ -105,7 +105,8 @@ public:
   /// Wakes a parked worker, if there is one and nobody searches: after `from`, or a thread that is no worker, has
   /// published work. Prefers workers near `from`; takes none whose policy does not reach it. Any thread.
   void wake_one(const worker* from) noexcept;
-  /// `from`, which searches and has found work, wakes the next searcher; two if there is `plenty` of work.
+  /// `from`, which searches and has found work, wakes the next searcher; two if there is `plenty` of work and a
+  /// processor for each worker.
   void hand_search_on(const worker& from, bool plenty) noexcept;
   lockfree::sleeper_map<>& sleepers() noexcept { return *sleepers_; }
   unsigned slot(unsigned w) const noexcept { return slots_[w]; }
@@ -136,6 +137,7 @@ private:
   fiber::stack_region region_;
   fiber::stack_classes classes_;
   const bool heavy_fences_;
+  const bool may_double_;                          // there is a processor for each worker
   alignas(64) detail::pool_signs signs_;           // partners: parking workers and whoever spawns
   alignas(64) lockfree::wake_sign<> fenced_sign_;  // in the place of signs_.wake, where publishers fence
   std::vector<unsigned> slots_;                    // by worker: its bit in sleepers_; packages have groups of their own

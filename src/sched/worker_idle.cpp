@@ -50,7 +50,7 @@ task* worker::steal() noexcept {
 }
 
 // Called by a worker that has found something to do. If it was searching it wakes the next searcher before it goes on;
-// two if there is plenty, so that the number of awake workers doubles.
+// two if there is plenty and a processor for each worker, so that the number of awake workers doubles.
 void worker::hand_search_on(bool plenty) noexcept {
   if (!searching_) return;
   searching_ = false;
