@@ -41,6 +41,7 @@ public:
     return machine::wait_any(descriptors, timeout_ns);
   }
   void yield() noexcept override { yield_processor(); }
+  unsigned processors() noexcept override { return std::thread::hardware_concurrency(); }
   std::unique_ptr<thread> start_thread(std::string name, std::function<void()> body) override {
     constexpr std::size_t k_longest_name = 15;  // of the kernel
     if (name.size() > k_longest_name) name.resize(k_longest_name);

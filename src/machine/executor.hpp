@@ -65,6 +65,8 @@ public:
   virtual int wait_any(std::span<const int> descriptors, std::int64_t timeout_ns) = 0;
   /// Lets others run, in a loop that waits for them. Time passes.
   virtual void yield() noexcept = 0;
+  /// How many threads may run at the same time; 0: not known.
+  virtual unsigned processors() noexcept = 0;
   /// `name`: of the thread, for top -H and debuggers, which see its first 15 bytes. Throws std::system_error where the
   /// system refuses a thread.
   virtual std::unique_ptr<thread> start_thread(std::string name, std::function<void()> body) = 0;

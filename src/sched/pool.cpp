@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <thread>
 
 #include "base/log.hpp"
 #include "machine/membarrier.hpp"
@@ -51,7 +50,7 @@ pool::pool(const pool_options& options, pool_hooks* above)
       region_(options.stack_bytes, most_stacks(options), least_stacks(options), options.guards),
       classes_(region_.capacity(), options.guards),
       heavy_fences_(options.heavy_fences && machine::can_fence_all()),
-      may_double_(options.workers <= std::thread::hardware_concurrency()),
+      may_double_(options.executor->processors() == 0 || options.workers <= options.executor->processors()),
       lanes_(options.workers, signs_.urgent) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
   if (!heavy_fences_) signs_.wake.word.store(1, std::memory_order_relaxed);

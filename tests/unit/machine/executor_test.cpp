@@ -120,6 +120,8 @@ TEST_P(executors, an_activity_wakes_for_a_descriptor_and_for_a_notification) {
   });
 }
 
+TEST(executor, knows_a_processor) { EXPECT_GE(threads().processors(), 1U); }
+
 TEST(thread_executor, gives_names_that_the_kernel_shows) {
   std::string seen;
   threads().start_thread("shoal-a-name-that-is-too-long", [&] { seen = thread_name(thread_id()); })->join();

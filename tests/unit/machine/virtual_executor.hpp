@@ -77,6 +77,8 @@ public:
     }
   }
 
+  unsigned processors() noexcept override { return 0; }  // virtual time passes for all threads at once
+
   void yield() noexcept override {
     std::unique_lock lock(mutex_);
     advance(now_ns_ + k_yield_ns);
