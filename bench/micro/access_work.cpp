@@ -190,7 +190,7 @@ template <class Work>
 void run_tasks(const work& w, std::uint64_t tasks) {
   Work body;
   static_cast<work&>(body) = w;
-  parallel_for(everywhere, 0, tasks, body, 1);
+  parallel_for(everywhere, tasks, body, simple_partitioner{1});
 }
 
 std::uint64_t sum(const array_ref<std::uint64_t>& a) {
@@ -227,7 +227,7 @@ double access_table::run(const access_plan& plan) {
       put_bulk body;
       static_cast<work&>(body) = w;
       body.blocking = !async;
-      parallel_for(everywhere, 0, tasks, body, 1);
+      parallel_for(everywhere, tasks, body, simple_partitioner{1});
     }
   } else {
     switch (plan.op) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parallel loops and reductions of one process: parallel_for(first, last, body), parallel_for(range, body),
-// parallel_reduce(..., identity, body, combine); then, in any order, a partitioner, a std::stop_token, a stack_bytes for each piece, `deterministic`.
+// Parallel loops and reductions of one process: parallel_for(n, body), parallel_for(first, last, body),
+// parallel_for(range, body), parallel_reduce(..., identity, body, combine); then, in any order, options: a partitioner, a
+// std::stop_token, a stack_bytes for each piece, `deterministic`. With a place in front: shoal/parallel_for.hpp.
 // A body is called with the index (one number per side of the range), or, if it takes that, with a part of the range.
 // Who may call: tasks; loops nest: all run on the workers that there are. It switches if an iteration does, and at the
 // end. Guarantees: returns when all iterations have ended and all that they began asynchronously is complete.
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <stop_token>
 #include <type_traits>
+#include <utility>
 
 #include "shoal/detail/loop_ordered.hpp"
 #include "shoal/detail/loop_run.hpp"
@@ -51,7 +53,16 @@ struct reduce_plan : loop_plan {
 template <class>
 inline constexpr bool never = false;
 
-/// Why no loop takes these arguments, as a sentence of the compiler's.
+/// Whether F may be the body of a loop over Index, so that it is no identity: tells (n, identity, body, combine, option)
+/// from (first, last, identity, body, combine).
+template <class F, class Index, class T>
+concept takes_positions = std::is_invocable_v<F&, Index> || std::is_invocable_v<F&, const range1d&> ||
+    std::is_invocable_v<F&, const range1d&, T>;
+
+template <class T, class First, class Last>
+concept identity_value = !takes_positions<T, First, Last>;
+
+/// Why no loop takes these arguments: an error message of the compiler.
 template <bool Reduces, class Body, class... Options>
 void explain_refusal() {
   if constexpr (reduce_option<Body> || kept_for_nothing<Body>)
@@ -59,6 +70,8 @@ void explain_refusal() {
   else if constexpr ((kept_for_nothing<Options> || ...))
     static_assert(never<Body>,
                   "an affinity_partitioner is kept from loop to loop: make it a variable, not const, and give that");
+  else if constexpr ((std::integral<std::remove_cvref_t<Options>> || ...))
+    static_assert(never<Body>, "a number is no option of a loop: write its grain as shoal::simple_partitioner{grain}");
   else if constexpr (!((loop_option<Options> || (Reduces && reduce_option<Options>)) && ...))
     static_assert(never<Body>,
                   "what follows a loop's body are partitioners, a std::stop_token, a shoal::stack_bytes and, of a "
@@ -91,6 +104,12 @@ void parallel_for(First first, Last last, const Body& body, Options&&... options
   if (!range.empty()) detail::run_for<detail::has_token<Options...>>(range, body, detail::plan_of(options...));
 }
 
+/// The same for all i of [0, n).
+template <std::integral N, class Body, class... Options>
+requires(!std::integral<Body>) void parallel_for(N n, const Body& body, Options&&... options) {
+  parallel_for(N{0}, n, body, std::forward<Options>(options)...);
+}
+
 /// Runs body(i), body(i, j) or body(i, j, k) for all points of the range, or body(part) for parts of it.
 template <loop_range Range, class Body, detail::loop_option... Options>
 requires detail::for_body<Body, Range>
@@ -114,11 +133,19 @@ void parallel_for(const Range&, const Body&, Options&&...) {
 /// change nothing, and begins every partial result. A body that takes parts is called body(part), or body(part, value
 /// so far).
 template <std::integral First, std::integral Last, class T, class Body, class Combine, detail::reduce_option... Options>
-requires detail::value_body<Body, detail::numbers_between<First, Last>, T> T
-parallel_reduce(First first, Last last, T identity, const Body& body, const Combine& combine, Options&&... options) {
+requires(detail::value_body<Body, detail::numbers_between<First, Last>, T>&& detail::identity_value<T, First, Last>) T
+    parallel_reduce(First first, Last last, T identity, const Body& body, const Combine& combine,
+                    Options&&... options) {
   const detail::numbers_between<First, Last> range(first, last);
   if (range.empty()) return identity;
   return detail::reduce_with(range, identity, body, combine, options...);
+}
+
+/// The same for all i of [0, n).
+template <std::integral N, class T, class Body, class Combine, class... Options>
+requires(!std::integral<T> || detail::takes_positions<Body, N, T>) T
+    parallel_reduce(N n, T identity, const Body& body, const Combine& combine, Options&&... options) {
+  return parallel_reduce(N{0}, n, std::move(identity), body, combine, std::forward<Options>(options)...);
 }
 
 /// The same over a range, with body(i, j) and so on.
@@ -131,7 +158,8 @@ requires detail::value_body<Body, Range, T> T parallel_reduce(const Range& range
 
 /// What none of the two takes: says why.
 template <std::integral First, std::integral Last, class T, class Body, class Combine, class... Options>
-T parallel_reduce(First, Last, T identity, const Body&, const Combine&, Options&&...) {
+requires detail::identity_value<T, First, Last> T parallel_reduce(First, Last, T identity, const Body&, const Combine&,
+                                                                  Options&&...) {
   detail::explain_refusal<true, Body, Options...>();
   return identity;
 }

@@ -1,215 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over the nodes and their workers: parallel_for(where, n, body) runs body(0) ... body(n-1), in any order and at
-// the same time, and returns when all have ended and all that they began asynchronously is complete.
-//   everywhere   equal shares on all nodes         here        on this node (the body may capture references)
-//   elsewhere    on all nodes but this one         owners_of(array)   body(i) where element i is
-// Who may call: tasks; loops nest. It switches, and so may the body.
-// Guarantees: one message per node and loop; within a node workers divide their share lazily; many iterations wait at
-// once, bounded by memory. The first exception ends the share of its node early and, when all have ended, is thrown
-// here: as itself from a loop that is only here, else as shoal::remote_error. Bodies that leave this node are trivially
-// copyable and below 11 KiB.
+// Loops and reductions over the nodes and their workers: those of shoal/loop.hpp with a place (shoal/place.hpp) in
+// front, and the same options in any order behind the body, of a reduction behind combine:
+//   parallel_for(everywhere, n, body)               parallel_for(owners_of(array), first, last, body, simple_partitioner{8})
+//   parallel_for(elsewhere, range2d(...), body, token)   parallel_reduce(everywhere, n, 0.0, body, combine, deterministic)
+// Who may call: tasks; loops nest. They switch, and so may the body.
+// Guarantees: a loop returns when all iterations have ended and all that they began asynchronously is complete. One
+// message per node and loop; within a node workers divide their share lazily. Many iterations wait at once, bounded by
+// memory. Each node runs its share as shoal/loop.hpp says. The first exception ends the share of its node early; when
+// all shares have ended it is thrown here, as shoal::remote_error, or as itself from a loop at `here`.
 // Source: GMT's parFor (Morari 2014, chapter 5). Shown by tests/cluster/loop_test.cpp.
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstdint>
-#include <optional>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
-#include "shoal/array.hpp"
-#include "shoal/detail/loop_run.hpp"
-#include "shoal/detail/loop_shares.hpp"
+#include "shoal/detail/loop_nodes.hpp"
 #include "shoal/loop.hpp"
-#include "shoal/on.hpp"
+#include "shoal/place.hpp"
 
 namespace shoal {
 
-struct everywhere_t {};
-struct here_t {};
-struct elsewhere_t {};
-inline constexpr everywhere_t everywhere;
-inline constexpr here_t here;
-inline constexpr elsewhere_t elsewhere;
-
-template <class T>
-struct owners_of {
-  explicit owners_of(const array_ref<T>& a) noexcept : layout(a.layout()) {}
-  explicit owners_of(const global_array<T>& a) noexcept : layout(a.ref().layout()) {}
-  detail::array_layout layout;
-};
-
 namespace detail {
 
-template <class T>
-inline constexpr bool is_owners_of = false;
-template <class T>
-inline constexpr bool is_owners_of<owners_of<T>> = true;
-template <class T>
-concept loop_place =
-    std::same_as<T, everywhere_t> || std::same_as<T, here_t> || std::same_as<T, elsewhere_t> || is_owners_of<T>;
+template <class... Options>
+inline constexpr bool has_affinity = (std::same_as<std::remove_cvref_t<Options>, affinity_partitioner> || ...);
 
-template <class Body>
-struct strided_body {
-  Body body;
-  std::uint64_t first;
-  std::uint64_t stride;
-  decltype(auto) operator()(std::uint64_t k) const { return body(first + k * stride); }
-};
-
-inline loop_plan plan_of_share(const loop_share& share) noexcept {
-  loop_plan plan;
-  if (share.grain != 0) plan.take(simple_partitioner{share.grain});
-  return plan;
+/// What a loop over nodes does not take although a loop of one node does.
+template <class Place, class Range, class Body, class... Options>
+constexpr void check_spread() {
+  static_assert(!std::is_function_v<Body>,
+                "the body of a loop over nodes is a function object: wrap the function in a lambda");
+  static_assert(
+      !has_affinity<Options...>,
+      "an affinity_partitioner remembers the workers of one node: use it with shoal::here, or without a place");
+  static_assert(!is_owners_of<Place> || !loop_range<Range>,
+                "owners_of(array) goes with the indices of the array, which are numbers; for boxes there is "
+                "shoal::everywhere");
+  static_assert(!is_owners_of<Place> || index_body<Body, Range>,
+                "with owners_of(array) a body takes an index: the iterations of a node need not follow each other");
 }
 
-template <class Body>
-void run_share_here(const loop_share& share, const Body& body) {
-  const strided_body<const Body&> strided{body, share.first, share.stride};
-  run_for<false>(number_range<std::uint64_t>(0, share.count), strided, plan_of_share(share));
+template <class Place, class Range, class Body, class... Options>
+void for_at(const Place& place, const Range& range, const Body& body, Options&&... options) {
+  constexpr bool k_stoppable = has_token<Options...>;
+  if constexpr (!for_body<Body, Range> || !(loop_option<Options> && ...)) {
+    explain_refusal<false, Body, Options...>();
+  } else if constexpr (std::same_as<Place, here_t>) {
+    if (!range.empty()) run_for<k_stoppable>(range, body, plan_of(options...));
+  } else {
+    check_spread<Place, Range, Body, Options...>();
+    run_for_at<k_stoppable>(place, range, body, plan_of(options...));
+  }
 }
 
-template <class Body>
-std::size_t run_for_share(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
-  const auto share = packed<loop_share>::read(arguments.data());
-  const Body body = packed<Body>::read(arguments.data() + k_share_words);
-  const outermost_scope scope(share.outermost);
-  run_share_here(share, body);
-  return 0;
-}
-
-template <class T, class Body, class Combine>
-struct reduce_pair {
-  Body body;
-  Combine combine;
-};
-
-template <class T, class Body, class Combine>
-T reduce_share_here(const loop_share& share, const Body& body, const Combine& combine, T identity) {
-  const strided_body<const Body&> strided{body, share.first, share.stride};
-  return run_reduce<false>(number_range<std::uint64_t>(0, share.count), identity, strided, combine,
-                           plan_of_share(share));
-}
-
-template <class T, class Body, class Combine>
-std::size_t run_reduce_share(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
-  using pair = reduce_pair<T, Body, Combine>;
-  const std::uint64_t* at = arguments.data();
-  const auto share = packed<loop_share>::read(at);
-  at += k_share_words;
-  const auto both = packed<pair>::read(at);
-  const auto identity = packed<T>::read(at + packed<pair>::k_words);
-  const outermost_scope scope(share.outermost);
-  packed<T>::write(reduce_share_here<T>(share, both.body, both.combine, identity), answer);
-  return packed<T>::k_words;
-}
-
-inline loop_shares shares_of(everywhere_t, std::uint64_t begin, std::uint64_t end) {
-  return loop_shares::everywhere(begin, end);
-}
-inline loop_shares shares_of(elsewhere_t, std::uint64_t begin, std::uint64_t end) {
-  return loop_shares::elsewhere(begin, end);
-}
-template <class T>
-loop_shares shares_of(const owners_of<T>& owners, std::uint64_t begin, std::uint64_t end) {
-  return loop_shares::owners(owners.layout, begin, end);
+template <class Place, class Range, class T, class Body, class Combine, class... Options>
+T reduce_at(const Place& place, const Range& range, const T& identity, const Body& body, const Combine& combine,
+            Options&&... options) {
+  if constexpr (!value_body<Body, Range, T> || !(reduce_option<Options> && ...)) {
+    explain_refusal<true, Body, Options...>();
+    return identity;
+  } else if constexpr (std::same_as<Place, here_t>) {
+    return range.empty() ? identity : reduce_with(range, identity, body, combine, options...);
+  } else {
+    check_spread<Place, Range, Body, Options...>();
+    static_assert(!std::is_function_v<Combine>,
+                  "the combiner of a loop over nodes is a function object: wrap the function in a lambda");
+    static_assert(std::is_invocable_r_v<T, const Combine&, T, T>, "the combiner makes one value of two");
+    constexpr bool k_stoppable = has_token<Options...>;
+    constexpr bool k_fixed = (std::same_as<std::remove_cvref_t<Options>, deterministic_t> || ...);
+    reduce_plan plan;
+    (plan.take(options), ...);
+    const spread_reduction<T, Range, Body, Combine> work{range, body, combine, identity,
+                                                         k_fixed ? plan.fixed->grain : 0};
+    if constexpr (k_fixed && !is_owners_of<Place>)
+      return run_chunks_at<k_stoppable>(place, work, plan);
+    else
+      return run_reduce_at<k_stoppable, k_fixed>(place, work, plan);
+  }
 }
 
 }  // namespace detail
 
-/// Runs body(i) for all i in [begin, end) at `where`. `grain`: iterations per chunk; 0: chosen.
-template <detail::loop_place Where, class Body>
-void parallel_for(const Where& where, std::uint64_t begin, std::uint64_t end, const Body& body,
-                  std::uint64_t grain = 0) {
-  static_assert(!std::is_function_v<Body>, "the body is a function object: wrap the function in a lambda");
-  static_assert(std::is_invocable_v<const Body&, std::uint64_t>, "the body is called with the index of the iteration");
-  if (begin >= end) return;
-  if constexpr (std::is_same_v<Where, here_t>) {
-    detail::run_share_here({begin, end - begin, 1, grain, false}, body);
-  } else {
-    detail::check_capture(body);
-    auto all = detail::shares_of(where, begin, end);
-    all.set(grain, detail::is_outermost());
-    constexpr std::size_t k_share = detail::k_share_words;
-    static_assert(k_share + detail::packed<Body>::k_words <= detail::k_most_call_words,
-                  "what a loop's body captures must be below 11 KiB");
-    std::array<std::uint64_t, k_share + detail::packed<Body>::k_words> words;
-    detail::packed<Body>::write(body, words.data() + k_share);
-    detail::completion calls;
-    const auto* const mine = detail::begin_other_shares(calls, all, detail::run_for_share<Body>, words);
-    if (mine != nullptr) {
-      try {
-        detail::run_share_here(*mine, body);
-      } catch (...) {
-        detail::rethrow_as_remote();
-      }
-    }
-    calls.wait_and_rethrow();
-  }
+/// Runs body(i) for all i of [first, last) at `place`; at `here` as without a place. At other places nodes run copies of
+/// the body: it is trivially copyable and below 11 KiB, and captures values and array references, no pointers or
+/// references to memory of this node. A body that takes parts gets parts of a node's share. A request to stop, made on
+/// this node, is forwarded to all nodes of the loop. The loop starts with one message to each other node of the place.
+///   shoal::parallel_for(shoal::everywhere, 0, n, [a = array.ref()](std::uint64_t i) { a.async_add(i % 8, 1); });
+template <loop_place Place, std::integral First, std::integral Last, class Body, class... Options>
+void parallel_for(const Place& place, First first, Last last, const Body& body, Options&&... options) {
+  detail::for_at(place, detail::numbers_between<First, Last>(first, last), body, std::forward<Options>(options)...);
+}
+/// The same for all i of [0, n).
+template <loop_place Place, std::integral N, class Body, class... Options>
+requires(!std::integral<Body>) void parallel_for(const Place& place, N n, const Body& body, Options&&... options) {
+  parallel_for(place, N{0}, n, body, std::forward<Options>(options)...);
+}
+/// The same for the points or parts of a range; of a box the first side is divided among the nodes.
+template <loop_place Place, loop_range Range, class Body, class... Options>
+void parallel_for(const Place& place, const Range& range, const Body& body, Options&&... options) {
+  detail::for_at(place, detail::engine_range<Range>(range), body, std::forward<Options>(options)...);
 }
 
-template <detail::loop_place Where, class Body>
-void parallel_for(const Where& where, std::uint64_t n, const Body& body) {
-  parallel_for(where, 0, n, body);
+/// Combines what body(i) gives for all i of [first, last), as the reduction of shoal/loop.hpp on each node, and then, in
+/// ascending order of the nodes, the nodes' values, beginning with `identity`. With `deterministic` the chunks are those
+/// of the whole range, divided among the nodes: neither the number of workers nor that of nodes changes a bit, and the
+/// result is that of the same reduction at `here`. At owners_of(array) the chunks are those of each node's share, and
+/// the result depends on the number of nodes. Values, body and combiner travel: trivially copyable, together below
+/// 11 KiB.
+///   auto sum = shoal::parallel_reduce(shoal::everywhere, n, 0.0, [=](std::uint64_t i) { return f(i); }, std::plus<>());
+template <loop_place Place, std::integral First, std::integral Last, class T, class Body, class Combine,
+          class... Options>
+requires detail::identity_value<T, First, Last> T parallel_reduce(const Place& place, First first, Last last,
+                                                                  T identity, const Body& body, const Combine& combine,
+                                                                  Options&&... options) {
+  return detail::reduce_at(place, detail::numbers_between<First, Last>(first, last), identity, body, combine,
+                           std::forward<Options>(options)...);
 }
-
-/// Combines body(i) for all i in [begin, end), beginning with `identity` on each node, and once more here where the
-/// nodes' values are combined: it must change nothing. Order unspecified within a node, nodes in ascending order.
-template <detail::loop_place Where, class T, class Body, class Combine>
-T parallel_reduce(const Where& where, std::uint64_t begin, std::uint64_t end, T identity, const Body& body,
-                  const Combine& combine, std::uint64_t grain = 0) {
-  static_assert(!std::is_function_v<Body> && !std::is_function_v<Combine>,
-                "body and combiner are function objects: wrap a plain function in a lambda");
-  static_assert(std::is_invocable_r_v<T, const Body&, std::uint64_t>, "the body gives a value for each iteration");
-  static_assert(std::is_invocable_r_v<T, const Combine&, T, T>, "the combiner makes one value of two");
-  if (begin >= end) return identity;
-  if constexpr (std::is_same_v<Where, here_t>) {
-    return detail::reduce_share_here<T>({begin, end - begin, 1, grain, false}, body, combine, identity);
-  } else {
-    using pair = detail::reduce_pair<T, Body, Combine>;
-    detail::check_capture(body);
-    detail::check_capture(combine);
-    auto all = detail::shares_of(where, begin, end);
-    all.set(grain, detail::is_outermost());
-    constexpr std::size_t k_share = detail::k_share_words;
-    constexpr std::size_t k_pair = detail::packed<pair>::k_words;
-    static_assert(k_share + k_pair + detail::packed<T>::k_words <= detail::k_most_call_words,
-                  "body, combiner and value of a reduction must together be below 11 KiB");
-    std::array<std::uint64_t, k_share + k_pair + detail::packed<T>::k_words> words;
-    detail::packed<pair>::write(pair{body, combine}, words.data() + k_share);
-    detail::packed<T>::write(identity, words.data() + k_share + k_pair);
-    std::vector<detail::answer_room<T>> rooms(all.size());
-    detail::completion calls;  // after the rooms: waits before they go
-    std::optional<std::size_t> mine;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all.node(i) == node_id()) {
-        mine = i;
-        continue;
-      }
-      detail::packed<detail::loop_share>::write(all[i], words.data());
-      detail::begin_call(calls, all.node(i), detail::run_reduce_share<T, Body, Combine>, words, rooms[i].data(),
-                         rooms[i].size());
-    }
-    if (all.size() > (mine ? 1U : 0U)) flush();
-    std::optional<T> own;
-    if (mine) try {
-        own = detail::reduce_share_here<T>(all[*mine], body, combine, identity);
-      } catch (...) {
-        detail::rethrow_as_remote();
-      }
-    T total = identity;
-    calls.wait_and_rethrow();
-    for (std::size_t i = 0; i < all.size(); ++i)
-      total = combine(std::move(total), mine == i ? std::move(*own) : rooms[i].value());
-    return total;
-  }
+/// The same for all i of [0, n).
+template <loop_place Place, std::integral N, class T, class Body, class Combine, class... Options>
+requires(!std::integral<T> || detail::takes_positions<Body, N, T>) T
+    parallel_reduce(const Place& place, N n, T identity, const Body& body, const Combine& combine,
+                    Options&&... options) {
+  return detail::reduce_at(place, detail::number_range<N>(N{0}, n), identity, body, combine,
+                           std::forward<Options>(options)...);
 }
-
-template <detail::loop_place Where, class T, class Body, class Combine>
-T parallel_reduce(const Where& where, std::uint64_t n, T identity, const Body& body, const Combine& combine) {
-  return parallel_reduce(where, 0, n, std::move(identity), body, combine);
+/// The same over a range.
+template <loop_place Place, loop_range Range, class T, class Body, class Combine, class... Options>
+T parallel_reduce(const Place& place, const Range& range, T identity, const Body& body, const Combine& combine,
+                  Options&&... options) {
+  return detail::reduce_at(place, detail::engine_range<Range>(range), identity, body, combine,
+                           std::forward<Options>(options)...);
 }
 
 }  // namespace shoal

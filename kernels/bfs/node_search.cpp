@@ -36,7 +36,7 @@ void node_search<Id>::reset() {
         std::fill_n(parents + w * 64, 64, k_nobody);
         seen[own_word() + w] = alone[w];
       },
-      4 * k_words_per_chunk);
+      simple_partitioner{4 * k_words_per_chunk});
   std::fill_n(seen, own_word(), 0);
   std::fill_n(seen + own_word() + own_words(), slots / 64 - own_word() - own_words(), 0);
   for (std::uint32_t w = 0; w < workers; ++w) found[w].size = 0, found[w].arcs = found[w].sent = 0;
@@ -72,7 +72,7 @@ void node_search<Id>::top_down(const graph_view<Id>& g, symmetric_ptr<node_searc
           }
         }
       },
-      k_vertices_per_chunk);
+      simple_partitioner{k_vertices_per_chunk});
 }
 
 template <class Id>
@@ -113,7 +113,7 @@ level_totals node_search<Id>::bottom_up(int now) {
         out[w] = next;
         reached[w] |= next;
       },
-      k_words_per_chunk);
+      simple_partitioner{k_words_per_chunk});
   level_totals totals;
   for (std::uint64_t w = 0; w < own_words(); ++w) totals.vertices += static_cast<std::uint64_t>(std::popcount(out[w]));
   return totals;

@@ -127,7 +127,9 @@ int shoal_begin_loop(const shoal_loop* loop, shoal_completion* completion, shoal
     if (loop->end <= loop->first) return static_cast<int>(SHOAL_OK);
     shoal::detail::loop_shares shares;
     if (const int s = shares_of(*loop, error, shares); s != SHOAL_OK) return s;
-    shares.set(loop->grain, shoal::detail::is_outermost());
+    shoal::detail::loop_plan plan;
+    if (loop->grain != 0) plan.take(shoal::simple_partitioner{loop->grain});
+    shares.set(plan);
     begin_loop(completion->operations, shares, loop->body, bytes_of(loop->arguments, loop->argument_bytes));
     return static_cast<int>(SHOAL_OK);
   });

@@ -43,7 +43,7 @@ loop_shares loop_shares::owners(const array_layout& layout, std::uint64_t begin,
 void loop_shares::add(std::uint32_t node, std::uint64_t first, std::uint64_t count, std::uint64_t stride) {
   if (count == 0) return;
   nodes_.push_back(node);
-  shares_.push_back({first, count, stride, 0, false});
+  shares_.push_back({.first = first, .count = count, .stride = stride});
 }
 
 // Equal shares; the first ones are longer by one where the range does not divide.
@@ -63,7 +63,7 @@ void loop_shares::divide(std::uint64_t begin, std::uint64_t end, std::uint32_t b
 }
 
 const loop_share* begin_other_shares(completion& calls, const loop_shares& all, callee code,
-                                     std::span<std::uint64_t> words) {
+                                     std::span<std::uint64_t> words, std::uint64_t* answers, std::size_t answer_words) {
   const std::uint32_t here = this_port().node;
   const loop_share* mine = nullptr;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -72,7 +72,7 @@ const loop_share* begin_other_shares(completion& calls, const loop_shares& all, 
       continue;
     }
     packed<loop_share>::write(all[i], words.data());
-    begin_call(calls, all.node(i), code, words);
+    begin_call(calls, all.node(i), code, words, answer_words == 0 ? nullptr : answers + i * answer_words, answer_words);
   }
   if (all.size() > (mine != nullptr ? 1U : 0U)) flush_all(this_port());  // the others begin while this node works
   return mine;

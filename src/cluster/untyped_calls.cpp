@@ -54,8 +54,7 @@ std::size_t run_untyped_share(std::uint32_t, std::span<const std::uint64_t> word
   const unpacked<loop_code> u(words.subspan(k_share_words));
   const detail::outermost_scope scope(share.outermost);
   const detail::number_range<std::uint64_t> range(0, share.count);
-  detail::loop_plan plan;
-  if (share.grain != 0) plan.take(simple_partitioner{share.grain});
+  const detail::loop_plan plan = share.plan();
   if (share.stride == 1) {
     const auto part = [&](const range1d& r) { u.code(share.first + r.begin(), r.size(), u.arguments, u.bytes); };
     detail::run_for<false>(range, part, plan);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "array/node_memory.hpp"
+#include "cluster/loop_stops.hpp"
 #include "cluster/team.hpp"
 #include "machine/segment.hpp"
 #include "net/ring_world.hpp"
@@ -82,6 +83,7 @@ private:
   std::unique_ptr<net::transport> transport_;
   array::node_memory memory_;
   cluster::node_teams teams_;
+  cluster::loop_stops stops_;
   detail::node_context context_;
   remote::node_ports ports_;
   sched::pool pool_;

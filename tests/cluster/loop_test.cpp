@@ -2,9 +2,12 @@
 #include "shoal/parallel_for.hpp"
 
 #include <atomic>
+#include <functional>
 #include <set>
 #include <stdexcept>
+#include <stop_token>
 
+#include "cluster/loop_stops.hpp"
 #include "tests/cluster/cluster.hpp"
 
 namespace {
@@ -125,6 +128,221 @@ TEST_P(loops, reduce) {
                   shoal::owners_of(a), a.size(), 0.0, [r = a.ref()](std::uint64_t i) { return r.get(i); },
                   [](double x, double y) { return x + y; }),
               500.0);
+  });
+}
+
+// Calls test(place) for each place.
+template <class Test>
+void at_each_place(const global_array<std::uint32_t>& a, const Test& test) {
+  test(shoal::everywhere);
+  test(shoal::here);
+  test(shoal::owners_of(a));
+  if (shoal::node_count() > 1) test(shoal::elsewhere);
+}
+
+TEST_P(loops, every_place_takes_every_option) {
+  run([] {
+    constexpr std::uint64_t k_n = 3001;
+    global_array<std::uint32_t> runs(k_n, distribution::cyclic);
+    std::uint32_t rounds = 0;
+    const std::stop_source source;
+    at_each_place(runs, [&](const auto& place) {
+      const auto with = [&](auto... options) {
+        shoal::parallel_for(
+            place, k_n, [r = runs.ref()](std::uint64_t i) { r.add(i, 1); }, options...);
+        ++rounds;
+        for (std::uint64_t i = 0; i < k_n; ++i) ASSERT_EQ(runs->get(i), rounds) << i;
+      };
+      with();
+      with(shoal::auto_partitioner());
+      with(shoal::simple_partitioner{7});
+      with(shoal::static_partitioner());
+      with(source.get_token(), shoal::simple_partitioner{100});
+      with(shoal::stack_bytes(200'000), source.get_token());
+    });
+    shoal::affinity_partitioner kept;
+    for (int sweep = 0; sweep < 3; ++sweep, ++rounds)
+      shoal::parallel_for(
+          shoal::here, k_n, [r = runs.ref()](std::uint64_t i) { r.add(i, 1); }, kept);
+    for (std::uint64_t i = 0; i < k_n; ++i) ASSERT_EQ(runs->get(i), rounds);
+  });
+}
+
+TEST_P(loops, stack_bytes_hold_on_other_nodes) {
+  run([] {
+    constexpr std::uint64_t k_n = 50;
+    constexpr std::size_t k_bytes = 500'000;  // on a stack of 64 KiB this ends the program
+    global_array<std::uint32_t> runs(k_n);
+    shoal::parallel_for(
+        shoal::everywhere, k_n,
+        [r = runs.ref()](std::uint64_t i) {
+          volatile char room[k_bytes];
+          for (std::size_t k = 0; k < k_bytes; k += 1024) room[k] = static_cast<char>(i);
+          r.add(i, room[1024] == static_cast<char>(i) ? 1 : 100);
+        },
+        shoal::stack_bytes(k_bytes + 100'000));
+    for (std::uint64_t i = 0; i < k_n; ++i) ASSERT_EQ(runs->get(i), 1U);
+  });
+}
+
+TEST_P(loops, take_signed_bounds_boxes_and_parts) {
+  run([] {
+    global_array<std::int64_t> sum(1);
+    shoal::parallel_for(shoal::everywhere, -100, 50, [s = sum.ref()](int i) { s.add(0, i); });
+    EXPECT_EQ(sum->get(0), -100 * 150 + 150 * 149 / 2);
+    constexpr std::uint64_t k_rows = 31;
+    constexpr std::uint64_t k_columns = 17;
+    global_array<std::uint32_t> cells(k_rows * k_columns);
+    const shoal::range2d box(2, 2 + k_rows, 1, 1 + k_columns);
+    shoal::parallel_for(shoal::everywhere, box,
+                        [c = cells.ref()](std::uint64_t i, std::uint64_t j) { c.add((i - 2) * k_columns + j - 1, 1); });
+    shoal::parallel_for(shoal::everywhere, box, [c = cells.ref()](const shoal::range2d& part) {
+      for (auto i = part.rows().begin(); i < part.rows().end(); ++i)
+        for (auto j = part.columns().begin(); j < part.columns().end(); ++j) c.add((i - 2) * k_columns + j - 1, 1);
+    });
+    for (std::uint64_t i = 0; i < cells.size(); ++i) ASSERT_EQ(cells->get(i), 2U);
+    const auto size = [](const shoal::range1d& part, std::uint64_t before) { return before + part.size(); };
+    EXPECT_EQ(shoal::parallel_reduce(shoal::everywhere, shoal::range1d(3, 1000), std::uint64_t{0}, size, std::plus<>()),
+              997U);
+    EXPECT_EQ(shoal::parallel_reduce(
+                  shoal::everywhere, 10, 0, [](int i) { return i; }, std::plus<>(), shoal::simple_partitioner{2}),
+              45);
+  });
+}
+
+// Values whose sum depends on the order of the additions.
+double uneven(std::uint64_t i) { return 1.0 / static_cast<double>(1 + shoal::splitmix64::at(5, i) % 1'000'003); }
+
+struct uneven_value {
+  double operator()(std::uint64_t i) const { return uneven(i); }
+};
+
+TEST_P(loops, deterministic_reductions_do_not_depend_on_nodes_and_workers) {
+  static std::atomic<double> first_sum{0};  // partners: the jobs of other shapes, which run one after another
+  static std::atomic<double> first_of_box{0};
+  run([] {
+    constexpr std::uint64_t k_n = 50'000;
+    const auto sum = [](const auto& place, const auto& fixed) {
+      return shoal::parallel_reduce(place, k_n, 0.0, uneven_value(), std::plus<>(), fixed);
+    };
+    const double here = sum(shoal::here, shoal::deterministic);
+    EXPECT_EQ(sum(shoal::everywhere, shoal::deterministic), here);
+    EXPECT_EQ(sum(shoal::everywhere, shoal::deterministic_t{3}), sum(shoal::here, shoal::deterministic_t{3}));
+    if (shoal::node_count() > 1) {
+      EXPECT_EQ(sum(shoal::elsewhere, shoal::deterministic), here);
+    }
+    const shoal::range2d box(0, 100, 0, 70);
+    const auto of_box = [&](const auto& place) {
+      return shoal::parallel_reduce(
+          place, box, 0.0, [](std::uint64_t i, std::uint64_t j) { return uneven(i * 70 + j); }, std::plus<>(),
+          shoal::deterministic);
+    };
+    EXPECT_EQ(of_box(shoal::everywhere), of_box(shoal::here));
+    global_array<std::uint32_t> a(k_n);
+    const double of_owners = sum(shoal::owners_of(a), shoal::deterministic);
+    EXPECT_EQ(of_owners, sum(shoal::owners_of(a), shoal::deterministic));
+    EXPECT_NEAR(of_owners, here, 1e-9);
+    // The first job keeps its bits for the others.
+    if (double none = 0; !first_sum.compare_exchange_strong(none, here)) {
+      EXPECT_EQ(none, here);
+    }
+    if (double none = 0; !first_of_box.compare_exchange_strong(none, of_box(shoal::here))) {
+      EXPECT_EQ(none, of_box(shoal::here));
+    }
+  });
+}
+
+std::atomic<std::stop_source*> g_asked;  // of node 0; partners: the iterations that ask
+
+TEST_P(loops, stop_on_all_nodes) {
+  run([] {
+    constexpr std::uint64_t k_n = 1'000'000;
+    global_array<std::uint64_t> begun(shoal::node_count());
+    at_each_place(global_array<std::uint32_t>(k_n), [&](const auto& place) {
+      std::stop_source before;
+      before.request_stop();
+      shoal::parallel_for(
+          place, k_n, [b = begun.ref()](std::uint64_t) { b.add(shoal::node_id(), 1); }, before.get_token());
+      for (std::uint32_t n = 0; n < shoal::node_count(); ++n) EXPECT_EQ(begun->get(n), 0U);
+
+      // The 20th iteration of a node asks node 0.
+      std::stop_source during;
+      g_asked.store(&during);
+      shoal::parallel_for(
+          place, k_n,
+          [b = begun.ref()](std::uint64_t) {
+            if (b.fetch_add(shoal::node_id(), 1) == 20) {
+              const auto ask = [] { g_asked.load()->request_stop(); };
+              if (shoal::node_id() == 0)
+                ask();
+              else
+                shoal::on(0, ask);
+            }
+            shoal::yield();
+          },
+          during.get_token());
+      std::uint64_t all = 0;
+      for (std::uint32_t n = 0; n < shoal::node_count(); ++n) {
+        all += begun->get(n);
+        begun->put(n, 0);
+      }
+      EXPECT_GT(all, 0U);
+      EXPECT_LT(all, k_n);
+
+      std::stop_source after;
+      shoal::parallel_for(
+          place, 100, [](std::uint64_t) {}, after.get_token());
+      after.request_stop();
+    });
+    // Nothing is left of the loops.
+    shoal::spmd([](shoal::team&) { EXPECT_EQ(shoal::detail::this_port().context->stops->size(), 0U); });
+  });
+}
+
+TEST(loop_stops, requests_reach_shares_before_and_after_they_begin_and_stay_until_forgotten) {
+  shoal::cluster::loop_stops stops;
+  const std::uint64_t id = stops.new_id();
+  EXPECT_NE(stops.new_id(), id);
+  const shoal::cluster::loop_stops::key loop{3, id};
+  const shoal::cluster::loop_stops::key other{4, id};
+  const auto first = stops.enter(loop);
+  const auto of_other = stops.enter(other);
+  EXPECT_FALSE(first.stop_requested());
+  stops.request(loop);
+  EXPECT_TRUE(first.stop_requested());
+  stops.leave(loop);
+  EXPECT_TRUE(stops.enter(loop).stop_requested());  // a late share
+  stops.leave(loop);
+  EXPECT_FALSE(of_other.stop_requested());
+  stops.leave(other);
+  EXPECT_EQ(stops.size(), 1U);
+  stops.forget(loop);
+  stops.forget(other);
+  EXPECT_EQ(stops.size(), 0U);
+  EXPECT_FALSE(stops.enter(loop).stop_requested());
+  stops.leave(loop);
+  stops.request(loop);  // after the end
+  EXPECT_EQ(stops.size(), 1U);
+  stops.forget(loop);
+  EXPECT_EQ(stops.size(), 0U);
+}
+
+TEST_P(loops, stop_at_any_moment_and_leave_nothing) {
+  run([] {
+    for (int round = 0; round < 200; ++round) {
+      std::stop_source source;
+      shoal::task_group asking;
+      asking.run([&] {
+        for (int k = 0; k < round % 20; ++k) shoal::yield();
+        source.request_stop();
+      });
+      const auto sum = shoal::parallel_reduce(
+          shoal::everywhere, 64, 0, [](int) { return shoal::yield(), 1; }, std::plus<>(), source.get_token(),
+          shoal::deterministic_t{1});
+      EXPECT_LE(sum, 64);
+      asking.wait();
+    }
+    shoal::spmd([](shoal::team&) { EXPECT_EQ(shoal::detail::this_port().context->stops->size(), 0U); });
   });
 }
 

@@ -4,7 +4,7 @@
 #include <stop_token>
 #include <utility>
 
-#include "shoal/loop.hpp"
+#include "shoal/parallel_for.hpp"
 #include "shoal/task_flow.hpp"
 
 void refused() {
@@ -19,6 +19,10 @@ void refused() {
       deterministic);
   parallel_reduce(
       0, 10, 0.0, [](int i) { return i; }, std::plus<>());
+  parallel_reduce(
+      10, 0, [](int i) { return i; }, std::plus<>(), deterministic);
+  parallel_for(
+      everywhere, 10, [](int) {}, simple_partitioner{4}, source.get_token(), stack_bytes(100'000));
 #elif REFUSED == 1
   parallel_for(0, 10, [n = 0](int) mutable { ++n; });
 #elif REFUSED == 2
@@ -40,5 +44,21 @@ void refused() {
 #elif REFUSED == 8
   int x = 1;
   in(&x);
+#elif REFUSED == 9
+  parallel_for(
+      here, 10, [](int) {}, 4);
+#elif REFUSED == 10
+  affinity_partitioner kept;
+  parallel_for(
+      everywhere, 10, [](int) {}, kept);
+#elif REFUSED == 11
+  parallel_for(owners_of(array_ref<int>()), range2d(0, 2, 0, 2), [](std::size_t, std::size_t) {});
+#elif REFUSED == 12
+  parallel_for(owners_of(array_ref<int>()), 10, [](const range1d&) {});
+#elif REFUSED == 13
+  parallel_for(
+      elsewhere, 10, [](int) {}, deterministic);
+#elif REFUSED == 14
+  parallel_for(everywhere, 10, [n = 0](int) mutable { ++n; });
 #endif
 }

@@ -66,11 +66,10 @@ struct ordered_chunks<number_range<Index>> {
   }
 };
 
-template <bool Stoppable, class T, class Range, class Body, class Combine>
-T run_ordered_reduce(const Range& range, const T& identity, const Body& body, const Combine& combine,
-                     std::uint64_t grain, const loop_plan& plan) {
-  const ordered_chunks<Range> chunks(range, grain);
-  std::vector<std::optional<T>> results(chunks.count());
+/// Goes through the chunks [first, last): store(k, what chunk k gives), for all that begin.
+template <bool Stoppable, class T, class Range, class Body, class Combine, class Store>
+void run_chunks(const ordered_chunks<Range>& chunks, std::uint64_t first, std::uint64_t last, const T& identity,
+                const Body& body, const Combine& combine, const loop_plan& plan, const Store& store) {
   const auto chunk = [&](std::uint64_t k) {
     T sum = identity;
     const adder<T, Body, Combine> add{body, combine, sum};
@@ -78,11 +77,20 @@ T run_ordered_reduce(const Range& range, const T& identity, const Body& body, co
       chunks.each(k, add);
     else
       add(chunks.part(k));
-    results[k].emplace(std::move(sum));
+    store(k, std::move(sum));
   };
   loop_plan of_chunks = plan;
   if (plan.how == loop_plan::kind::simple) of_chunks.how = loop_plan::kind::automatic;  // its grain counts iterations
-  run_for<Stoppable>(number_range<std::uint64_t>{0, chunks.count()}, chunk, of_chunks);
+  run_for<Stoppable>(number_range<std::uint64_t>{first, last}, chunk, of_chunks);
+}
+
+template <bool Stoppable, class T, class Range, class Body, class Combine>
+T run_ordered_reduce(const Range& range, const T& identity, const Body& body, const Combine& combine,
+                     std::uint64_t grain, const loop_plan& plan) {
+  const ordered_chunks<Range> chunks(range, grain);
+  std::vector<std::optional<T>> results(chunks.count());
+  run_chunks<Stoppable>(chunks, 0, chunks.count(), identity, body, combine, plan,
+                        [&results](std::uint64_t k, T&& sum) { results[k].emplace(std::move(sum)); });
   T total = identity;
   for (auto& r : results)
     if (r) total = combine(std::move(total), std::move(*r));

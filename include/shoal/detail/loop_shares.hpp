@@ -14,17 +14,25 @@
 #include "shoal/detail/array_layout.hpp"
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/completion.hpp"
-#include "shoal/detail/loop.hpp"
+#include "shoal/detail/loop_run.hpp"
 
 namespace shoal::detail {
 
-/// What one node does of a loop: `count` iterations, with the indices first, first + stride ...
+/// What one node does of a loop: `count` positions, first, first + stride ... Positions count from 0; of owners_of they
+/// are the array's indices.
 struct loop_share {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::uint64_t stride = 1;
-  std::uint64_t grain = 0;  // iterations per chunk; 0: chosen by the node
+  std::uint64_t grain = 0;        // of a simple_partitioner
+  std::uint64_t stack_bytes = 0;  // that each piece asks for; 0: none
+  std::uint64_t stop = 0;         // names the loop in requests to stop it; 0: there are none
+  loop_plan::kind how = loop_plan::kind::automatic;
   bool outermost = false;
+
+  loop_plan plan() const noexcept {
+    return {.how = how, .grain = grain, .stack_bytes = static_cast<std::size_t>(stack_bytes)};
+  }
 };
 
 inline constexpr std::size_t k_share_words = packed<loop_share>::k_words;
@@ -45,9 +53,14 @@ public:
   std::uint32_t node(std::size_t i) const noexcept { return nodes_[i]; }
   const loop_share& operator[](std::size_t i) const noexcept { return shares_[i]; }
 
-  void set(std::uint64_t grain, bool outermost) noexcept {
+  /// How each node runs its share; `stop`: see loop_share.
+  void set(const loop_plan& plan, std::uint64_t stop = 0) noexcept {
+    const bool outermost = is_outermost();
     for (auto& s : shares_) {
-      s.grain = grain;
+      s.how = plan.how;
+      s.grain = plan.grain;
+      s.stack_bytes = plan.stack_bytes;
+      s.stop = stop;
       s.outermost = outermost;
     }
   }
@@ -61,10 +74,11 @@ private:
 };
 
 /// Begins a call of `code` for the share of every other node and sends the calls. `words`: its arguments; the first
-/// k_share_words are written here, for each node. Returns this node's own share, which is left to the caller, or nullptr
-/// if it has none.
+/// k_share_words are written here, for each node. The answer of share i goes to answers + i * answer_words. Returns this
+/// node's own share, which is left to the caller, or nullptr if it has none.
 const loop_share* begin_other_shares(completion& calls, const loop_shares& all, callee code,
-                                     std::span<std::uint64_t> words);
+                                     std::span<std::uint64_t> words, std::uint64_t* answers = nullptr,
+                                     std::size_t answer_words = 0);
 
 /// Where a share runs that has arrived: its iterations are outermost if the loop was begun there.
 class outermost_scope {

@@ -21,6 +21,7 @@ namespace shoal::array {
 class node_memory;
 }
 namespace shoal::cluster {
+class loop_stops;
 class node_teams;
 }
 
@@ -35,6 +36,7 @@ struct node_context {
   const std::atomic<std::uint32_t>* generations = nullptr;  // by array slot: which allocation it holds; 0: none
   array::node_memory* memory = nullptr;
   cluster::node_teams* teams = nullptr;
+  cluster::loop_stops* stops = nullptr;
   // The task that serves until node 0 says stop. Partners: that task, and the worker that executes node 0's message.
   std::atomic<suspended*> stop{nullptr};
 };

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request to stop a loop over nodes: the node that began the loop forwards it to the nodes that run a share.
+// Who may call: tasks. ~stop_forwarding() switches if a stop was requested; the rest does not.
+// Guarantees: without a request there is no message. With one, each node of the loop gets one message, and begins no
+// further iteration once it has executed it. Nothing is left on any node when ~stop_forwarding() has returned: not by
+// requests that overtake the share, nor by those that come after its end.
+// Shown by tests/cluster/loop_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+
+namespace shoal::detail {
+
+class loop_shares;
+
+/// On the node that began the loop, from before its shares are sent until all have ended.
+class stop_forwarding {
+public:
+  stop_forwarding(const std::stop_token& token, const loop_shares& all);
+  stop_forwarding(const stop_forwarding&) = delete;
+  stop_forwarding& operator=(const stop_forwarding&) = delete;
+  ~stop_forwarding();
+
+  /// What the shares name the loop by; unique on this node.
+  std::uint64_t id() const noexcept;
+
+private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// On a node that runs a share of the loop `id` of node `from`.
+class share_stop {
+public:
+  share_stop(std::uint32_t from, std::uint64_t id);
+  share_stop(const share_stop&) = delete;
+  share_stop& operator=(const share_stop&) = delete;
+  ~share_stop();
+
+  const std::stop_token& token() const noexcept { return token_; }
+
+private:
+  std::uint32_t from_;
+  std::uint64_t id_;
+  std::stop_token token_;
+};
+
+}  // namespace shoal::detail
