@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An intrusive list with many producers and one consumer: other threads use it to hand runnable tasks to a worker.
-// Who may call: push, empty: any thread. take_all: the consumer only. Nothing waits, allocates or switches tasks.
-// Guarantees: a pushed node is taken once; the taker sees all writes before the push; nodes of one producer keep their
-// order. A node is in one inbox at a time and must live until it is taken. `push` returns whether the inbox was empty:
-// between two takes exactly one producer gets `true`.
+// An intrusive list with many producers: other threads use it to hand runnable tasks to a worker.
+// Who may call: any thread. Nothing waits, allocates or switches tasks.
+// Guarantees: a pushed node is taken once; the taker sees all writes before the push; in what one call takes, nodes of
+// one producer keep their order. A node is in one inbox at a time and must live until it is taken. `push` returns
+// whether the inbox was empty: between two takes exactly one producer gets `true`.
 // The list is only taken as a whole, so there is no ABA problem. (Treiber, "Coping with parallelism", 1986)
 // Tests: tests/model/inbox_test.cpp, tests/stress/lockfree_test.cpp.
 #pragma once

@@ -17,6 +17,7 @@
 #include "fiber/stack_classes.hpp"
 #include "lockfree/sleeper_map.hpp"
 #include "machine/executor.hpp"
+#include "sched/block_depot.hpp"
 #include "sched/lanes.hpp"
 #include "sched/profiler.hpp"
 #include "sched/steal_policies.hpp"
@@ -113,6 +114,9 @@ public:
   bool heavy_fences() const noexcept { return heavy_fences_; }
   const detail::pool_signs& signs() const noexcept { return signs_; }
 
+  /// Where its workers exchange blocks (see worker_base).
+  block_depot& blocks(bool large) noexcept { return blocks_[large]; }
+
   /// Tasks of other than normal priority.
   lanes& by_priority() noexcept { return lanes_; }
   bool urgent() const noexcept { return signs_.urgent.load(std::memory_order_relaxed) != 0; }
@@ -144,6 +148,7 @@ private:
   std::vector<worker*> at_slot_;                   // the other way round; null: nobody's
   std::optional<lockfree::sleeper_map<>> sleepers_;  // made once the workers say whom they reach
   lanes lanes_;
+  block_depot blocks_[2];
   lockfree::inbox<> submitted_;  // partners: submit() and the workers that look
   std::atomic<bool> stopping_{false};
   std::vector<std::unique_ptr<worker>> workers_;

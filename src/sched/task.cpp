@@ -22,7 +22,19 @@ fiber::fiber* fiber_of(suspended* s) noexcept { return reinterpret_cast<fiber::f
 
 }  // namespace
 
-void* allocate_anew(std::size_t bytes) { return ::operator new(std::max(bytes, worker_base::k_block_bytes)); }
+void* allocate_anew(worker_base& w, std::size_t bytes) {
+  if (bytes > worker_base::k_block_bytes) return ::operator new(bytes);
+  self(w).refill_blocks(worker_base::is_large(bytes));
+  return allocate(w, bytes);
+}
+
+void put_chain_aside(worker_base& w, std::size_t bytes) noexcept {
+  const bool large = worker_base::is_large(bytes);
+  worker_base::block_list& list = w.blocks[large];
+  if (list.full != nullptr) self(w).owner().blocks(large).put(list.full);
+  list.full = std::exchange(list.first, nullptr);
+  list.count = 0;
+}
 
 void wake_a_sleeper(worker_base& w) noexcept { self(w).owner().wake_one(&self(w)); }
 

@@ -61,13 +61,7 @@ void worker::run_thread() noexcept {
   loop(native_);
   fiber::acquire_from(this);
   drop_placed();
-  for (block* b = blocks; b != nullptr;) {
-    block* next = b->next;
-    ::operator delete(b);
-    b = next;
-  }
-  blocks = nullptr;
-  block_count = 0;
+  drop_blocks();
   detail::t_worker = nullptr;
   detail::t_port = nullptr;
 }

@@ -24,6 +24,7 @@
 #include "lockfree/doorbell.hpp"
 #include "lockfree/inbox.hpp"
 #include "machine/signals.hpp"
+#include "sched/block_depot.hpp"
 #include "sched/cycle_search.hpp"
 #include "sched/profile_recorder.hpp"
 #include "sched/ready_queue.hpp"
@@ -123,6 +124,9 @@ public:
 
   pool& owner() noexcept { return owner_; }
 
+  /// When it has no free block of that size. May throw std::bad_alloc.
+  void refill_blocks(bool large);
+
   /// What it writes its times and counts into; null while nobody wants a profile. The worker itself; and who sets it.
   profile_recorder* profile() const noexcept { return profile_.load(std::memory_order_acquire); }
   void set_profile(profile_recorder* p) noexcept { profile_.store(p, std::memory_order_release); }
@@ -204,6 +208,7 @@ private:
   void run_errands() noexcept;
   void wait_without_stack() noexcept;
   void check_stack() noexcept;
+  void drop_blocks() noexcept;
 
   static constexpr std::int64_t k_until_trim_ns = 1'000'000'000;
   static constexpr std::uint64_t k_polls_per_tending = 16;
@@ -244,6 +249,8 @@ private:
   bool searching_ = false;     // woken to look for what others have published (lockfree/sleeper_map.hpp)
   std::vector<bool> reached_;  // whom it tries, constant
   statistics counts_;
+  block_slab slabs_[2]{block_slab(k_small_block_bytes), block_slab(k_block_bytes)};  // as `blocks`
+  block_depot::chain* chains_[2]{};                                                  // taken from the pool's depots
   std::atomic<profile_recorder*> profile_{nullptr};  // partner: the profiler, which switches it
   machine::handler_stack for_signals_;
 

@@ -88,7 +88,42 @@ const scenario k_node_used_again = [](execution& run) {
   });
 };
 
-const std::vector<scenario> k_all{with({1}, 2), with({2, 2}, 3), with({2, 2, 1}, 2), k_node_used_again};
+// Two threads take at the same time: each gets nodes of its own, completely.
+const scenario k_two_takers = [](execution& run) {
+  struct shared {
+    lockfree::inbox<model_atomics> tasks;
+    task stock[2][2];
+    int taken[2] = {0, 0};
+  };
+  auto s = std::make_shared<shared>();
+  for (int p = 0; p < 2; ++p)
+    run.thread("producer", [s, p] {
+      for (task& made : s->stock[p]) {
+        made.content.write(1);
+        s->tasks.push(&made);
+      }
+    });
+  const auto take = [s](int t) {
+    for (auto* node = s->tasks.take_all(); node != nullptr;) {
+      task& got = static_cast<task&>(*node);
+      node = node->next.read();
+      check(got.content.read() == 1, "a task is complete, and nobody else has taken it");
+      got.content.write(2);
+      ++s->taken[t];
+    }
+  };
+  for (int t = 0; t < 2; ++t)
+    run.thread("taker", [take, t] {
+      take(t);
+      take(t);
+    });
+  run.finally([s, take] {
+    take(0);
+    check(s->taken[0] + s->taken[1] == 4, "each task is taken once");
+  });
+};
+
+const std::vector<scenario> k_all{with({1}, 2), with({2, 2}, 3), with({2, 2, 1}, 2), k_node_used_again, k_two_takers};
 
 TEST(inbox, two_producers_all_executions_with_three_preemptions) {
   const outcome o = explore(with({1, 1}, 2), systematically(3));

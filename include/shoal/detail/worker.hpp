@@ -56,14 +56,22 @@ struct worker_base {
 
   std::uint64_t spawned() const noexcept { return spawn_clock - spawn_start; }
 
-  // Blocks for small tasks and closures, recycled by whichever worker frees them.
+  // Free blocks for small tasks and closures, in two sizes. The worker that frees a block keeps it; k_chain free blocks
+  // become the chain `full`; a second full chain goes to the pool, from which workers without blocks take chains
+  // (sched/block_depot.hpp).
   struct block {
     block* next;
   };
+  static constexpr std::size_t k_small_block_bytes = 64;
   static constexpr std::size_t k_block_bytes = 128;
-  static constexpr unsigned k_most_blocks = 4096;
-  block* blocks = nullptr;
-  unsigned block_count = 0;
+  static constexpr unsigned k_chain = 512;
+  struct block_list {
+    block* first = nullptr;
+    unsigned count = 0;     // of those in `first`
+    block* full = nullptr;  // k_chain more
+  };
+  block_list blocks[2];  // by is_large()
+  static constexpr bool is_large(std::size_t bytes) noexcept { return bytes > k_small_block_bytes; }
 
 protected:
   worker_base() = default;
@@ -89,8 +97,9 @@ inline std::uint64_t issued_count(const worker_base& w) noexcept {
 }
 inline std::uint64_t issued_count() noexcept { return issued_count(*t_worker); }
 
-/// The rest of allocate(), deallocate() and spawn(), out of their way.
-void* allocate_anew(std::size_t bytes);
+/// The slow paths of allocate(), deallocate() and spawn().
+void* allocate_anew(worker_base& w, std::size_t bytes);
+void put_chain_aside(worker_base& w, std::size_t bytes) noexcept;
 void wake_a_sleeper(worker_base& w) noexcept;
 void spawn_timed(worker_base& w, task& t);
 
@@ -98,25 +107,29 @@ void spawn_timed(worker_base& w, task& t);
 /// k_block_bytes, else from the system.
 inline void* allocate(worker_base& w, std::size_t bytes) {
   const tsan_ignore_scope ignore;
-  worker_base::block* const b = w.blocks;
+  worker_base::block_list& list = w.blocks[worker_base::is_large(bytes)];
+  worker_base::block* const b = list.first;
   if (bytes > worker_base::k_block_bytes || b == nullptr) [[unlikely]]
-    return allocate_anew(bytes);
-  w.blocks = b->next;
-  --w.block_count;
+    return allocate_anew(w, bytes);
+  list.first = b->next;
+  --list.count;
   acquire_from(b);  // what was in it before is over
   return b;
 }
 inline void deallocate(worker_base& w, void* at, std::size_t bytes) noexcept {
-  if (bytes > worker_base::k_block_bytes || w.block_count >= worker_base::k_most_blocks) [[unlikely]] {
+  if (bytes > worker_base::k_block_bytes) [[unlikely]] {
     ::operator delete(at);
     return;
   }
   const tsan_ignore_scope ignore;
+  worker_base::block_list& list = w.blocks[worker_base::is_large(bytes)];
+  if (list.count >= worker_base::k_chain) [[unlikely]]
+    put_chain_aside(w, bytes);
   release_to(at);
   auto* b = static_cast<worker_base::block*>(at);
-  b->next = w.blocks;
-  w.blocks = b;
-  ++w.block_count;
+  b->next = list.first;
+  list.first = b;
+  ++list.count;
 }
 
 /// The same for a T, whatever alignment it asks for.

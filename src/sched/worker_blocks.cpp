@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker's free blocks for small tasks: refilling the list, and giving them back at the end of the worker.
+#include <utility>
+
+#include "sched/pool.hpp"
+#include "sched/worker.hpp"
+
+namespace shoal::sched {
+
+void worker::refill_blocks(bool large) {
+  block_list& list = blocks[large];
+  if (list.full != nullptr) {
+    list.first = std::exchange(list.full, nullptr);
+    list.count = k_chain;
+    return;
+  }
+  block_depot::chain*& chains = chains_[large];
+  if (chains == nullptr) chains = owner_.blocks(large).take_all();
+  if (chains != nullptr) {
+    auto* const next = static_cast<block_depot::chain*>(chains->next.read());
+    list.first = block_depot::open(std::exchange(chains, next));
+    list.count = k_chain;
+    return;
+  }
+  list.first = slabs_[large].cut(list.count);
+}
+
+void worker::drop_blocks() noexcept {
+  for (const bool large : {false, true}) {
+    block_list& list = blocks[large];
+    block_depot::release(std::exchange(list.first, nullptr));
+    block_depot::release(std::exchange(list.full, nullptr));
+    list.count = 0;
+    for (auto* c = std::exchange(chains_[large], nullptr); c != nullptr;) {
+      auto* const next = static_cast<block_depot::chain*>(c->next.read());
+      block_depot::release(block_depot::open(c));
+      c = next;
+    }
+  }
+}
+
+}  // namespace shoal::sched
