@@ -212,7 +212,11 @@ private:
 
   static constexpr std::int64_t k_until_trim_ns = 1'000'000'000;
   static constexpr std::uint64_t k_polls_per_tending = 16;
-  static constexpr unsigned k_turns = 256;  // direct switches, or tasks, between two looks at the messages
+  // A thief takes several tasks from a deque that holds at least this many.
+  static constexpr std::size_t k_many_tasks = 64;
+  static constexpr std::size_t k_most_stolen = 32;
+  static constexpr unsigned k_patience = 4;  // lost races, before a thief takes what another one has reserved
+  static constexpr unsigned k_turns = 256;   // direct switches, or tasks, between two looks at the messages
 
   pool& owner_;
   fiber::exception_state* exceptions_ = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An idle worker: it steals, polls, and parks until another thread wakes it.
 #include <algorithm>
+#include <array>
 
 #include "fiber/sanitizer.hpp"
 #include "machine/futex.hpp"
@@ -22,11 +23,14 @@ std::size_t worker::deques_view::load(unsigned victim) const noexcept {
 task* worker::steal() noexcept {
   if (siblings < 2) return nullptr;
   profile_recorder* const p = profile();
+  unsigned losses = 0;
   for (unsigned left = round_; left > 0;) {
     const unsigned victim = policy_->next();
     SHOAL_ASSERT(victim < siblings && victim != index, "a victim policy gives another worker of its pool");
     worker& other = owner_.at(victim);
-    const auto taken = other.tasks.steal();
+    std::array<task*, k_most_stolen - 1> more;
+    std::size_t count = 0;
+    const auto taken = losses < k_patience ? other.tasks.steal_batch(more, k_many_tasks, count) : other.tasks.steal();
     // Partner: next_chunk(), in which a loop of that worker splits its range.
     if (taken.outcome == lockfree::steal_outcome::empty && !other.hungry_thief.load(std::memory_order_relaxed))
       other.hungry_thief.store(true, std::memory_order_relaxed);
@@ -37,11 +41,13 @@ task* worker::steal() noexcept {
     if (p != nullptr) [[unlikely]]
       p->attempt(victim, result);
     if (result == steal_result::won) {
-      ++counts_.stolen;
+      counts_.stolen += 1 + count;
+      // The deque of this worker is empty, so it has room for these. The oldest is popped first.
+      while (count > 0) detail::publish(*this, *more[--count]);
       robbed_ = victim;
       return taken.item;
     }
-    if (result == steal_result::lost)
+    if (result == steal_result::lost && ++losses < 2 * k_patience)
       machine::pause();
     else
       --left;

@@ -63,10 +63,14 @@ TEST_F(lockfree_stress, deque_items_are_taken_once) {
         std::uint64_t mine = 0;
         for (;;) {
           const bool last_look = done.load(std::memory_order_acquire);
-          const steal_result<item> r = d.steal();
+          item* more[15];
+          std::size_t further = 0;
+          const bool batch = random() % 2 == 0;
+          const steal_result<item> r = batch ? d.steal_batch(more, 2 + random() % 8, further) : d.steal();
           if (r.outcome == steal_outcome::won) {
             take(r.item, round);
-            ++mine;
+            for (std::size_t i = 0; i < further; ++i) take(more[i], round);
+            mine += 1 + further;
           } else if (r.outcome == steal_outcome::empty) {
             if (last_look) break;
             std::this_thread::yield();
@@ -235,7 +239,7 @@ TEST_F(lockfree_stress, readings_of_a_state_clock_hold_together) {
   do {
     for (int i = 0; i < 1000; ++i) {
       now += random() % 100;
-      watched.enter(static_cast<std::uint32_t>(now % k_states), now, static_cast<std::uint32_t>(random() % k_states));
+      watched.enter(static_cast<std::uint32_t>(now % k_states), now, random() % k_states);
     }
   } while (time_left() && !HasFailure());
   ended.store(true, std::memory_order_relaxed);
