@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops over nodes that run a share on this node and may be stopped: by the node that began them, and its number.
+// The stop requests of loops over nodes, on one node. The key of a loop is the node that began it, and
+// that node's number for it.
 // Who may call: any worker of the node, also inside a poll. Nothing switches or waits.
-// Guarantees: a request stops all shares of the loop, also those that begin later. It is kept until forget(). Shown by tests/cluster/loop_test.cpp.
+// Guarantees: a request stops all shares of the loop, also those that begin later. It is kept until forget().
+// Shown by tests/cluster/loop_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -10,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <stop_token>
+#include <tuple>
 #include <utility>
 
 namespace shoal::cluster {
@@ -19,21 +22,21 @@ public:
   struct key {
     std::uint32_t from;
     std::uint64_t id;
-    auto operator<=>(const key&) const = default;
+    bool operator<(const key& other) const noexcept { return std::tie(from, id) < std::tie(other.from, other.id); }
   };
 
-  /// For a loop that this node begins.
+  /// The number of a loop that this node begins.
   std::uint64_t new_id() noexcept { return next_id_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// A share begins: the token says whether, and when, a request comes.
+  /// A share begins. Its stop token reports the request.
   std::stop_token enter(key k);
   /// The share has ended.
   void leave(key k) noexcept;
   void request(key k);
-  /// No share of the loop runs or will begin.
+  /// Call it when no share of the loop runs or will begin.
   void forget(key k) noexcept;
 
-  /// How many loops it knows.
+  /// The number of loops with an entry.
   std::size_t size() const;
 
 private:
@@ -41,7 +44,7 @@ private:
   mutable std::mutex lock_;
   struct loop {
     std::stop_source source;
-    unsigned shares = 0;  // that run
+    unsigned shares = 0;  // running
   };
   std::map<key, loop> loops_;
 };
