@@ -45,8 +45,8 @@ def arguments():
     return parser.parse_args()
 
 
-def fail(sentence):
-    print(f"compare: {sentence}", file=sys.stderr)
+def fail(message):
+    print(f"compare: {message}", file=sys.stderr)
     sys.exit(2)
 
 
@@ -85,10 +85,10 @@ def measure(one, threads, size, options, failures):
             if form != "plain":
                 command = [os.path.join(options.build, "shoal"), "mpi-threads", "--lock", form, "--wait", options.wait, "--",
                            *command]
-            rate, sentence = run(command, options)
+            rate, message = run(command, options)
             if rate is None:
                 dead.add(form)
-                failures.append(f"{one['program']} on {one['mpi']} with {threads} threads, {form}: {sentence}")
+                failures.append(f"{one['program']} on {one['mpi']} with {threads} threads, {form}: {message}")
             else:
                 rates[form][number] = rate
     table = {}
@@ -136,8 +136,8 @@ def main():
                     ratio = "-" if row["over_plain"] is None else f"{row['over_plain']:.2f}"
                     print(f"  {form:<14}{row['median']:>12.5g} M/s{ratio:>10} of plain", file=out)
                 out.flush()
-    for sentence in failures:
-        print(f"FAILED: {sentence}", file=out)
+    for message in failures:
+        print(f"FAILED: {message}", file=out)
     if options.json:
         text = json.dumps({"command": sys.argv, "points": points, "failures": failures,
                            "machine": {"cores": os.cpu_count(), "load_at_end": os.getloadavg()[0]},

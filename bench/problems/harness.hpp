@@ -76,8 +76,8 @@ struct options {
   bool json = false;
 };
 
-[[noreturn]] inline void refuse(const std::string& sentence) {
-  std::fprintf(stderr, "%s\n", sentence.c_str());
+[[noreturn]] inline void refuse(const std::string& message) {
+  std::fprintf(stderr, "%s\n", message.c_str());
   std::exit(2);
 }
 

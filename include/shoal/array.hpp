@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Global arrays: elements of any trivially copyable type, spread over the nodes, accessible from every task.
 //   global_array<T> a(1'000'000);            owns the memory; move-only; freed by its destructor
-//   shoal::array_ref<T> r = a;               a value that captures and travels
+//   shoal::array_ref<T> r = a;               a handle: lambdas capture it, messages carry it
 //   r.put(i, v); T v = r.get(i);             complete when they return
-//   r.async_add(i, 1); ... shoal::wait();    complete later; many travel together
+//   r.async_add(i, 1); ... shoal::wait();    complete later; many share one message
 // Who may call: tasks. Bare verbs, wait(), allocation and freeing may switch tasks; async_ verbs only when the buffers
 // to a node are full. Guarantees: see docs/promises.md. Elements up to 8 bytes do not tear and their modifications are
 // atomic. Complexity: O(1) per element; a message of 8 to 24 bytes where the owner's memory is not mapped.
@@ -23,10 +23,10 @@
 
 namespace shoal {
 
-/// Waits until all that this task has begun with async_ verbs is complete. May switch.
+/// Waits until all async_ operations of this task are complete. May switch.
 inline void wait() { detail::settle_all(detail::this_port()); }
-/// Waits when its scope is left, however that happens. For what async_ verbs write to a scope that may be left by an
-/// exception; declared after it:
+/// Its destructor calls wait(). For targets of async_ operations in a scope that an exception may leave; declare it
+/// after the targets:
 ///   T got[8];
 ///   const shoal::wait_at_exit complete;
 ///   for (...) a.async_get(i, &got[k]);
@@ -37,17 +37,17 @@ public:
   wait_at_exit& operator=(const wait_at_exit&) = delete;
   ~wait_at_exit() { wait(); }
 };
-/// Pushes out what is buffered on this worker; waits for nothing.
+/// Sends the buffers of this worker. Does not wait.
 inline void flush() noexcept { detail::flush_all(detail::port_here()); }
 
-/// What an array's memory was really given.
+/// The memory that an array received.
 struct memory_report {
   std::uint64_t asked_bytes = 0;  // on all nodes
   std::uint64_t huge_bytes = 0;   // of these, on 2 MiB pages
-  std::string reason;             // why not all of it is; empty if it is
+  std::string reason;             // why some of it is not on 2 MiB pages; empty if all is
 };
 
-/// Where each node has its part of an array: 8 bytes, the same on all nodes, that give each node's own pointer.
+/// A pointer to a node's own part of an array, valid on all nodes: 8 bytes, which each node turns into its address.
 template <class T>
 class symmetric_ptr {
 public:
@@ -80,7 +80,7 @@ public:
   /// The node that holds element i.
   std::uint32_t owner(std::uint64_t i) const noexcept { return layout_.locate(i).node; }
   const detail::array_layout& layout() const noexcept { return layout_; }
-  /// What names the array in shoal/core.h, on all nodes, until it is freed; 0: an empty array.
+  /// The id of the array in shoal/core.h, the same on all nodes, until it is freed; 0: an empty array.
   std::uint64_t id() const noexcept { return layout_.id(); }
 
   // --- bare verbs: complete when they return -------------------------------------------------------------------------
@@ -104,14 +104,14 @@ public:
   void max(std::uint64_t i, T value) const { run<detail::verb::max>(i, value); }
   void bit_and(std::uint64_t i, T value) const { run<detail::verb::bit_and>(i, value); }
   void bit_or(std::uint64_t i, T value) const { run<detail::verb::bit_or>(i, value); }
-  // These give the value before.
+  // These return the old value.
   T fetch_add(std::uint64_t i, T value) const { return run<detail::verb::fetch_add>(i, value); }
   T fetch_min(std::uint64_t i, T value) const { return run<detail::verb::fetch_min>(i, value); }
   T fetch_max(std::uint64_t i, T value) const { return run<detail::verb::fetch_max>(i, value); }
   T fetch_and(std::uint64_t i, T value) const { return run<detail::verb::fetch_and>(i, value); }
   T fetch_or(std::uint64_t i, T value) const { return run<detail::verb::fetch_or>(i, value); }
   T exchange(std::uint64_t i, T value) const { return run<detail::verb::exchange>(i, value); }
-  /// Stores `desired` if the element is `expected`; gives the value before: equal to `expected` if it was stored.
+  /// Stores `desired` if the element equals `expected`. Returns the old value: equal to `expected` if it stored.
   T compare_exchange(std::uint64_t i, T expected, T desired) const {
     return run<detail::verb::compare_exchange>(i, expected, desired);
   }
@@ -128,7 +128,7 @@ public:
   void async_max(std::uint64_t i, T value) const { begin<detail::verb::max>(i, value); }
   void async_bit_and(std::uint64_t i, T value) const { begin<detail::verb::bit_and>(i, value); }
   void async_bit_or(std::uint64_t i, T value) const { begin<detail::verb::bit_or>(i, value); }
-  /// `target` must live until wait(), also if an exception leaves the scope meanwhile: see wait_at_exit.
+  /// `target` must live until wait() returns, also if an exception leaves the scope: see wait_at_exit.
   void async_get(std::uint64_t i, T* target) const {
     if constexpr (k_is_element)
       begin<detail::verb::get>(i, T{}, target);
@@ -154,7 +154,7 @@ public:
   void async_get(std::uint64_t i, std::span<T> target) const {
     detail::bulk_get(layout_, i, target.data(), target.size(), detail::copy_unit<T>());
   }
-  /// The values are copied before it returns.
+  /// Copies the values before it returns.
   void async_put(std::uint64_t i, std::span<const T> values) const {
     detail::bulk_put(layout_, i, values.data(), values.size(), detail::copy_unit<T>());
   }
@@ -202,13 +202,13 @@ private:
   detail::array_layout layout_;
 };
 
-/// A global array: owner of its memory. Allocating and freeing are done by one task, on behalf of all nodes. Freeing
-/// waits until what flies to the array has landed, and so for each worker to be between two tasks, or in a wait, once.
+/// A global array: owner of its memory. One task allocates and frees it for all nodes. Freeing waits until all accesses
+/// in flight to the array have been executed; for this each worker must once be between two tasks, or in a wait.
 template <class T>
 class global_array {
 public:
   global_array() = default;
-  /// `size` elements, zero. Throws shoal::error (out_of_memory) saying how much was asked and how much there is.
+  /// `size` elements, zero. Throws shoal::error (out_of_memory) with the requested and the available bytes.
   explicit global_array(std::uint64_t size, distribution kind = distribution::partition)
       : ref_(detail::allocate_array(size, sizeof(T), detail::array_element<T>(), kind, &report_)) {}
   global_array(global_array&& other) noexcept

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results that are not there yet: of a task begun with async(), of a continuation, of several together, of a promise.
+// Futures: results of tasks (async), of continuations (then), of several futures (when_all), of promises.
+//   shoal::future<int> f = shoal::async([] { return work(); });  ...  int x = f.get();
 // Who may call: tasks; a future and a promise by one task at a time each. get() and wait() may switch tasks, and so may
-// the destructor, since a future that a task fills waits for it (one that a promise fills does not); the others do not.
-// Guarantees: get() takes the value, once, or throws what the task threw. A continuation runs on the worker that made
-// the value, right after the task that did; an exception passes by continuations; one that nobody asks for is said.
-// Futures that wait for each other give every task that would close the cycle a shoal::error with the tasks' names; not
-// noticed are cycles through a promise, a group, a lock or the continuation of when_all. One block per task, recycled
-// up to 128 bytes with the closure and the value. Shown by tests/unit/sched/future_test.cpp, future_cycle_test.cpp.
+// the destructor: the future of a task waits for the task (the future of a promise does not wait). The others do not.
+// Guarantees: get() moves the value out, once, or throws the task's exception. A continuation runs on the worker that
+// made the value, directly after the task. After an exception continuations do not run; their futures have the same
+// exception. An exception that nobody gets is logged. A wait that would close a cycle of futures throws shoal::error
+// (deadlock) with the tasks' names; cycles through a promise, a group, a lock or the continuation of when_all are not
+// detected. One allocation per task, from recycled blocks if closure and value fit into 128 bytes.
+// Tests: tests/unit/sched/future_test.cpp, future_cycle_test.cpp.
 #pragma once
 
 #include <concepts>
@@ -34,11 +36,11 @@ public:
   future& operator=(future&&) noexcept = default;
 
   bool valid() const noexcept { return state_ != nullptr; }
-  /// Whether get() would give its result at once.
+  /// Whether get() would return at once.
   bool ready() const noexcept { return state().is_ready(); }
-  /// Returns when the result is there. Throws only if it would never return (see above).
+  /// Returns when the result is there. Throws only in a cycle of waits (see above).
   void wait() { detail::await(state()); }
-  /// Waits and gives the result, or throws what the task threw. Once.
+  /// Waits, and returns the result or throws the task's exception. Call it once.
   T get() {
     wait();
     const auto mine = std::move(state_);
@@ -46,7 +48,8 @@ public:
     if constexpr (!std::is_void_v<T>) return std::move(*mine->value);
   }
 
-  /// Begins `f` with the value (f() for future<void>) as a task when it is there, and gives the future of its result.
+  /// Starts `f` as a task when the value is there, with the value as its argument (none for future<void>). Returns the
+  /// future of its result.
   template <class F>
   requires detail::continuation_of<F, T>
   auto then(F&& f) -> future<detail::continuation_result<F, T>> {
@@ -58,7 +61,7 @@ public:
     if (!detail::attach(source, *made)) {
       try {
         detail::spawn(detail::worker_here(), *made);
-      } catch (...) {  // no memory for a longer deque: here and now
+      } catch (...) {  // no memory to enlarge the deque: run it here
         detail::run_future(*made);
       }
     }
@@ -82,7 +85,8 @@ private:
   std::unique_ptr<value_state, detail::state_dropper> state_;
 };
 
-/// Begins `f` as a task of this node and gives its future. Messages call the task by `name`, a literal, or by number.
+/// Starts `f` as a task of this node and returns its future. Error messages name the task by `name`, a literal, or by a
+/// number.
 template <detail::task_body F>
 auto async(const char* name, F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
   using result = std::invoke_result_t<std::decay_t<F>&>;
@@ -92,7 +96,7 @@ auto async(const char* name, F&& f) -> future<std::invoke_result_t<std::decay_t<
   made->name = name;
   try {
     detail::spawn(w, *made);
-  } catch (...) {  // no memory for a longer deque
+  } catch (...) {  // no memory to enlarge the deque
     made->body_is_gone();
     made->of->dispose(*made);
     throw;
@@ -104,7 +108,7 @@ auto async(F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
   return async(nullptr, std::forward<F>(f));
 }
 
-/// The same for a task that asks for a stack (see stack_bytes), whoever runs it.
+/// The same for a task that needs a stack of a given size (see stack_bytes).
 template <detail::task_body F>
 auto async(const char* name, stack_bytes stack, F&& f) {
   return async(name, detail::body_on_stack<std::decay_t<F>>{stack, std::forward<F>(f)});
@@ -114,7 +118,8 @@ auto async(stack_bytes stack, F&& f) {
   return async(nullptr, stack, std::forward<F>(f));
 }
 
-/// The other end of a future that no task of its own fills. Destroyed before it is set it gives its future an error.
+/// Sets the value of a future that belongs to no task. A promise destroyed before it is set gives its future a
+/// shoal::error (abandoned).
 template <class T>
 class promise {
 public:
@@ -170,7 +175,8 @@ private:
   bool given_ = false;
 };
 
-/// The values of all of them, std::monostate for void; or the exception of the first, in this order, that has one.
+/// A future of the values of all `futures`, std::monostate for void. If some have exceptions, the first in argument
+/// order is the result.
 template <class... Ts>
 requires(sizeof...(Ts) > 0) auto when_all(future<Ts>... futures) -> future<std::tuple<detail::stored<Ts>...>> {
   using state = detail::gather_state<detail::tuple_of_futures<Ts...>>;

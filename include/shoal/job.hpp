@@ -6,9 +6,9 @@
 // Who may call: any thread that is no worker; submit() also tasks. The constructor, run() and end() block their thread.
 // Under a launcher each process makes one job, once. Main tasks run on node 0; the other processes call end(), or
 // destroy the job: that serves until node 0 ends the job.
-// Guarantees: the workers are threads of the job, asleep while there is no work. Exceptions of a main task reach the
-// caller of run(); errors of the start are thrown by the constructor. Arrays live from one main task to the next. Where
-// a node is lost, its peers end their process (docs/running.md).
+// Guarantees: the workers are threads of the job, parked while there is no work. Exceptions of a main task reach the
+// caller of run(); the constructor throws errors of the start. Arrays stay from one main task to the next. If a node is
+// lost, the other nodes end their processes (docs/running.md).
 // shoal::run (run.hpp) is a job of one main task that uses the calling thread as worker 0.
 // Shown by tests/unit/runtime/job_test.cpp, tests/cluster/launch_test.cpp, tests/install/.
 #pragma once
@@ -60,8 +60,8 @@ public:
   }
 
   /// Node 0: waits for the main tasks, then ends the job on all nodes. Other nodes: serves until node 0 ends the job.
-  /// Writes the profile if one was wanted. Not from a task. Further calls do nothing. Throws shoal::error if the profile
-  /// cannot be written or if other nodes were lost at the end.
+  /// Writes the profile if one was wanted. Not from a task. Further calls do nothing. Throws shoal::error if the
+  /// profile cannot be written or if other nodes were lost at the end.
   void end();
 
 private:

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel loops and reductions of one process: parallel_for(n, body), parallel_for(first, last, body),
-// parallel_for(range, body), parallel_reduce(..., identity, body, combine); then, in any order, options: a partitioner, a
-// std::stop_token, a stack_bytes for each piece, `deterministic`. With a place in front: shoal/parallel_for.hpp.
-// A body is called with the index (one number per side of the range), or, if it takes that, with a part of the range.
-// Who may call: tasks; loops nest: all run on the workers that there are. It switches if an iteration does, and at the
-// end. Guarantees: returns when all iterations have ended and all that they began asynchronously is complete.
-// Iterations run at once, in any order, on const body, or on copies of one that is small and trivially copyable: what
-// they share lies outside it, by reference, and they guard it. An iteration that waits holds up no other one, but those
-// of its own part where the body takes parts. After an exception no chunk begins; the first one is thrown here. After a
-// request to stop no iteration begins (of deterministic reductions: no chunk), and the call returns as always: ask the
-// token. Source: oneTBB's algorithms and partitioners. Shown by tests/unit/sched/parallel_for_test.cpp,
-// parallel_reduce_test.cpp.
+// parallel_for(range, body), parallel_reduce(..., identity, body, combine); then, in any order, options: a partitioner,
+// a std::stop_token, a stack_bytes for each piece, `deterministic`. With a place in front: shoal/parallel_for.hpp. The
+// body takes the index (one number per side of the range) or a part of the range.
+//   std::vector<double> x(n);  shoal::parallel_for(n, [&x](std::size_t i) { x[i] = f(i); });
+// Who may call: tasks; loops may be nested. A call may switch tasks while iterations run and at the end.
+// Guarantees: a loop returns when all iterations have ended and their asynchronous operations are complete. Iterations
+// run concurrently, in any order, on a const body, or on copies of a small, trivially copyable body; data that they
+// share is outside the body, and they synchronize their access. An iteration that waits delays no other iteration;
+// where the body takes parts, it delays the rest of its part. After an exception no chunk starts, and the loop throws
+// the first exception. After a request to stop no iteration starts (no chunk of a deterministic reduction), and the
+// call returns normally: ask the token. Source: oneTBB's algorithms and partitioners.
+// Tests: tests/unit/sched/parallel_for_test.cpp, parallel_reduce_test.cpp.
 #pragma once
 
 #include <concepts>
@@ -26,11 +27,11 @@
 
 namespace shoal {
 
-/// For parallel_reduce: the same bits whatever the number of workers and whoever was faster. The range is cut into
-/// chunks that depend on nothing but the range (and `grain`, the iterations per chunk at most; 0: such that there are
-/// at most 1024 chunks). Within a chunk values are combined in order, beginning with the identity; then the results of
-/// the chunks, in order, beginning with the identity. So combine need not be commutative, nor exactly associative. In a
-/// box the chunks are tiles, each gone through row by row, in the order of the halvings that made them.
+/// For parallel_reduce: the result has the same bits for any number of workers and any timing. The chunks depend only
+/// on the range and on `grain`, the largest number of iterations of a chunk (0: at most 1024 chunks). Within a chunk
+/// the values are combined in order, starting with the identity; then the results of the chunks, in order, starting
+/// with the identity. So combine may be neither commutative nor associative. The chunks of a box are tiles, traversed
+/// row by row, in the order of the halvings that made them.
 struct deterministic_t {
   std::uint64_t grain = 0;
 };
@@ -53,8 +54,8 @@ struct reduce_plan : loop_plan {
 template <class>
 inline constexpr bool never = false;
 
-/// Whether F may be the body of a loop over Index, so that it is no identity: tells (n, identity, body, combine, option)
-/// from (first, last, identity, body, combine).
+/// Whether F may be the body of a loop over Index. Distinguishes (n, identity, body, combine, option) from (first,
+/// last, identity, body, combine).
 template <class F, class Index, class T>
 concept takes_positions = std::is_invocable_v<F&, Index> || std::is_invocable_v<F&, const range1d&> ||
     std::is_invocable_v<F&, const range1d&, T>;
@@ -62,7 +63,7 @@ concept takes_positions = std::is_invocable_v<F&, Index> || std::is_invocable_v<
 template <class T, class First, class Last>
 concept identity_value = !takes_positions<T, First, Last>;
 
-/// Why no loop takes these arguments: an error message of the compiler.
+/// The compiler's error message for arguments that no loop takes.
 template <bool Reduces, class Body, class... Options>
 void explain_refusal() {
   if constexpr (reduce_option<Body> || kept_for_nothing<Body>)
@@ -96,7 +97,7 @@ T reduce_with(const Range& range, const T& identity, const Body& body, const Com
 
 }  // namespace detail
 
-/// Runs body(i) for all i of [first, last), which have the common type of both.
+/// Runs body(i) for all i of [first, last). i has the common type of both.
 template <std::integral First, std::integral Last, class Body, detail::loop_option... Options>
 requires detail::for_body<Body, detail::numbers_between<First, Last>>
 void parallel_for(First first, Last last, const Body& body, Options&&... options) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on nodes: on(node, f) runs f there as a task and gives its result; async_on gives a shoal::future instead.
-// Who may call: tasks. on() switches; async_on may, when the buffers to the node are full.
-// Guarantees: f and its result travel as values (trivially copyable, below 11 KiB); f may wait; all that it began
-// asynchronously is complete when its result is there. Its exception is thrown where the result is waited for, as
-// shoal::remote_error (on this node too).
+// Calls on nodes: on(node, f) runs f on the node as a task and returns its result; async_on returns a shoal::future.
+//   const double load = shoal::on(3, [] { return measure_load(); });
+// Who may call: tasks. on() switches; async_on may switch when the buffers to the node are full.
+// Guarantees: f and its result are copied into messages (trivially copyable, below 11 KiB). f may wait. Its
+// asynchronous operations are complete before its result arrives. Its exception is thrown by the wait for the result,
+// as shoal::remote_error (on this node too).
 // Shown by tests/cluster/call_test.cpp.
 #pragma once
 
@@ -23,16 +24,16 @@
 
 namespace shoal {
 
-/// The node that this task runs on, and how many there are.
+/// The node that this task runs on, and the number of nodes.
 inline std::uint32_t node_id() noexcept { return detail::port_here().node; }
 inline std::uint32_t node_count() noexcept { return detail::port_here().nodes; }
-/// The worker of this node that this task runs on, and how many the node has.
+/// The worker of this node that this task runs on, and the number of workers of the node.
 inline unsigned worker_id() noexcept { return detail::worker_here().index; }
 inline unsigned worker_count() noexcept { return detail::worker_here().siblings; }
 
 namespace detail {
 
-/// What is called on a node: a copy of its own there, which it may change.
+/// A body that can be called on a node: the node has its own copy, which the body may change.
 template <class F>
 using result_there = std::invoke_result_t<F&>;
 
@@ -72,7 +73,7 @@ void begin_on(completion& calls, std::uint32_t node, const F& f, Room& room) {
   begin_call(calls, node, run_called<F>, words, room.data(), room.size());
 }
 
-/// A future that the answer of a call fills. Whoever receives the answer completes it; a continuation of the future is
+/// A future that the reply to a call completes, on the worker that receives the reply; a continuation of the future is
 /// a task of that worker.
 template <class R>
 struct on_state final : future_value<R>, completion_callback {
@@ -123,13 +124,12 @@ void receive_in_place(const arrival& a) noexcept {
 
 }  // namespace detail
 
-/// Executes `f` on `node` in place, where messages are decoded, and gives nothing back: for a few memory accesses each,
-/// millions of times. `f` must neither wait nor throw nor call other nodes; it sees the memory of its node through
-/// symmetric pointers (array_ref::symmetric). Complete after wait() or the end of the loop, like any async verb; on
-/// this node at once.
-/// Executed one at a time per worker of the receiver: use atomics where a node has several. async_ verbs inside `f` are
-/// not covered by the sender's wait(): they sit in the window of the worker that executed it. Use bare verbs there,
-/// which complete at once on memory that its node maps.
+/// Executes `f` on `node` as a message handler, without a result: for millions of calls with a few memory accesses
+/// each. `f` must neither wait nor throw nor call other nodes; it reaches the memory of its node through symmetric
+/// pointers (array_ref::symmetric). It is complete after wait() or the end of the loop, like an async verb; on this
+/// node at once. Each worker of the receiver executes one at a time: use atomics where a node has several workers. The
+/// sender's wait() does not cover async_ verbs inside `f`. Use bare verbs in `f`: they complete at once on memory that
+/// its node maps.
 template <class F>
 requires std::invocable<F&>
 void async_at(std::uint32_t node, const F& f) {
@@ -153,8 +153,8 @@ void async_at(std::uint32_t node, const F& f) {
   s.cursor += packing::k_words;
 }
 
-/// Begins `f` on `node` and gives the future of its result, like shoal::async: its destructor waits, then() and
-/// when_all() work. get() throws what `f` threw as shoal::remote_error.
+/// Starts `f` on `node` and returns the future of its result, as shoal::async does: its destructor waits, then() and
+/// when_all() work. get() throws the exception of `f` as shoal::remote_error.
 template <class F>
 requires std::invocable<F&>
 auto async_on(std::uint32_t node, const F& f) -> future<detail::result_there<F>> {
@@ -168,7 +168,7 @@ auto async_on(std::uint32_t node, const F& f) -> future<detail::result_there<F>>
   }
   if (!made->calls.call_when_done(*made)) {  // the answer came while the call was being sent
     made->fill();
-    detail::finish_elsewhere(*made);  // nobody else knows it yet
+    detail::finish_elsewhere(*made);  // no other worker knows it yet
   }
   return detail::future_access::make<result>(made);
 }

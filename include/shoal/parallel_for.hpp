@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops and reductions over the nodes and their workers: those of shoal/loop.hpp with a place (shoal/place.hpp) in
-// front, and the same options in any order behind the body, of a reduction behind combine:
-//   parallel_for(everywhere, n, body)               parallel_for(owners_of(array), first, last, body, simple_partitioner{8})
-//   parallel_for(elsewhere, range2d(...), body, token)   parallel_reduce(everywhere, n, 0.0, body, combine, deterministic)
+// front. The options follow the body in any order; those of a reduction follow combine. Example:
+//   parallel_for(everywhere, n, body);
+//   parallel_for(owners_of(array), first, last, body, simple_partitioner{8});
+//   parallel_for(elsewhere, range2d(...), body, token);
+//   double sum = parallel_reduce(everywhere, n, 0.0, body, combine, deterministic);
 // Who may call: tasks; loops nest. They switch, and so may the body.
 // Guarantees: a loop returns when all iterations have ended and all that they began asynchronously is complete. One
 // message per node and loop; within a node workers divide their share lazily. Many iterations wait at once, bounded by
@@ -28,7 +30,7 @@ namespace detail {
 template <class... Options>
 inline constexpr bool has_affinity = (std::same_as<std::remove_cvref_t<Options>, affinity_partitioner> || ...);
 
-/// What a loop over nodes does not take although a loop of one node does.
+/// Options that loops of one node take and loops over nodes do not.
 template <class Place, class Range, class Body, class... Options>
 constexpr void check_spread() {
   static_assert(!std::is_function_v<Body>,
@@ -84,8 +86,8 @@ T reduce_at(const Place& place, const Range& range, const T& identity, const Bod
 
 }  // namespace detail
 
-/// Runs body(i) for all i of [first, last) at `place`; at `here` as without a place. At other places nodes run copies of
-/// the body: it is trivially copyable and below 11 KiB, and captures values and array references, no pointers or
+/// Runs body(i) for all i of [first, last) at `place`; at `here` as without a place. At other places nodes run copies
+/// of the body: it is trivially copyable and below 11 KiB, and captures values and array references, no pointers or
 /// references to memory of this node. A body that takes parts gets parts of a node's share. A request to stop, made on
 /// this node, is forwarded to all nodes of the loop. The loop starts with one message to each other node of the place.
 ///   shoal::parallel_for(shoal::everywhere, 0, n, [a = array.ref()](std::uint64_t i) { a.async_add(i % 8, 1); });
@@ -104,13 +106,13 @@ void parallel_for(const Place& place, const Range& range, const Body& body, Opti
   detail::for_at(place, detail::engine_range<Range>(range), body, std::forward<Options>(options)...);
 }
 
-/// Combines what body(i) gives for all i of [first, last), as the reduction of shoal/loop.hpp on each node, and then, in
-/// ascending order of the nodes, the nodes' values, beginning with `identity`. With `deterministic` the chunks are those
-/// of the whole range, divided among the nodes: neither the number of workers nor that of nodes changes a bit, and the
-/// result is that of the same reduction at `here`. At owners_of(array) the chunks are those of each node's share, and
-/// the result depends on the number of nodes. Values, body and combiner travel: trivially copyable, together below
-/// 11 KiB.
-///   auto sum = shoal::parallel_reduce(shoal::everywhere, n, 0.0, [=](std::uint64_t i) { return f(i); }, std::plus<>());
+/// Combines the values of body(i) for all i of [first, last), as the reduction of shoal/loop.hpp on each node, and
+/// then, in ascending order of the nodes, the nodes' values, beginning with `identity`. With `deterministic` the chunks
+/// are those of the whole range, divided among the nodes: neither the number of workers nor that of nodes changes a
+/// bit, and the result is that of the same reduction at `here`. At owners_of(array) the chunks are those of each node's
+/// share, and the result depends on the number of nodes. Values, body and combiner travel: trivially copyable, together
+/// below 11 KiB.
+///   auto sum = shoal::parallel_reduce(shoal::everywhere, n, 0.0, [=](auto i) { return f(i); }, std::plus<>());
 template <loop_place Place, std::integral First, std::integral Last, class T, class Body, class Combine,
           class... Options>
 requires detail::identity_value<T, First, Last> T parallel_reduce(const Place& place, First first, Last last,

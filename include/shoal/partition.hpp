@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a loop is divided among workers; in the terms of oneTBB.
-//   auto_partitioner      split on demand: half of what is left is given away whenever somebody may want it
+// How a loop is divided among workers. The names are those of oneTBB.
+//   auto_partitioner      split on demand: a worker offers half of its remaining iterations to idle workers
 //   simple_partitioner    the same, with chunks of a given size
-//   static_partitioner    equal contiguous shares, share i on worker i; not stolen, so a busy worker is waited for
-//   affinity_partitioner  an object kept over loops: each block goes where it ran the last time
-// Who may call: anybody makes them; an affinity_partitioner serves one loop at a time.
+//   static_partitioner    equal contiguous shares, share i on worker i; not stolen, so the loop waits for a busy worker
+//   affinity_partitioner  an object for several loops: each block runs on the worker that ran it in the last loop
+// Who may call: anyone constructs them; an affinity_partitioner serves one loop at a time.
 // Guarantees: with each of them every iteration runs once.
 // Source: oneTBB's partitioners; lazy splitting after Tzannes et al., PPoPP 2010; affinity after Acar, Blelloch &
 // Blumofe, "The data locality of work stealing" (2000). Shown by tests/unit/sched/partition_test.cpp.
@@ -21,8 +21,8 @@ class affinity_map;
 struct partition_access;
 }  // namespace detail
 
-/// A worker goes through what it has in chunks from the front, and offers half of the rest whenever nothing else of its
-/// work can be taken; the other worker splits that half in the same way.
+/// A worker executes its range in chunks from the front, and offers half of the rest whenever its deque has nothing for
+/// thieves; the thief splits that half in the same way.
 /// - If the body takes an index, chunks adapt: each takes a few microseconds. While another worker looks for work, a
 ///   range is split after at most as many iterations as have taken about 100 ns before; a box, 1600 ns.
 /// - If the body takes a part, there are about 30 parts per worker, of at most 16384 iterations each.
@@ -30,20 +30,20 @@ struct partition_access;
 ///   split.
 struct auto_partitioner {};
 
-/// As auto_partitioner, but a chunk has at most `grain` iterations (or what the range's own grains do not let divide).
+/// As auto_partitioner, but a chunk has at most `grain` iterations (more if the range's own grains forbid splitting).
 struct simple_partitioner {
   std::uint64_t grain = 1;
 };
 
-/// One share per worker, sizes differing by one at most along the side that is cut; worker i runs share i, also what
-/// follows an iteration that waits. A body that takes ranges gets its share in one. The caller waits for the other
-/// shares: where such loops are nested deeply, callers that wait need stacks in number (setting `stacks`).
+/// One share per worker; along the divided side, sizes differ by at most one. Worker i runs share i, also after an
+/// iteration that waits. A body that takes ranges gets its share in one call. The caller waits for the other shares: in
+/// deeply nested loops, each waiting caller needs a stack (setting `stacks`).
 struct static_partitioner {};
 
-/// Cuts the range into blocks, about `blocks_per_worker` for each, and remembers which worker ran which. The next loop
-/// over a range that is cut into as many hands every worker the same blocks, in ascending order. A worker that has no
-/// more takes the last block of whoever has most left, and keeps it from then on. Nobody waits for a worker that is
-/// busy elsewhere.
+/// Divides the range into about `blocks_per_worker` blocks per worker, and remembers which worker ran which block. The
+/// next loop whose range gives the same number of blocks assigns the blocks to the same workers, in ascending order. A
+/// worker without blocks takes the last block of the worker with the most remaining blocks, and keeps it from then on.
+/// The loop does not wait for a worker that is busy with something else.
 class affinity_partitioner {
 public:
   explicit affinity_partitioner(unsigned blocks_per_worker = 8) noexcept

@@ -4,7 +4,7 @@
 //   here         on this node: the body may hold references and pointers
 //   elsewhere    equal shares on all nodes but this one; the job has at least two nodes
 //   owners_of(a) iteration i on the node that holds element i of the array `a`
-// Who may call: anybody; values. Shown by tests/cluster/loop_test.cpp.
+// Who may call: anyone; they are values. Tests: tests/cluster/loop_test.cpp.
 #pragma once
 
 #include <concepts>
@@ -36,7 +36,7 @@ inline constexpr bool is_owners_of<owners_of<T>> = true;
 
 }  // namespace detail
 
-/// What divides a loop over nodes.
+/// Places that divide a loop over nodes.
 template <class T>
 concept spread_place = std::same_as<T, everywhere_t> || std::same_as<T, elsewhere_t> || detail::is_owners_of<T>;
 template <class T>

@@ -2,13 +2,14 @@
 // Workers for the tasks of any C++ program, without a cluster:
 //   shoal::pool pool;                                // one worker per processor that this process may use
 //   const auto sum = pool.run([] { return work(); });
-// Who may call: any thread that is no worker; submit() from tasks, too. run() blocks its thread; inside, task_group,
-// parallel_for, futures and the like do the rest. Several threads may run() at once, and several pools may live at
-// once. Guarantees: each worker is a thread of the pool, asleep while there is nothing to do. The destructor waits for
-// what was submitted. Workers are not pinned unless asked, since other threads of the program want processors, too.
-// Settings: code (options) > SHOAL_NAME > shoal.toml > default, as for shoal::run; those of networks and arrays do not
-// matter here. In a child made by fork() a pool of the parent throws shoal::error and ends at once. Global arrays and
-// loops over nodes are not for pools. Shown by tests/unit/runtime/pool_test.cpp.
+// Who may call: any thread that is no worker; tasks may also call submit(). run() blocks its thread; its task uses
+// task_group, parallel_for, futures and so on. Several threads may call run() at the same time, and a process may have
+// several pools. Global arrays and loops over nodes need a job (job.hpp) instead.
+// Guarantees: each worker is a thread of the pool, parked while there is no work. The destructor waits for submitted
+// tasks. Workers are not pinned unless requested, since other threads of the program need processors, too. In a child
+// made by fork(), the functions of the parent's pool throw shoal::error, and its destructor returns at once.
+// Settings: code (options) > SHOAL_NAME > shoal.toml > default, as for shoal::run; settings of networks and arrays are
+// ignored. Tests: tests/unit/runtime/pool_test.cpp.
 #pragma once
 
 #include <concepts>
@@ -25,7 +26,7 @@
 namespace shoal {
 
 struct pool_options {
-  /// 0: what the setting `workers` says, or one per processor that this process may use.
+  /// 0: the value of the setting `workers`, or one worker per processor that this process may use.
   unsigned workers = 0;
   /// Settings by name, as in `shoal info`: {"steal", "nearest"}, {"pin", "on"}.
   std::vector<std::pair<std::string, std::string>> settings = {};
@@ -33,8 +34,8 @@ struct pool_options {
 
 class pool {
 public:
-  /// Starts the workers. Throws shoal::error for wrong settings, where the system refuses threads or memory, and in
-  /// tasks: pools do not nest.
+  /// Starts the workers. Throws shoal::error for wrong settings, if the system refuses threads or memory, and in tasks:
+  /// pools do not nest.
   explicit pool(const pool_options& options = {});
   explicit pool(unsigned workers) : pool(pool_options{.workers = workers}) {}
   pool(const pool&) = delete;
@@ -44,8 +45,8 @@ public:
 
   unsigned workers() const noexcept;
 
-  /// Runs `f` as a task and waits for it: gives its result or throws what it threw. Blocks the calling thread, which
-  /// may be no worker: from a task use a task_group.
+  /// Runs `f` as a task and waits for it. Returns its result or throws its exception. Blocks the calling thread, which
+  /// must not be a worker: in a task use a task_group.
   template <class F>
   requires std::invocable<F&>
   auto run(F&& f) -> std::invoke_result_t<F&> {
@@ -53,8 +54,8 @@ public:
     return submit([&f]() -> std::invoke_result_t<F&> { return f(); }).get();
   }
 
-  /// Begins `f` as a task and returns at once. Any thread; tasks should rather use shoal::async, since get() of this
-  /// future blocks the thread. Throws shoal::error once shutdown() has begun.
+  /// Starts `f` as a task and returns at once. Any thread; in tasks prefer shoal::async, since get() of this future
+  /// blocks the thread. Throws shoal::error after shutdown() has begun.
   template <class F>
   requires std::invocable < std::decay_t<F>
   & > auto submit(F&& f) -> std::future<std::invoke_result_t<std::decay_t<F>&>> {
@@ -63,11 +64,10 @@ public:
     return std::move(future);
   }
 
-  /// A profile of these workers from now on (see profile.hpp): end it before the pool goes. Any thread.
+  /// Starts a profile of these workers (see profile.hpp). End it before the pool is destroyed. Any thread.
   profile_span begin_profile(const profile_options& options = {});
 
-  /// Refuses what is submitted from now on and waits for what was submitted before. Not from a task. Any number of
-  /// times.
+  /// Refuses new tasks and waits for the submitted ones. Not from a task. Further calls do nothing.
   void shutdown();
 
 private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a pool's workers went over a span, and that as text: a table, a JSON object, a picture.
-// Who may call: anyone; plain data, and functions that read nothing else.
-// Guarantees: for each worker work + scheduling + idle is the span's length. Counts are exact. The short operations of
-// a worker with work (spawn, get, resume, steal, messages) are estimates from those that were timed; the rest is
-// measured. `work` is what is left: the bodies of tasks, with what they call, and children that a waiter runs itself.
-// All times are of the clock: when the system gives the processor to others, that counts for whatever the worker was
-// at. Shown by tests/unit/trace/, tests/unit/sched/profile_test.cpp.
+// The result of a profile: how the workers spent the time of a span; as a table, a JSON object or a picture.
+// Who may call: anyone; plain data, and functions of this data.
+// Guarantees: for each worker, work + scheduling + idle is the span's length. Counts are exact. The times of short
+// operations (spawn, get, resume, steal, messages) are estimated from a random sample; the others are measured. `work`
+// is the rest: bodies of tasks, everything they call, and children that a waiter runs inline. All times are wall-clock
+// times: if the system preempts a worker, the time counts for the worker's current activity.
+// Tests: tests/unit/trace/, tests/unit/sched/profile_test.cpp.
 #pragma once
 
 #include <array>
@@ -33,22 +33,23 @@ struct profile_worker {
 
   // Scheduling.
   profile_entry spawn;
-  profile_entry get;     // tasks taken from its own deque and inboxes
-  profile_entry resume;  // waits that ended: from leaving, or from the end of a task, to where the waiting task goes on
-  profile_entry steal;   // tasks taken from others; the time of the attempts that won
-  profile_entry messages;  // looks at them; the time of serving them
+  profile_entry get;  // tasks taken from its own deque and inboxes
+  profile_entry
+      resume;  // waits that ended: from the switch, or from the end of a task, until the waiting task continues
+  profile_entry steal;     // tasks taken from others; the time of the attempts that won
+  profile_entry messages;  // polls; the time of executing messages
   profile_entry ring;      // parked workers that it woke
 
   // Idle.
-  profile_entry look;  // rounds of looking for work in vain
-  profile_entry spin;  // waiting between them
-  profile_entry park;  // asleep, until rung
+  profile_entry look;  // rounds of search that found no work
+  profile_entry spin;  // pauses between rounds
+  profile_entry park;  // parked, until woken
 
   std::array<profile_attempts, 6> attempts;  // by shoal::worker_distance of the victim
 
-  std::uint64_t begun = 0;   // tasks from deques, its own and others'
+  std::uint64_t begun = 0;   // tasks started from deques, its own and those of other workers
   std::uint64_t left = 0;    // waits
-  std::uint64_t served = 0;  // looks at messages that found some
+  std::uint64_t served = 0;  // polls that found messages
 
   double scheduling_seconds() const noexcept;
   double idle_seconds() const noexcept;
@@ -59,22 +60,22 @@ struct profile {
   double wall_seconds = 0;
   std::vector<profile_worker> workers;
 
-  // Of a job of several nodes: what carries its messages, and the memory that had to be registered with it.
+  // Of a job of several nodes: its transport, and the memory registered with it.
   std::string transport;
   std::uint64_t registrations = 0;
   std::uint64_t registered_bytes = 0;
 
-  /// What the same work took without tasks, if known: what tasks took longer is inflation (misses of caches, memory
-  /// shared, code that was not inlined), and part of the work.
+  /// The time of the same work without tasks, if known. The additional time with tasks is inflation (cache misses,
+  /// shared memory, code that was not inlined); it is a part of `work`.
   std::optional<double> serial_seconds;
 
   // Over time, one value per interval.
   double interval_seconds = 0;
   std::vector<std::uint32_t> running;  // workers that ran tasks
-  std::vector<std::uint32_t> offered;  // tasks that lay in deques; half of a range counts as one
+  std::vector<std::uint32_t> offered;  // tasks in deques; a half of a range counts as one
 
   profile_worker total() const noexcept;
-  /// May be below nought.
+  /// May be negative.
   std::optional<double> inflation_seconds() const noexcept;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are the same on every machine. mix64 is a stateless scrambling of 64 bits: equal inputs, equal
-// outputs, and neighbours have nothing in common (element i of a random sequence without computing the others).
-// splitmix64 walks over it, to seed others; xoshiro256ss (xoshiro256**) is the generator for everything else, one per
-// task or worker: copying one copies its future. All are std uniform random bit generators. Not for secrets.
+// Random numbers that are the same on every machine. mix64 is a stateless hash of 64 bits: it gives element i of a
+// random sequence without computing the others. splitmix64 is a generator over it, to seed other generators;
+// xoshiro256ss (xoshiro256**) is for everything else, one per task or worker: a copy gives the same numbers as the
+// original. All are std uniform random bit generators. Not for cryptography.
 // Who may call: anyone, hot paths too. Never switches tasks.
 // Sources: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014); Blackman, Vigna, "Scrambled
 // linear pseudorandom number generators" (2021); Lemire, "Fast random integer generation in an interval" (2019).
@@ -15,7 +15,7 @@
 
 namespace shoal {
 
-/// Scrambles 64 bits; a bijection.
+/// A hash of 64 bits; a bijection.
 constexpr std::uint64_t mix64(std::uint64_t x) noexcept {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -30,7 +30,7 @@ public:
 
   constexpr result_type operator()() noexcept { return mix64(state_ += k_step); }
 
-  /// What the n-th call (from 0) of a generator with this seed gives, without the calls before it.
+  /// The result of the n-th call (from 0) of a generator with this seed.
   static constexpr result_type at(std::uint64_t seed, std::uint64_t n) noexcept {
     return mix64(seed + (n + 1) * k_step);
   }
@@ -52,7 +52,7 @@ public:
     for (auto& word : state_) word = fill();
   }
 
-  /// Goes on from a given state, which must not be all zero.
+  /// Starts with a given state, which must not be all zero.
   constexpr explicit xoshiro256ss(const std::array<std::uint64_t, 4>& state) noexcept : state_(state) {}
 
   /// Different streams of one seed, for instance one per worker.

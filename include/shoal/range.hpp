@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranges that loops go over: half-open boxes of one, two or three dimensions. A side is halved only while it is
-// longer than its grain; of several sides the one that is longest relative to its grain is.
-// Who may call: anybody. They are values; nothing switches, allocates or throws.
-// Guarantees: a range and what split() took from it are disjoint and together what it was.
+// Ranges of loops: half-open boxes of one, two or three dimensions. split() halves the side that is longest relative to
+// its grain; a side that is not longer than its grain is not halved.
+// Who may call: anyone. They are values; nothing switches, allocates or throws.
+// Guarantees: the two results of split() are disjoint, and their union is the original range.
 // Source: the ranges of oneTBB (blocked_range, blocked_range2d, blocked_range3d), with numbers only.
 // Shown by tests/unit/sched/range_test.cpp.
 #pragma once
@@ -34,7 +34,7 @@ public:
 
   /// Keeps the near half and returns the far one.
   constexpr range1d split() noexcept { return split_at(begin_ + size() / 2); }
-  /// Keeps what is before `middle` and returns the rest.
+  /// Keeps the numbers below `middle` and returns the rest.
   constexpr range1d split_at(std::uint64_t middle) noexcept {
     range1d far = *this;
     far.begin_ = end_ = middle;
@@ -50,7 +50,7 @@ private:
 
 namespace detail {
 
-/// What boxes of several sides have in common; the last side is the innermost loop.
+/// The common part of boxes with several sides; the last side is the innermost loop.
 template <class Box, unsigned N>
 class box_of_sides {
 public:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes a task reads or writes, and how: what shoal::task_flow takes to find out which task must wait for which.
-// Who may call: anyone. Nothing here looks at the bytes, or switches tasks.
-// How objects are named: in(x), out(x), inout(x) mean the object x. A vector, a string and what else can be resized is
-// one object: its elements may be elsewhere when the task runs. A span or an array means its elements, array_region(p,
-// n) n elements from p, region2d(p, rows, columns, stride) a block of a matrix whose rows lie `stride` elements apart.
-// Tasks that conflict name the same thing: a vector and its elements share no byte.
+// Regions: the bytes that a task of a shoal::task_flow reads or writes. The flow derives the order of tasks from them.
+// Who may call: anyone. Nothing here accesses the bytes, or switches tasks.
+// in(x), out(x), inout(x) name the object x. A vector, a string or another resizable container is one object, without
+// its elements, since they may move before the task runs. A span or an array means its elements; array_region(p, n)
+// means n elements from p; region2d(p, rows, columns, stride) a block of a matrix whose rows are `stride` elements
+// apart. Conflicting tasks must name the same thing: a vector object and its elements have no byte in common.
 // Shown by tests/unit/sched/region_test.cpp.
 #pragma once
 
@@ -51,11 +51,11 @@ region region2d(T* first, std::size_t rows, std::size_t columns, std::ptrdiff_t 
 
 enum class access_mode : std::uint8_t {
   in,     // reads
-  out,    // overwrites; ordered as inout is
+  out,    // overwrites; ordered like inout
   inout,  // reads and writes
 };
 
-/// What a task declares.
+/// One declared access of a task.
 struct access {
   region where;
   access_mode mode = access_mode::inout;
@@ -95,7 +95,7 @@ constexpr bool is_constant() {
     return std::is_lvalue_reference_v<T> && std::is_const_v<std::remove_reference_t<T>> &&
            !std::is_same_v<std::remove_cvref_t<T>, region>;
 }
-/// What a task writes.
+/// Names an object that a task writes.
 template <class T>
 region written(T&& x) noexcept {
   static_assert(!is_constant<T>(), "a task cannot write what is const; declare it with in()");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An exception that was thrown on another node, thrown again where its result is waited for. The object itself cannot
-// travel (its type may hold pointers): what comes is its type's name, its message and where it was thrown.
+// An exception of another node, rethrown by the wait for the result. The original object cannot be sent (its type may
+// hold pointers): a remote_error has the name of its type, its message and the node that threw it.
 // Who may call: anyone. Shown by tests/cluster/call_test.cpp.
 #pragma once
 
@@ -17,7 +17,7 @@ public:
 
   std::uint32_t node() const noexcept { return node_; }
   const std::string& type() const noexcept { return type_; }
-  /// What what() of the original said.
+  /// what() of the original.
   const std::string& message() const noexcept { return message_; }
 
 private:

@@ -2,10 +2,11 @@
 // Starts and stops the runtime. One main task runs on node 0; the other nodes serve it until it ends.
 //   int main(int argc, char** argv) { return shoal::run(argc, argv, [] { ... }); }
 // Who may call: main(). It blocks its thread, which becomes worker 0 of its node.
-// Under `shoal run` (or another launcher) each process is a node, once: a second call is refused. Alone, the program is
-// one node with all cores, and may call it again when it has returned. What a node starts itself is alone.
-// Guarantees: returns the main task's exit status (0 for void) on node 0, 0 on the others, or 1 after a message if an
-// exception left the main task or the job could not start. Everything is given back.
+// Under `shoal run` (or another launcher) each process is one node, and a second call fails. Without a launcher, the
+// program is one node with all cores, and may call run() again after it has returned. A program that a node starts runs
+// without the launcher.
+// Guarantees: returns the main task's exit status (0 for void) on node 0 and 0 on the others; returns 1 after a message
+// if an exception left the main task or the job could not start. Releases all resources.
 // Settings: code (options) > command line (--shoal-NAME=VALUE, taken out of argv) > SHOAL_NAME > shoal.toml > default.
 // Shown by tests/cluster/, tests/unit/runtime/.
 #pragma once

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One body per node, with collectives among them: for phases in which each node works on its own part.
+// One call of a body per node, with collective operations: for phases in which each node works on its own part.
 //   shoal::spmd([=](shoal::team& t) { ...; t.barrier(); auto sum = t.reduce(mine, std::plus<>{}); ... });
 // Who may call: tasks. Collectives switch; every member calls the same ones in the same order.
-// Guarantees: what a member did before a barrier (bare verbs, waited async verbs) is visible to all after it. A
-// reduction combines in ascending order of nodes and gives the same value everywhere.
-// How: dissemination for the barrier (Hensgen, Finkel, Manber 1988), a binomial tree up and down for the others.
-// If a member throws, the others may wait for it in a collective for ever: let none throw between collectives.
+// Guarantees: after a barrier, all members see the effects of bare verbs and completed async verbs before it. A
+// reduction combines in ascending order of nodes and returns the same value to all members.
+// Algorithms: a dissemination barrier (Hensgen, Finkel, Manber 1988), binomial trees for the others; O(log nodes)
+// rounds. If a member throws between collectives, the others may wait for it without end: catch exceptions in the body.
 // Shown by tests/cluster/spmd_test.cpp.
 #pragma once
 
@@ -49,7 +49,7 @@ public:
     return detail::packed<T>::read(words.data());
   }
 
-  /// Gives everybody the value of member `root`.
+  /// Returns the value of member `root` to all members.
   template <class T>
   T broadcast(const T& value, std::uint32_t root = 0) {
     constexpr std::size_t k_words = detail::packed<T>::k_words;

@@ -3,12 +3,12 @@
 //   group.run(shoal::stack_bytes(1 << 20), [] { search(root); });        // async() and parallel_for() take it, too
 //   shoal::call_with_stack(shoal::stack_bytes(1 << 20), [] { search(root); });
 // Who may call: stack_bytes anybody, the rest tasks. call_with_stack() may switch tasks.
-// Guarantees: when the body begins, at least so many bytes are free below it. If the stack on which the task stands has
-// as much room left (and it is not the thread's own), the body is a plain call there. Otherwise it begins on a fresh stack of
-// 64 KiB, 256 KiB, 1, 4, 16 or 64 MiB, on the same worker, and the stack of its caller waits until it has ended; so an
-// inline child has its room as well. Only pages that are touched take memory. A request for more than 64 MiB throws
-// shoal::error. If no stack is left, the task waits for one of this worker's; if this worker uses none, the request
-// throws shoal::error instead. Shown by tests/unit/sched/stack_bytes_test.cpp.
+// Guarantees: when the body starts, at least the requested bytes of stack are free. If the current stack has that much
+// room left (and is not the thread's own), the body is a plain call. Otherwise it runs on a fresh stack of 64 KiB,
+// 256 KiB, 1, 4, 16 or 64 MiB, on the same worker, and the caller's stack waits; this holds for inline children, too.
+// Only touched pages take memory. Requests above 64 MiB throw shoal::error. If no stack is free, the task waits until
+// another task of this worker gives one back; if no task of this worker has one, the request throws shoal::error.
+// Tests: tests/unit/sched/stack_bytes_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ namespace shoal {
 namespace detail {
 
 [[noreturn]] void refuse_stack_bytes(std::size_t bytes);
-/// Runs function(argument) where so many bytes are free. Throws before it begins, or not at all. May switch.
+/// Runs function(argument) with so many free bytes of stack. Throws only before it starts the function. May switch.
 void call_on_stack(std::size_t bytes, void (*function)(void*) noexcept, void* argument);
 
 }  // namespace detail
 
-/// How much stack a task, the tasks of a group, or each piece of a loop asks for; 0: nothing.
+/// The stack that a task, the tasks of a group, or each piece of a loop needs, in bytes; 0: no requirement.
 class stack_bytes {
 public:
   static constexpr std::size_t k_most = std::size_t{64} << 20;
@@ -42,7 +42,7 @@ private:
   std::size_t bytes_;
 };
 
-/// Calls `f` where so many bytes of stack are free, and gives what it gives or throws what it throws.
+/// Calls `f` with so many free bytes of stack; returns its result or throws its exception.
 template <class F>
 requires std::is_invocable_v<F&>
 auto call_with_stack(stack_bytes stack, F&& f) -> std::invoke_result_t<F&> {
@@ -74,7 +74,7 @@ auto call_with_stack(stack_bytes stack, F&& f) -> std::invoke_result_t<F&> {
 
 namespace detail {
 
-/// A task's body with the stack that it asks for.
+/// A task's body, called with the stack that it needs.
 template <class F>
 struct body_on_stack {
   stack_bytes stack;

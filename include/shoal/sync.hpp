@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutual exclusion and signalling between the tasks of one node. A task that must wait leaves its worker; the thread
-// goes on with others. Names and meaning as in the standard library, so std::lock_guard and std::unique_lock work.
+// Mutual exclusion and signalling between the tasks of one node: mutex, condition_variable, semaphore, latch. A task
+// that must wait is suspended; its worker runs other tasks. Names and semantics are those of the standard library, so
+// std::lock_guard and std::unique_lock work.
 // Who may call: tasks only. lock, wait, acquire, arrive_and_wait may switch tasks; the others do not.
-// Guarantees: first come first served; unlock hands the mutex to the longest waiter. May be held over any wait.
-// Not for threads outside the runtime, and not across nodes.
+// Guarantees: first come, first served; unlock hands the mutex to the longest waiter. A task may hold a mutex during
+// any wait. Not for other threads, and not across nodes.
 // Shown by tests/unit/sched/sync_test.cpp, tests/stress/sched_test.cpp.
 #pragma once
 
@@ -19,7 +20,8 @@ namespace shoal {
 
 namespace detail {
 
-/// Tasks that wait, in order of arrival, and the short lock that guards them and their owner's state.
+/// The waiting tasks in order of arrival, and a short lock that guards them and the state of the synchronization
+/// object.
 class wait_list {
 public:
   struct waiter {
@@ -37,7 +39,7 @@ public:
   }
   void unlock() noexcept { held_.store(false, std::memory_order_release); }
 
-  // With the guard held:
+  // The caller holds the guard:
   void push(waiter& w) noexcept {
     (first_ == nullptr ? first_ : last_->next) = &w;
     last_ = &w;
@@ -47,7 +49,7 @@ public:
     if (w != nullptr) first_ = w->next;
     return w;
   }
-  /// The first ones, at most `most`, linked by `next`; what is left of `most` is how many were too few.
+  /// Removes the first waiters, at most `most`, and returns them linked by `next`. Subtracts their number from `most`.
   waiter* take(std::ptrdiff_t& most) noexcept {
     waiter* const taken = first_;
     waiter** end = &first_;
@@ -57,20 +59,20 @@ public:
     first_ = rest;
     return taken == rest ? nullptr : taken;
   }
-  /// All of them, linked by `next`.
+  /// Removes all waiters and returns them linked by `next`.
   waiter* take_all() noexcept {
     waiter* w = first_;
     first_ = nullptr;
     return w;
   }
-  /// Enters the running task, gives up the guard and leaves the worker until somebody wakes it.
+  /// Appends the running task, releases the guard and suspends the task until it is woken.
   void wait() noexcept;
   static void wake_all(waiter* w) noexcept;
 
 private:
   static void wait_for_guard() noexcept;
 
-  std::atomic<bool> held_{false};  // partners: the other tasks at this object, for a few instructions each
+  std::atomic<bool> held_{false};  // partners: other tasks that use this object, for a few instructions each
   waiter* first_ = nullptr;
   waiter* last_ = nullptr;
 };
@@ -90,7 +92,7 @@ public:
       locked_ = true;
       waiters_.unlock();
     } else {
-      waiters_.wait();  // whoever unlocks leaves it locked, for us
+      waiters_.wait();  // the unlocking task leaves it locked for this one
     }
   }
   bool try_lock() noexcept {
@@ -143,7 +145,7 @@ private:
 class semaphore {
 public:
   explicit semaphore(std::ptrdiff_t count) noexcept : count_(count) {
-    SHOAL_ASSERT(count >= 0, "a semaphore begins with a count of nought or more");
+    SHOAL_ASSERT(count >= 0, "a semaphore begins with a count of zero or more");
   }
 
   void acquire() noexcept {
@@ -162,12 +164,12 @@ public:
     return true;
   }
   void release(std::ptrdiff_t n = 1) noexcept {
-    SHOAL_ASSERT(n >= 0, "a semaphore is released nought times or more; acquire() makes its count less");
+    SHOAL_ASSERT(n >= 0, "a semaphore is released zero times or more; acquire() makes its count less");
     waiters_.lock();
     detail::wait_list::waiter* w = waiters_.take(n);
     count_ += n;
     waiters_.unlock();
-    detail::wait_list::wake_all(w);  // who is woken may destroy the semaphore
+    detail::wait_list::wake_all(w);  // a woken task may destroy the semaphore
   }
 
 private:
@@ -178,7 +180,7 @@ private:
 class latch {
 public:
   explicit latch(std::ptrdiff_t expected) noexcept : left_(expected) {
-    SHOAL_ASSERT(expected >= 0, "a latch expects nought or more");
+    SHOAL_ASSERT(expected >= 0, "a latch expects zero or more");
   }
 
   void count_down(std::ptrdiff_t n = 1) noexcept {
@@ -200,7 +202,7 @@ public:
       waiters_.wait();
   }
   void arrive_and_wait(std::ptrdiff_t n = 1) noexcept {
-    // At once: a latch that is open may be destroyed by whoever has waited.
+    // In one step: a task that has waited may destroy an open latch.
     waiters_.lock();
     count(n);
     if (left_ != 0) return waiters_.wait();
@@ -211,8 +213,7 @@ public:
 
 private:
   void count(std::ptrdiff_t n) noexcept {
-    SHOAL_ASSERT(n >= 0 && n <= left_,
-                 "a latch is counted down below nought, or up; it expects as many as it was told");
+    SHOAL_ASSERT(n >= 0 && n <= left_, "a latch is counted down below zero, or up; it expects as many as it was told");
     left_ -= n;
   }
 
@@ -220,8 +221,9 @@ private:
   std::ptrdiff_t left_;
 };
 
-/// While it lives, the running task must not wait: checked builds stop with a sentence if it does. Put it beside a lock
-/// that blocks the thread (std::mutex): such a lock held over a wait may stop the worker for ever.
+/// During its lifetime the running task must not wait; checked builds stop with a message if it does. Use it with a
+/// lock that blocks the thread (std::mutex): a task that waits while it holds such a lock can block the worker without
+/// end.
 class no_wait {
 public:
   no_wait() noexcept { ++detail::worker_here().no_wait_scopes; }

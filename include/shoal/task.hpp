@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks within one node: a group whose tasks are waited for together, two calls in parallel.
-// Who may call: tasks (what shoal::run started, and whatever that started). wait(), yield() and the end of
-// parallel_invoke may switch tasks; run() does not.
-// Guarantees: a task that waits gives its worker to others and goes on on the same worker; waiting never runs foreign
-// tasks on the waiter's stack, only its own children that nobody has taken. The first exception of a group is thrown
-// where it is waited for. Costs: a spawn and a join are a few stores and a fence; closures up to about 100 bytes do not
-// allocate. Shown by tests/unit/sched/task_test.cpp.
+// Tasks within one node: task_group, and parallel_invoke for two or more calls.
+//   shoal::task_group g;  g.run([&] { left(); });  right();  g.wait();
+// Who may call: tasks (the main task of shoal::run or shoal::pool::run, and tasks that a task has spawned). wait(),
+// yield() and parallel_invoke may switch tasks; run() does not.
+// Guarantees: a waiting task is suspended and continues on the same worker. A wait never runs other tasks on the
+// waiter's stack, only its own children that no thief has taken. wait() throws the first exception of the group.
+// Costs: a spawn and a join are a few stores and a fence; closures up to about 100 bytes use recycled memory blocks.
+// Tests: tests/unit/sched/task_test.cpp.
 #pragma once
 
 #include <concepts>
@@ -26,7 +27,7 @@ namespace shoal {
 
 /// Lets the other tasks of this worker run. May switch.
 void yield() noexcept;
-/// Serves messages of other nodes. For bodies that compute for long without any other call. Does not switch.
+/// Executes messages of other nodes. For bodies that compute for a long time without other calls. Does not switch.
 void poll() noexcept;
 
 namespace detail {
@@ -34,21 +35,21 @@ namespace detail {
 template <class F>
 concept task_body = std::is_invocable_v<std::add_lvalue_reference_t<std::decay_t<F>>>;
 
-/// Waits until what this worker has begun asynchronously is complete.
+/// Waits until all asynchronous operations of this worker are complete.
 void settle_now() noexcept;
-/// The same, if that may include anything since `issued_before`.
+/// The same, if there may be operations since `issued_before`.
 inline void settle(std::uint64_t issued_before) noexcept {
   if (issued_count() != issued_before) [[unlikely]]
     settle_now();
 }
 
-/// Offers `t` as of other than normal priority.
+/// Spawns `t` with a priority other than normal.
 void spawn_apart(worker_base& w, task& t, priority p);
 
 }  // namespace detail
 
-/// Tasks that are waited for together. Used by one task at a time, and by its own tasks, which may begin more in it but
-/// not wait for it. Its destructor waits.
+/// Tasks with a common wait. One task at a time uses it; the group's own tasks may also call run(), but not wait(). The
+/// destructor waits.
 class task_group {
 public:
   task_group() = default;
@@ -58,19 +59,19 @@ public:
     if (!children_.nothing_begun()) wait_all();
   }
 
-  /// Offers `f` to this worker and to thieves. Its exception, if any, is thrown by wait().
+  /// Spawns `f`: this worker or a thief runs it. wait() throws its exception, if any.
   template <detail::task_body F>
   void run(F&& f) {
     begin(std::forward<F>(f), [](detail::worker_base& w, detail::task& t) { detail::spawn(w, t); });
   }
-  /// The same, to begin before or after others (see priority).
+  /// The same with a priority (see priority.hpp).
   template <detail::task_body F>
   void run(priority p, F&& f) {
     if (p == priority::normal) return run(std::forward<F>(f));
     begin(std::forward<F>(f), [p](detail::worker_base& w, detail::task& t) { detail::spawn_apart(w, t, p); });
   }
 
-  /// The same for a task that asks for a stack (see stack_bytes), whoever runs it.
+  /// The same for a task that needs a stack of a given size (see stack_bytes.hpp).
   template <detail::task_body F>
   void run(stack_bytes stack, F&& f) {
     run(priority::normal, stack, std::forward<F>(f));
@@ -80,8 +81,8 @@ public:
     run(p, detail::body_on_stack<std::decay_t<F>>{stack, std::forward<F>(f)});
   }
 
-  /// Returns when all tasks of the group have ended; rethrows the first exception among them. May switch. Runs those
-  /// that nobody has taken as plain calls, so their errno stays.
+  /// Returns when all tasks of the group have ended; rethrows their first exception. May switch. Runs tasks that no
+  /// thief has taken inline, as plain calls: they share the caller's errno.
   void wait() {
     if (!children_.nothing_begun()) wait_all();
     children_.rethrow();
@@ -94,11 +95,10 @@ private:
     function run_inline;  // by the waiter, as a plain call
   };
 
-  // AtHome: in the group itself, not in a block of a worker.
+  // AtHome: stored in the group itself, not in a block of a worker.
   template <class F, bool AtHome>
   struct child_of final : child_base {
-    // The waiter completes what such children have begun asynchronously once for all of them: they lie there until it
-    // has.
+    // The waiter completes the asynchronous operations of all such children at once; their storage stays until then.
     static constexpr bool k_settled_by_waiter = AtHome && std::is_trivially_destructible_v<F>;
 
     template <class G>
@@ -114,7 +114,7 @@ private:
               [](detail::task& t) noexcept { static_cast<child_of&>(t).template call<!k_settled_by_waiter>(); }),
           body(std::forward<G>(f)) {}
 
-    // Runs the body and disposes of the child; the group is touched only for an exception.
+    // Runs the body and destroys the child. Accesses the group only after an exception.
     template <bool Settle>
     void call() noexcept {
       const std::uint64_t issued = Settle ? detail::issued_count() : 0;
@@ -141,7 +141,7 @@ private:
     using inline_child = child_of<body, true>;
     detail::worker_base& w = detail::worker_here();
     const bool mine = is_mine(w);
-    // The first children since the last wait lie in the group itself, if they fit: most groups have few.
+    // The first children after a wait are stored in the group itself, if they fit: most groups have few.
     if constexpr (sizeof(inline_child) <= k_home_bytes && alignof(inline_child) <= alignof(std::max_align_t)) {
       constexpr std::size_t k_bytes =
           (sizeof(inline_child) + alignof(std::max_align_t) - 1) & ~(alignof(std::max_align_t) - 1);
@@ -149,7 +149,7 @@ private:
         auto* const c = ::new (place) inline_child(*this, std::forward<F>(f));
         try {
           offer(w, *c);
-        } catch (...) {  // no memory for a longer deque
+        } catch (...) {  // no memory to enlarge the deque
           c->dispose();
           throw;
         }
@@ -168,8 +168,8 @@ private:
     if (mine) children_.add();
   }
 
-  // Otherwise it is one of the group's own tasks, on another worker or while the group is waited for, that begins
-  // another one. It is counted and has not ended, so the group cannot be over.
+  // Whether the caller may use the members that are not atomic. If not, a task of the group, on another worker or
+  // during the wait, spawns another one; it is counted and has not ended, so the wait cannot end.
   bool is_mine(const detail::worker_base& w) noexcept {
     if (user_ != nullptr) return user_ == &w && !children_.awaited();
     user_ = &w;
@@ -177,7 +177,7 @@ private:
     return true;
   }
 
-  // Room for a child; nullptr if there is not enough.
+  // Storage for a child; nullptr if there is not enough.
   std::byte* allocate_inline(std::size_t bytes) noexcept {
     const detail::tsan_ignore_scope ignore;
     const std::size_t place = home_used_;
@@ -205,14 +205,14 @@ private:
 
   static constexpr std::size_t k_home_bytes = 256;
   detail::completion children_;
-  // The worker whose tasks may use what is not atomic here: that of the task that began the first child. The same for
-  // as long as there are children, who may read it.
+  // The worker of the task that spawned the first child: only its tasks may use the members that are not atomic.
+  // Constant while there are children, which may read it.
   const detail::worker_base* user_ = nullptr;
   std::uint32_t home_used_ = 0;  // bytes
   alignas(std::max_align_t) std::byte home_[k_home_bytes];
 };
 
-/// A task_group all of whose tasks ask for a stack.
+/// A task_group whose tasks all need a stack of a given size.
 class sized_task_group {
 public:
   explicit sized_task_group(stack_bytes stack) noexcept : stack_(stack) {}
@@ -231,7 +231,8 @@ private:
   stack_bytes stack_;
 };
 
-/// Runs `f` and `g`, possibly at the same time; returns when both have ended. May switch. If both throw, f's wins.
+/// Runs `f` and `g`, possibly at the same time; returns when both have ended. May switch. If both throw, it throws the
+/// exception of `f`.
 template <class F, class G>
 requires std::invocable<F&> && std::invocable<G&>
 void parallel_invoke(F&& f, G&& g) {
@@ -275,14 +276,14 @@ void parallel_invoke(F&& f, G&& g) {
   child.ended.rethrow();
 }
 
-/// The same for more of them. If several throw, the first of these in order wins.
+/// The same for more functions. If several throw, it throws the exception of the first in argument order.
 template <class F, class G, class... More>
 requires(std::invocable<F&>&& std::invocable<G&> && sizeof...(More) > 0 &&
          (std::invocable<More&> && ...)) void parallel_invoke(F&& f, G&& g, More&&... more) {
   parallel_invoke(f, [&] { parallel_invoke(g, more...); });
 }
 
-/// A list of one: a call.
+/// A single function: a plain call.
 template <class F>
 requires std::invocable<F&>
 void parallel_invoke(F&& f) { f(); }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks that declare what they read and write; those that conflict run in the order in which they were given, the
-// others as they come. Readers of the same bytes run together.
-// Who may call: the task that gave the first of the unfinished tasks, and none of the flow's own, which may have flows
-// of their own. wait() switches tasks; run() does so only if too many tasks are unfinished, or memory has run out.
-// Guarantees: a task begins when every earlier one has ended that shares a byte with it which one of the two writes,
-// and sees what these did. At most `most_unfinished` tasks are unfinished: run() then waits until half are. After an
-// exception tasks that have not begun are dropped, among them all that depend on the failed one; wait() rethrows the
-// first and the flow begins anew. What became ready by a task's end runs directly on that worker; thieves get the rest.
-// Costs: a table look-up per region, an atomic or two per dependence; bodies up to 40 bytes do not allocate.
+// Tasks that declare which data they read and write. Conflicting tasks run in program order, other tasks in any order;
+// readers of the same bytes run in parallel.
+//   shoal::task_flow flow;  flow.run(in(a), out(b), [&] { b = f(a); });  ...  flow.wait();
+// Who may call: the task that added the first unfinished task, but no task of the flow; these may have their own flows.
+// wait() switches tasks; run() may switch if too many tasks are unfinished or memory is exhausted.
+// Guarantees: two tasks conflict if they share a byte that at least one of them writes. A task starts when all earlier
+// conflicting tasks have ended, and sees their effects. When `most_unfinished` tasks are unfinished, run() waits until
+// half of them have ended. After an exception, tasks that have not begun are dropped; wait() rethrows the first
+// exception, then the flow can be used again. Of the tasks that become ready at the end of a task, the same worker runs
+// one directly; thieves may take the others.
+// Costs: a table look-up per region, one or two atomic operations per dependence; bodies up to 40 bytes do not
+// allocate.
 // Shown by tests/unit/sched/task_flow_test.cpp, tests/stress/dependences_test.cpp.
 #pragma once
 
@@ -29,13 +32,13 @@ namespace detail {
 
 struct flow_state;
 
-/// The part of a task of a flow that the program's code fills.
+/// The part of a flow's task that depends on the type of the body.
 struct flow_body {
   static constexpr std::size_t k_inline_bytes = 40;
   template <class F>
   static constexpr bool fits = sizeof(F) <= k_inline_bytes && alignof(F) <= alignof(void*);
 
-  void (*act)(flow_body& self, bool call);  // calls the body or does not, and destroys it
+  void (*act)(flow_body& self, bool call);  // destroys the body; calls it before if `call`
   alignas(void*) std::byte place[k_inline_bytes];
 };
 
@@ -56,7 +59,7 @@ public:
   explicit task_flow(std::size_t most_unfinished = k_most_unfinished);
   task_flow(const task_flow&) = delete;
   task_flow& operator=(const task_flow&) = delete;
-  /// Waits. Warns of an exception that no wait() has thrown.
+  /// Waits. Logs an exception that no wait() has thrown.
   ~task_flow();
 
   /// Accesses, made by in(), out() and inout(), then the body: run(in(x), inout(y), [&] { ... }).
@@ -71,7 +74,7 @@ public:
     (std::make_index_sequence<k_accesses>());
   }
 
-  /// The same with as many accesses as are known when it runs.
+  /// The same with a number of accesses that is known at run time.
   template <detail::task_body F>
   void run(std::span<const access> declared, F&& body) {
     give(declared.data(), declared.size(), std::forward<F>(body));
@@ -80,11 +83,11 @@ public:
   /// Returns when all tasks have ended; rethrows the first exception among them. May switch.
   void wait();
 
-  /// How many tasks of this flow may be unfinished.
+  /// The largest number of unfinished tasks of this flow.
   std::size_t most_unfinished() const noexcept;
 
 private:
-  // A copy by wide moves would wait for the narrow stores that have just made the original.
+  // A copy with wide moves would stall on the narrow stores that have just written the original.
   static constexpr access part_by_part(const access& a) noexcept {
     return {{a.where.begin, a.where.row_bytes, a.where.rows, a.where.stride_bytes}, a.mode};
   }
@@ -106,7 +109,7 @@ private:
     submit(made, declared, count);
   }
 
-  // A body that is too long for the task itself.
+  // A body that does not fit into the task.
   template <class F, class G>
   static F* apart(G&& body) {
     void* const at = detail::allocate_for<F>(*detail::t_worker);

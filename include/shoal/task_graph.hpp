@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph of tasks whose order is given explicitly, built once and run as often as wanted.
-// Who may call: one task at a time; add() and precedes() may also come before there is a pool, and not from the graph's
-// own tasks. run() waits, so it switches tasks.
-// Guarantees: a task begins when all that precede it have ended and sees what they did; of those that become ready one
-// runs directly on the worker that made it ready, the others are offered to thieves. run() throws shoal::error, and
-// begins nothing, if tasks precede one another in a cycle; it names them. If a task throws, those that have not begun
-// are dropped, and run() rethrows the first exception when all that were running have ended. Bodies may wait.
-// Costs, once built: per task a call and an atomic decrement per successor; no allocation, no lock.
+// A graph of tasks with an explicit order, built once and run repeatedly.
+//   shoal::task_graph g;  auto a = g.add(f);  auto b = g.add(h);  a.precedes(b);  g.run();
+// Who may call: one task at a time, but no task of the graph; add() and precedes() also any thread before a pool
+// exists. run() switches tasks.
+// Guarantees: a task starts when all its predecessors have ended, and sees their effects. Of the tasks that become
+// ready at the end of a task, the same worker runs one directly; thieves may take the others. run() throws shoal::error
+// with the names of the tasks, and starts none, if tasks precede each other in a cycle. If a task throws, tasks that
+// have not begun are dropped, and run() rethrows the first exception when all running tasks have ended. Bodies may
+// wait.
+// Costs of a run: per task a call and an atomic decrement per successor; no allocation, no lock.
 // Shown by tests/unit/sched/task_graph_test.cpp.
 #pragma once
 
@@ -33,9 +35,10 @@ struct graph_node : task {
   graph_node* const* successors = nullptr;  // of the graph's list of all
   std::uint32_t successor_count = 0;
   std::uint32_t number = 0;
-  const char* name = nullptr;  // from the freezing on
+  const char* name = nullptr;  // valid once frozen
   std::int32_t predecessors = 0;
-  std::atomic<std::int32_t> left{0};  // predecessors that have not ended in this run; partners: whoever ends one
+  std::atomic<std::int32_t> left{
+      0};  // predecessors that have not ended in this run; partners: the workers that end them
   void (*destroy)(graph_node&) noexcept = nullptr;
 };
 
@@ -43,7 +46,7 @@ struct graph_node : task {
 
 class task_graph {
 public:
-  /// One task of the graph, as a value; good as long as the graph is there and not cleared.
+  /// A handle of a task; valid until the graph is cleared or destroyed.
   class handle {
   public:
     handle() = default;
@@ -79,12 +82,12 @@ public:
   task_graph& operator=(const task_graph&) = delete;
   ~task_graph();
 
-  /// A task without predecessors so far; `f` is called once in each run.
+  /// Adds a task; each run calls `f` once.
   template <detail::task_body F>
   handle add(F&& f) {
     return add(std::string_view(), std::forward<F>(f));
   }
-  /// The same with a name for messages.
+  /// The same with a name for error messages.
   template <detail::task_body F>
   handle add(std::string_view name, F&& f) {
     using node = node_of<std::decay_t<F>>;
@@ -97,7 +100,7 @@ public:
   void run();
 
   std::size_t size() const noexcept { return nodes_.size(); }
-  /// Forgets all tasks; their handles are void.
+  /// Removes all tasks; their handles become invalid.
   void clear() noexcept;
 
 private:
@@ -130,17 +133,17 @@ private:
   std::vector<detail::graph_node*> nodes_;
   std::vector<std::string> names_;  // empty: none
   std::vector<order> orders_;
-  std::vector<std::unique_ptr<std::byte[]>> chunks_;  // where the nodes lie, in the order of add()
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;  // storage of the nodes, in the order of add()
   std::size_t chunk_left_ = 0;
   std::byte* chunk_next_ = nullptr;
 
   std::vector<detail::graph_node*> successors_;  // of all tasks, one after the other
   std::vector<detail::graph_node*> sources_;
   bool frozen_ = false;               // the two above are up to date, and there is no cycle
-  std::uint32_t generation_ = 0;      // how often it was cleared
-  std::atomic<bool> running_{false};  // partners: whoever else, wrongly, runs or changes it
+  std::uint32_t generation_ = 0;      // the number of clear() calls
+  std::atomic<bool> running_{false};  // detects concurrent use, which is an error
   detail::completion unfinished_;
-  std::atomic<bool> failed_{false};  // partners: whoever begins a task
+  std::atomic<bool> failed_{false};  // partners: the workers that start tasks
 };
 
 }  // namespace shoal

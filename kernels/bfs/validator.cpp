@@ -178,10 +178,10 @@ graph::tree_verdict validator<Id>::check(const array_ref<Id>& parents, std::uint
   verdict.traversed = found.traversed;
   verdict.deepest = found.deepest;
   if (found.fault != tree_fault::none) {
-    verdict.sentence =
+    verdict.message =
         found.at_edge ? fmt::format("edge {} - {}: ", found.from, found.to) : fmt::format("vertex {}: ", found.from);
-    verdict.sentence += graph::describe(found.fault);
-    if (const int rule = graph::rule_of(found.fault); rule != 0) verdict.sentence += fmt::format(" (rule {})", rule);
+    verdict.message += graph::describe(found.fault);
+    if (const int rule = graph::rule_of(found.fault); rule != 0) verdict.message += fmt::format(" (rule {})", rule);
   }
   return verdict;
 }

@@ -122,8 +122,8 @@ tree_verdict validate_tree(std::uint64_t root, std::span<const std::uint64_t> pa
   const auto fail = [&](tree_fault fault, const std::string& where) {
     if (verdict.fault != tree_fault::none) return;
     verdict.fault = fault;
-    verdict.sentence = fmt::format("{}: {}", where, describe(fault));
-    if (const int rule = rule_of(fault); rule != 0) verdict.sentence += fmt::format(" (rule {})", rule);
+    verdict.message = fmt::format("{}: {}", where, describe(fault));
+    if (const int rule = rule_of(fault); rule != 0) verdict.message += fmt::format(" (rule {})", rule);
   };
   const auto vertex_name = [](std::uint64_t v) { return fmt::format("vertex {}", v); };
 

@@ -69,7 +69,7 @@ edge_verdict check_edge(const edge& e, visit at_from, visit at_to, direction way
 
 struct tree_verdict {
   tree_fault fault = tree_fault::none;
-  std::string sentence;  // the fault, with vertex or edge; empty if there is none
+  std::string message;  // the fault, with vertex or edge; empty if there is none
   std::uint64_t reached = 0;
   std::uint64_t traversed = 0;  // edges, as Graph500 counts them: with repetitions and self loops
   std::uint64_t deepest = 0;    // level

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of a node that leads from an array's id to its layout. Every node of the job has the same arrays in it.
+// A node's table from an array's id to its layout. All nodes of a job have the same arrays in their tables.
 // Who may call: find(): any thread, at any time; enter() and remove(): the tasks that create and free arrays.
 // Guarantees: find() takes no lock and reads two words and the layout: O(1). An id is never given twice, so the id of a
 // freed array is found nowhere, also if its slot is in use again. An id is found on a node from the moment that its
@@ -28,7 +28,7 @@ public:
     for (auto& c : chunks_) delete[] c.load(std::memory_order_relaxed);
   }
 
-  /// By slot: which allocation it holds; 0: none.
+  /// Indexed by slot: the generation of the allocation in it; 0: none.
   const std::atomic<std::uint32_t>* generations() const noexcept { return generations_.get(); }
 
   void enter(const detail::array_layout& layout) {
@@ -60,7 +60,7 @@ private:
 
   std::unique_ptr<std::atomic<std::uint32_t>[]> generations_;
   std::array<std::atomic<detail::array_layout*>, k_most_arrays / k_chunk> chunks_{};
-  std::mutex lock_;  // of making chunks; never held over a wait
+  std::mutex lock_;  // held while a chunk is made; never over a wait
 };
 
 }  // namespace shoal::array

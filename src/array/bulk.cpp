@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many elements at once: copied straight where memory is mapped, else in pieces that fit into buffers.
+// Copies of many elements: directly where memory is mapped, else in pieces that fit into buffers.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -13,7 +13,7 @@ namespace shoal::detail {
 namespace {
 
 constexpr std::uint64_t k_header_words = 2;
-// Of one piece: leaves room for several in a buffer, so that pieces for one node do not wait for whole buffers.
+// The most bytes of one piece. Several fit into a buffer, so a piece does not wait for a whole empty buffer.
 constexpr std::uint64_t k_most_piece_bytes = 8 * 1000;
 
 void check_alive([[maybe_unused]] const array_layout& layout) noexcept {
@@ -51,13 +51,13 @@ void write_header(stream& s, other_operation op, unsigned unit, std::uint64_t of
   s.cursor += k_header_words;
 }
 
-// Whole elements where they fit, so that none is split over two pieces.
+// The elements per piece. Elements are split only if one is longer than a piece.
 std::uint64_t piece_bytes(std::uint64_t left, std::uint32_t element_bytes) noexcept {
   if (left <= k_most_piece_bytes) return left;
   return element_bytes > k_most_piece_bytes ? k_most_piece_bytes : k_most_piece_bytes / element_bytes * element_bytes;
 }
 
-// `from` may be shared memory: elements that do not tear are read whole.
+// `from` may be shared memory: elements of up to 8 bytes are read whole.
 enum class source { own, shared };
 
 void put_pieces(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit,
@@ -130,7 +130,7 @@ struct copy_request {
   unsigned unit;
 };
 
-// Each node sends what it holds of the source, straight from its memory.
+// Each node sends its part of the source, directly from its memory.
 std::size_t copy_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
   const auto r = packed<copy_request>::read(arguments.data());
   port& p = this_port();

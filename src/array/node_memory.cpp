@@ -55,7 +55,7 @@ void node_memory::release(const detail::array_layout& layout, std::uint64_t byte
   try {
     own_.release(layout.offset, offset_heap::rounded(bytes));
   } catch (const error&) {
-    // The memory stays taken, which harms nothing but the bill; but it must read zero when it is leased again.
+    // The memory stays committed, which only costs memory; but it must read zero when it is leased again.
     std::memset(own_.data() + layout.offset, 0, bytes);
   }
 }
@@ -147,7 +147,7 @@ void call_all(callee code, const part_request& request) {
 
 void check_size(const array_layout& layout, std::uint64_t part_bytes) {
   const auto& memory = memory_here();
-  // The nodes of this machine take their parts at the same time; each alone would not see the others coming.
+  // The nodes of this machine commit their parts at the same time, so the check must count all of them together.
   const std::uint64_t parts = std::min<std::uint64_t>(layout.node_count, memory.options().nodes_on_machine);
   const std::string what = fmt::format("a global array of {} elements of {} bytes", layout.size, layout.element_bytes);
   if (part_bytes > ~std::uint64_t{0} / parts) throw error(errc::out_of_memory, what + " is larger than any memory");
@@ -158,7 +158,7 @@ void check_size(const array_layout& layout, std::uint64_t part_bytes) {
 
 array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, element type, distribution kind,
                             memory_report* report) {
-  worker_here();  // says so outside tasks
+  worker_here();  // fails with a message outside of tasks
   port& p = this_port();
   const std::uint64_t holders = kind == distribution::local ? 1 : p.nodes;
   if (size / holders > k_offset_mask / element_bytes)
@@ -221,7 +221,7 @@ void free_array(const array_layout& layout) noexcept {
     begin_call(last, 0, give_back_on_node_0, w.words);
     last.wait_and_rethrow();
   } catch (const error&) {
-    // A node is lost, and with it the job; there is nothing left to free for.
+    // A node is lost, and the job ends; there is nothing to free.
   }
 }
 

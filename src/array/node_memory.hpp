@@ -2,8 +2,8 @@
 // A node's part of the global memory: its segment, where the segments of other nodes are mapped here, and on node 0 the
 // leases of offsets.
 // Who may call: set-up: the thread that makes the node. Allocation and freeing: tasks (they call all nodes and switch).
-// Guarantees: memory is committed when an array is allocated, so that no later access fails for want of it; what the
-// nodes of one machine take together is checked first.
+// Guarantees: memory is committed when an array is allocated, so that no later access fails for lack of memory; what
+// the nodes of one machine take together is checked first.
 // Shown by tests/unit/array/, tests/cluster/array_test.cpp.
 #pragma once
 

@@ -22,7 +22,7 @@ std::uint64_t offset_heap::rounded(std::uint64_t bytes) noexcept {
 std::optional<std::uint64_t> offset_heap::lease(std::uint64_t bytes) {
   const std::uint64_t alignment = alignment_for(bytes);
   const std::uint64_t need = rounded(bytes);
-  if (need < bytes) return std::nullopt;  // rounding went over the end of the numbers
+  if (need < bytes) return std::nullopt;  // rounding overflowed
   for (auto it = free_.begin(); it != free_.end(); ++it) {
     const auto [begin, length] = *it;
     const std::uint64_t at = machine::round_up(begin, alignment);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which parts of the symmetric segment are in use: ranges of offsets, leased by node 0 on behalf of all nodes. First
+// The used parts of the symmetric segment: ranges of offsets that node 0 leases on behalf of all nodes. First
 // fit over the free ranges in order of address; a freed range joins its neighbours.
 // Who may call: node 0, under the lock that its owner provides. Does not switch tasks.
 // Guarantees: leases do not overlap; large ones begin on a 2 MiB boundary, small ones on a page.
@@ -20,7 +20,7 @@ public:
   void release(std::uint64_t offset, std::uint64_t bytes);
   std::uint64_t largest_free() const;
 
-  /// What a lease of `bytes` really takes.
+  /// The size of a lease of `bytes`, after rounding.
   static std::uint64_t rounded(std::uint64_t bytes) noexcept;
 
 private:

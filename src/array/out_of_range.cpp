@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What checked builds say of an index that an array does not have: out of line, so that the check stays one comparison.
+// The error of checked builds for an index out of range: out of line, so that the check stays one comparison.
 #include <cstdio>
 
 #include "shoal/detail/array_access.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of this folder, and the options that are read from them.
+// The settings of this folder, and the options that they fill.
 // Who may call: one thread, at start. Shown by tests/unit/array/settings_test.cpp.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace shoal::array {
 extern const base::setting_table k_array_settings;
 
 struct options {
-  std::uint64_t segment_bytes = 0;  // 0: chosen
+  std::uint64_t segment_bytes = 0;  // 0: chosen by the runtime
   bool huge_pages = true;
 };
 options read_options(const base::settings& s);

@@ -14,7 +14,7 @@
 namespace shoal::array {
 namespace {
 
-using namespace shoal::detail;  // verbs, elements, commands and ports: the whole file is about them
+using namespace shoal::detail;  // verbs, elements, commands and ports
 
 constexpr std::size_t k_verbs = static_cast<std::size_t>(verb::count);
 constexpr std::size_t k_types = static_cast<std::size_t>(element::count);
@@ -22,7 +22,7 @@ constexpr std::size_t k_types = static_cast<std::size_t>(element::count);
 // How one verb is executed on an element of one type that is mapped here. Index: whether plainly (see attend()).
 struct execution {
   using now_function = std::uint64_t (*)(void* at, std::uint64_t value, std::uint64_t desired) noexcept;
-  now_function now[2] = {nullptr, nullptr};  // null: the type does not have the verb
+  now_function now[2] = {nullptr, nullptr};  // null: not a verb of this type
   decltype(deferred_access::run) later[2] = {nullptr, nullptr};
 };
 
@@ -59,7 +59,7 @@ constexpr std::array<std::uint8_t, k_types> k_bytes_of_type = {1, 2, 4, 8, 1, 2,
 
 bool is_word_size(std::uint32_t bytes) noexcept { return bytes <= 8 && std::has_single_bit(bytes); }
 
-// The type that moves elements of 1, 2, 4 or 8 bytes as they are.
+// The unsigned type for elements of 1, 2, 4 or 8 bytes that are only copied.
 element type_of_size(std::uint32_t bytes) noexcept { return static_cast<element>(std::countr_zero(bytes)); }
 
 template <class T>
@@ -208,7 +208,7 @@ refusal begin_access(const untyped_access& a) {
   if (std::byte* const base = p.bases[at.node]; base != nullptr) {
     const unsigned plain = attend(p) ? 1 : 0;
     std::byte* const place = base + at.offset;
-    if (a.what == verb::compare_exchange) {  // two values do not fit into the window
+    if (a.what == verb::compare_exchange) {  // its two values do not fit into an entry of the window
       store_word(c.type, a.result, c.how->now[plain](place, words.value, words.desired));
       return refusal::none;
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access to arrays by id, with verb and element type known only at run time: what C, Python and MPI layers stand on.
+// Access to arrays by id, with verb and element type known only at run time: the base of the C interface and of layers
+// for other languages.
 // The templates of shoal/array.hpp are the fast path; both write the same commands and execute the same functions.
 // Who may call: tasks of a job. The run_ functions and allocation may switch; the begin_ functions only when buffers
-// are full, and what they begin is complete after settle_all(), or when the task or loop ends.
-// Guarantees: those of the templates. Every id, index, type and verb is checked, in all builds; what is refused has no
+// are full. Their operations are complete after settle_all(), or when the task or loop ends.
+// Guarantees: those of the templates. Every id, index, type and verb is checked, in all builds; a refused access has no
 // effect. O(1) per element; no lock and no allocation on the path of an element.
 // Shown by tests/cluster/untyped_test.cpp.
 #pragma once
@@ -16,7 +17,7 @@
 
 namespace shoal::array {
 
-/// What is wrong with an access.
+/// Why an access is refused.
 enum class refusal : std::uint8_t {
   none,
   no_array,      // no array has this id, or it was freed
@@ -27,13 +28,13 @@ enum class refusal : std::uint8_t {
   unaligned,     // a pointer is not aligned as elements of 2, 4 or 8 bytes must be
 };
 
-/// The layout that belongs to `id`; nullptr: there is none. Valid until the array is freed.
+/// The layout of array `id`, or nullptr. Valid until the array is freed.
 const detail::array_layout* find(std::uint64_t id) noexcept;
 
-/// The type of elements that are only bytes. They have put and get.
+/// The type of elements without a number type. Their verbs are put and get.
 inline constexpr detail::element k_bytes_only = detail::element::count;
 
-/// One operation on one element, in the terms of the caller.
+/// One operation on one element.
 struct untyped_access {
   detail::verb what;
   /// Must be the array's element type. An array of bytes takes any type of its elements' size.

@@ -10,10 +10,10 @@
 namespace shoal::detail {
 
 // The stack may be small and memory may be exhausted: uses a fixed buffer and one write, and does not allocate.
-void assertion_failed(const char* sentence, const char* file, int line, const char* function) noexcept {
+void assertion_failed(const char* message, const char* file, int line, const char* function) noexcept {
   char text[512];
   int length =
-      std::snprintf(text, sizeof text, "shoal: assertion failed: %s (%s:%d, %s)\n", sentence, file, line, function);
+      std::snprintf(text, sizeof text, "shoal: assertion failed: %s (%s:%d, %s)\n", message, file, line, function);
   if (length >= static_cast<int>(sizeof text)) {
     length = static_cast<int>(sizeof text) - 1;
     text[length - 1] = '\n';

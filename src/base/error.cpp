@@ -24,6 +24,6 @@ std::string_view to_string(errc code) noexcept {
   return "unknown";
 }
 
-error::error(errc code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
+error::error(errc code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
 }  // namespace shoal

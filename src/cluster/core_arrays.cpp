@@ -35,7 +35,7 @@ static_assert(SHOAL_PARTITION == static_cast<int>(distribution::partition) &&
 
 constexpr std::size_t k_type_bytes[] = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
 
-// The size of an element; 0: type and size do not fit together.
+// The size of an element; 0 if type and size contradict each other.
 std::size_t element_bytes_of(int type, std::size_t given) noexcept {
   if (type == SHOAL_BYTES) return given <= ~std::uint32_t{0} ? given : 0;
   const std::size_t size = k_type_bytes[type];
@@ -55,7 +55,7 @@ constexpr const char* k_null = "a pointer that is needed is NULL";
 
 array::untyped_access access_of(int verb, int type, shoal_array array, std::uint64_t index, const void* operand,
                                 const void* desired, void* result) noexcept {
-  // Numbers that name nothing become `count`, or one more, which are refused.
+  // Unknown numbers become `count`, or one more; both are refused.
   const auto what = verb >= 0 && verb < static_cast<int>(verb::count) ? verb : static_cast<int>(verb::count);
   const auto kind = type >= 0 && type <= SHOAL_BYTES ? type : SHOAL_BYTES + 1;
   return {static_cast<detail::verb>(what), static_cast<element>(kind), array, index, operand, desired, result};
@@ -64,8 +64,8 @@ array::untyped_access access_of(int verb, int type, shoal_array array, std::uint
 }  // namespace
 }  // namespace shoal::cluster
 
-using namespace shoal;           // the functions below are the C side of it
-using namespace shoal::cluster;  // and these are their pieces
+using namespace shoal;  // for the C functions below
+using namespace shoal::cluster;
 using array::refusal;
 
 int shoal_array_create(int type, size_t element_bytes, uint64_t size, int distribution, shoal_array* array,
@@ -90,7 +90,7 @@ int shoal_array_create(int type, size_t element_bytes, uint64_t size, int distri
 
 int shoal_array_free(shoal_array array, shoal_error* error) {
   return with_array(array, error, [&](const detail::array_layout& layout) {
-    const detail::array_layout last = layout;  // the table's copy may go while the nodes free their parts
+    const detail::array_layout last = layout;  // the table's copy may disappear while the nodes free their parts
     detail::free_array(last);
     return static_cast<int>(SHOAL_OK);
   });

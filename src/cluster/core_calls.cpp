@@ -25,7 +25,7 @@ std::span<const std::byte> bytes_of(const void* arguments, std::size_t bytes) no
   return {static_cast<const std::byte*>(arguments), bytes};
 }
 
-/// Where the answer of a call arrives, and where its caller wants it.
+/// The buffer for the reply to a call, and its destination.
 struct pending_answer {
   std::vector<std::uint64_t> words;
   void* answer;
@@ -39,7 +39,7 @@ struct pending_answer {
   static constexpr std::uint64_t k_failed = ~std::uint64_t{0};  // until the answer is there
 };
 
-// Where a loop runs; its place may need something that does not exist.
+// The shares of a loop. Throws if its place names an array or node that does not exist.
 int shares_of(const shoal_loop& l, shoal_error* error, detail::loop_shares& shares) {
   switch (l.place) {
     case SHOAL_EVERYWHERE: shares = detail::loop_shares::everywhere(l.first, l.end); return SHOAL_OK;
@@ -73,7 +73,7 @@ int check_arguments(const void* arguments, std::size_t bytes, shoal_error* error
 }  // namespace shoal::cluster
 
 struct shoal_completion {
-  std::deque<shoal::cluster::pending_answer> answers;  // they stay where they are; gone after `operations`
+  std::deque<shoal::cluster::pending_answer> answers;  // stable addresses; destroyed after `operations`
   shoal::detail::completion operations;
 
   ~shoal_completion() {
@@ -89,7 +89,7 @@ struct shoal_completion {
   }
 };
 
-using namespace shoal::cluster;  // the functions below are the C side of it
+using namespace shoal::cluster;  // for the C functions below
 
 uint32_t shoal_node_id(void) { return shoal::detail::t_port == nullptr ? 0 : shoal::detail::t_port->node; }
 uint32_t shoal_node_count(void) { return shoal::detail::t_port == nullptr ? 0 : shoal::detail::t_port->nodes; }

@@ -19,12 +19,12 @@ static_assert(SHOAL_PEER_LOST == static_cast<int>(errc::peer_lost));
 static_assert(SHOAL_REMOTE == static_cast<int>(errc::remote));
 static_assert(SHOAL_INTERNAL == static_cast<int>(errc::internal));
 
-int fill(shoal_error* to, int status, std::uint32_t node, std::string_view sentence) noexcept {
+int fill(shoal_error* to, int status, std::uint32_t node, std::string_view message) noexcept {
   if (to == nullptr) return status;
   to->status = status;
   to->node = node;
-  const std::size_t length = std::min(sentence.size(), sizeof to->message - 1);
-  sentence.copy(to->message, length);
+  const std::size_t length = std::min(message.size(), sizeof to->message - 1);
+  message.copy(to->message, length);
   to->message[length] = '\0';
   return status;
 }
@@ -33,8 +33,8 @@ std::uint32_t node_here() noexcept { return detail::t_port == nullptr ? 0 : deta
 
 }  // namespace
 
-int fail(shoal_error* to, int status, std::string_view sentence) noexcept {
-  return fill(to, status, node_here(), sentence);
+int fail(shoal_error* to, int status, std::string_view message) noexcept {
+  return fill(to, status, node_here(), message);
 }
 
 int fail_without_job(shoal_error* to) noexcept { return fill(to, SHOAL_NO_JOB, 0, detail::k_needs_job); }
@@ -57,7 +57,7 @@ int fail_as_thrown(shoal_error* to) noexcept {
 
 int status_of(array::refusal r, shoal_error* to, std::uint64_t array, std::uint64_t index,
               std::uint64_t count) noexcept {
-  const auto sentence = [&](int status, const char* format, auto... values) noexcept {
+  const auto message = [&](int status, const char* format, auto... values) noexcept {
     if (to == nullptr) return status;
     char text[sizeof to->message];
     const auto end = fmt::format_to_n(text, sizeof text, fmt::runtime(format), values...);
@@ -66,20 +66,19 @@ int status_of(array::refusal r, shoal_error* to, std::uint64_t array, std::uint6
   switch (r) {
     case array::refusal::none: return SHOAL_OK;
     case array::refusal::no_array:
-      return sentence(SHOAL_NO_ARRAY, "there is no array {:#x}; it was freed, or never created", array);
+      return message(SHOAL_NO_ARRAY, "there is no array {:#x}; it was freed, or never created", array);
     case array::refusal::out_of_range: {
       const auto* const layout = array::find(array);
-      return sentence(SHOAL_OUT_OF_RANGE,
-                      "{} elements from index {} on are out of the range of an array of {} elements", count, index,
-                      layout == nullptr ? 0 : layout->size);
+      return message(SHOAL_OUT_OF_RANGE, "{} elements from index {} on are out of the range of an array of {} elements",
+                     count, index, layout == nullptr ? 0 : layout->size);
     }
     case array::refusal::wrong_type:
-      return sentence(SHOAL_WRONG_TYPE, "the elements of array {:#x} have another type or size", array);
+      return message(SHOAL_WRONG_TYPE, "the elements of array {:#x} have another type or size", array);
     case array::refusal::no_such_verb:
-      return sentence(SHOAL_NO_SUCH_VERB, "elements of this type do not have this verb");
-    case array::refusal::no_operand: return sentence(SHOAL_NO_OPERAND, "a pointer that is needed is NULL");
+      return message(SHOAL_NO_SUCH_VERB, "elements of this type do not have this verb");
+    case array::refusal::no_operand: return message(SHOAL_NO_OPERAND, "a pointer that is needed is NULL");
     case array::refusal::unaligned:
-      return sentence(SHOAL_UNALIGNED, "a pointer to elements is not aligned to their size");
+      return message(SHOAL_UNALIGNED, "a pointer to elements is not aligned to their size");
   }
   return fail(to, SHOAL_INTERNAL, "an access was refused for a reason without a name");
 }

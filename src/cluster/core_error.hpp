@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How functions of shoal/core.h fail: a status for the caller, and a sentence in its shoal_error.
+// Failures of the functions of shoal/core.h: a status for the caller, and a message in its shoal_error.
 // Who may call: the functions of shoal/core.h. Does not switch tasks. Shown by tests/cluster/core_test.cpp.
 #pragma once
 
@@ -13,11 +13,11 @@
 namespace shoal::cluster {
 
 /// Fills `to`, which may be null, and returns the status.
-int fail(shoal_error* to, int status, std::string_view sentence) noexcept;
-/// For the exception that is being handled.
+int fail(shoal_error* to, int status, std::string_view message) noexcept;
+/// The status of the exception that is being handled.
 int fail_as_thrown(shoal_error* to) noexcept;
 int fail_without_job(shoal_error* to) noexcept;
-/// For an access that was refused; SHOAL_OK if it was not.
+/// The status of a refused access; SHOAL_OK if there is no error.
 int status_of(array::refusal r, shoal_error* to, std::uint64_t array, std::uint64_t index,
               std::uint64_t count = 1) noexcept;
 

@@ -55,7 +55,7 @@ void receive_forget(const arrival& a) noexcept { stops_of(*a.worker.port).forget
 
 }  // namespace
 
-// The stop callback may run on any thread and must not wait: it begins a task that sends the messages.
+// The stop callback may run on any thread and must not wait, so it begins a task that sends the messages.
 struct stop_forwarding::state final : sched::errand {
   state(const std::stop_token& token, const loop_shares& all) : pool(sched::this_worker()->owner()) {
     const port& p = this_port();
@@ -88,7 +88,7 @@ struct stop_forwarding::state final : sched::errand {
   std::uint64_t id = 0;
   std::vector<std::uint32_t> nodes;
   completion sent;
-  bool requested = false;  // written by the callback, read once that has ended
+  bool requested = false;  // written by the callback; read after the callback has ended
   std::optional<std::stop_callback<on_stop>> watch;
 };
 

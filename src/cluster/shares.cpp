@@ -74,7 +74,8 @@ const loop_share* begin_other_shares(completion& calls, const loop_shares& all, 
     packed<loop_share>::write(all[i], words.data());
     begin_call(calls, all.node(i), code, words, answer_words == 0 ? nullptr : answers + i * answer_words, answer_words);
   }
-  if (all.size() > (mine != nullptr ? 1U : 0U)) flush_all(this_port());  // the others begin while this node works
+  if (all.size() > (mine != nullptr ? 1U : 0U))
+    flush_all(this_port());  // so that the other nodes begin while this node works
   return mine;
 }
 

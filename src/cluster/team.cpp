@@ -61,7 +61,7 @@ void team_state::deliver(std::uint64_t key, std::span<const std::uint64_t> words
 }
 
 std::vector<std::uint64_t> team_state::take(std::uint64_t key) {
-  flush_all(this_port());  // somebody waits for what we sent just now, as we do for theirs
+  flush_all(this_port());  // another member waits for our message
   for (;;) {
     {
       const std::lock_guard guard(lock_);
@@ -97,8 +97,9 @@ void team::barrier() {
   }
 }
 
-// A binomial tree with root 0: in step s a member whose bit s is set sends what it has to the one without, and is done.
-// The member without holds the lower nodes, so values are combined in ascending order.
+// A binomial tree with root 0: in step s a member whose bit s is set sends its value to the member with that bit clear,
+// and is done.
+// The receiver holds the values of the lower nodes, so values are combined in ascending order.
 void team::up(std::uint64_t* words, std::size_t count, fold_function function, const void* fold) {
   const std::uint64_t sequence = state_.next_sequence();
   for (std::uint32_t step = 0, distance = 1; distance < size(); ++step, distance *= 2) {
@@ -118,7 +119,7 @@ void team::down(std::uint32_t root, std::uint64_t* words, std::size_t count) {
   if (mine != 0) {
     const auto got = state_.take(key_of(sequence, detail::k_down_step));
     std::copy(got.begin(), got.end(), words);
-    distance = mine & (~mine + 1);  // the lowest bit: whom we are below
+    distance = mine & (~mine + 1);  // the lowest bit gives the parent
   }
   for (distance /= 2; distance > 0; distance /= 2)
     if (mine + distance < n)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The teams of a node: what members on other nodes have sent and this one has not taken yet, by team and key.
-// Who may call: deliver() inside a poll; the rest tasks. take() switches.
+// The teams of a node: messages that members on other nodes have sent and this node has not taken yet, by team and key.
+// Who may call: deliver(): inside a poll; the other functions: tasks. take() switches.
 // Guarantees: each letter is taken once; a letter for a team that this node has not entered yet is kept.
 // Shown by tests/cluster/spmd_test.cpp.
 #pragma once

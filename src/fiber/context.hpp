@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch itself: leaves one stack and goes on on another, keeping what the calling convention says a call keeps,
-// and the rounding modes (MXCSR and the x87 control word).
-// Who may call: fiber.hpp only. Guarantees: returns when somebody switches back to the context that it wrote to `mine`.
-// Written out for x86-64 instead of calling Boost.Context: a switch that is a call is left by a jump, after which the
-// processor's stack of return addresses is one off, and the return to the task is mispredicted each time. Measured: a
-// yield between two tasks takes half the time. Elsewhere Boost.Context does it.
-// Shown by tests/unit/fiber/fiber_test.cpp.
+// The switch: leaves one stack and continues on another, keeping the registers that the calling convention preserves
+// over a call, and the rounding modes (MXCSR and the x87 control word).
+// Who may call: fiber.hpp only. Guarantees: returns on a switch back to the context that it has written to `mine`.
+// For x86-64 it is inline assembly instead of Boost.Context: with a switch that is a call and ends with a jump, the
+// processor's return stack buffer is off by one, and each return into the task is mispredicted. Measured: a yield
+// between two tasks takes half the time. Other architectures use Boost.Context.
+// Tests: tests/unit/fiber/fiber_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@
 
 namespace shoal::fiber {
 
-/// Where a stack that is not running goes on.
+/// Where a stack that is not running continues.
 using fiber_context = void*;
 using entry_function = void (*)() noexcept;
 
 #if defined(__x86_64__)
 
-/// What a stack leaves behind, in the frame of its switch_context() or, before it has run, at its top.
+/// The saved state of a stack, in the frame of its switch_context() or, before it has run, at its top.
 struct alignas(16) saved_registers {
   void* stack_pointer;
   void (*go_on)() noexcept;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack with what is needed to go on on it: the unit that a worker switches between. The switch of context.hpp
-// underneath, plus the C++ exception state, which belongs to the stack and not to the thread: a task may wait inside a
-// catch block or a destructor.
+// A stack with everything needed to continue on it: the unit that a worker switches between. It adds to context.hpp the
+// C++ exception state, which belongs to the stack and not to the thread: a task may wait inside a catch block or a
+// destructor.
 // Who may call: only the worker that owns the fiber; a fiber never moves to another thread. switch_to() is the switch.
-// Guarantees: what the program sees after a switch back is what it saw before (registers, rounding mode, exceptions in
-// flight). Not kept here: signal masks; errno, which the worker keeps.
-// Shown by tests/unit/fiber/fiber_test.cpp.
+// Guarantees: after a switch back the program's state is as before (registers, rounding mode, exceptions in flight).
+// Not kept here: signal masks; errno, which the worker keeps. Tests: tests/unit/fiber/fiber_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -35,7 +34,7 @@ struct filling {
 };
 
 /// What is known of a stack but not needed to switch to it; lies at its top, where it stays readable however the fiber
-/// is used, and even when the stack's pages have been given back: it is all noughts then. For a stack that the pool did
+/// is used, and even when the stack's pages have been given back: it is all zeros then. For a stack that the pool did
 /// not make, its worker has it.
 struct alignas(64) stack_notes {
   std::byte* bottom = nullptr;  // lowest byte that may be used; nullptr: a stack that the pool did not make
@@ -44,7 +43,7 @@ struct alignas(64) stack_notes {
   filling* fills = nullptr;  // results that tasks on this stack are to give
 
   // A wait for a result, written by the stack that waits and, as to the edge, by whoever ends the wait or is found to
-  // be waited for; read by whoever looks for a circle of waits (src/sched/cycle_search.hpp).
+  // be waited for; read by whoever looks for a cycle of waits (src/sched/cycle_search.hpp).
   static constexpr std::uintptr_t k_no_edge = 0;
   static bool is_open(std::uintptr_t edge) noexcept { return edge % 2 == 1; }
 
@@ -82,9 +81,9 @@ static_assert(sizeof(stack_notes) == 64);
 
 /// One cache line.
 struct alignas(64) fiber : lockfree::inbox_node<> {
-  fiber_context context = nullptr;  // where it goes on; valid while it is not running
+  fiber_context context = nullptr;  // where it continues; valid while it is not running
   exception_state exceptions;
-  void* owner = nullptr;       // the worker, for whoever wakes it
+  void* owner = nullptr;       // the worker, for threads that wake the task
   fiber* next_free = nullptr;  // in the pool
   stack_notes* notes = nullptr;
   std::uint32_t stack = 0;      // its number in the region
@@ -117,7 +116,7 @@ inline void arrived([[maybe_unused]] fiber& self) noexcept {
 #endif
 }
 
-/// Leaves `from`, which must be the running fiber, for `to`. Returns when somebody switches back to `from`.
+/// Switches from `from`, the running fiber, to `to`. Returns when another fiber switches back to `from`.
 SHOAL_NO_TSAN inline void switch_to(fiber& from, fiber& to, exception_state& exceptions) noexcept {
   from.exceptions = exceptions;
   exceptions = to.exceptions;

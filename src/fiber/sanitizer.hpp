@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sanitizers must be told when a thread changes stacks, and who hands data to whom. Empty in ordinary builds.
-// Who may call: fiber.cpp for the switch; sched for the hand-over marks (release before a task is offered, woken or
-// ends; acquire where it is taken, resumed or joined). Switches are announced without synchronisation, so that a race
-// between two tasks of one worker is found; the marks then carry the order that the scheduler really gives.
-// Shown by the tsan and asan presets on tests/unit/sched and tests/stress.
+// Calls that inform the sanitizers about switches of stacks, and about data that tasks pass to each other. Empty in
+// ordinary builds. Who may call: fiber.cpp for the switch; sched for the hand-over marks (release before a task is
+// offered, woken or ends; acquire where it is taken, resumed or joined). Switches are announced without
+// synchronisation, so a race between two tasks of one worker is found; the marks give the order that the scheduler
+// guarantees.
+// Tests: the tsan and asan presets on tests/unit/sched and tests/stress.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +52,7 @@ public:
 struct shadow {
 #if SHOAL_TSAN
   void* tsan = nullptr;
-  bool unwatched_for_ever = false;  // its first function stands inside `tsan_ignore_scope` and never returns
+  bool unwatched_for_ever = false;  // its first function has a `tsan_ignore_scope` and never returns
 #endif
 #if SHOAL_ASAN
   void* fake_stack = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks for tasks that ask for a size: one stack_region for each size class, made when the class is first asked for.
+// Stacks for tasks that need a certain size: one stack_region per size class, made on demand.
 // Who may call: any thread. region() may wait for a system call; find() is async-signal-safe. Switches no tasks.
-// Guarantees: a class holds at least as many bytes as it says, and a page more for what lies at the top of a stack and
-// for the frames of the scheduler. Shown by tests/unit/fiber/stack_region_test.cpp.
+// Guarantees: a class has at least its nominal size, and one page more for the notes at the top of a stack and the
+// frames of the scheduler. Tests: tests/unit/fiber/stack_region_test.cpp.
 #pragma once
 
 #include <array>

@@ -19,13 +19,13 @@ namespace shoal::fiber {
 
 class stack_pool {
 public:
-  /// `size_class` is noted in each fiber, for whoever must find the region of a fiber's stack.
+  /// `size_class` is noted in each fiber: it leads from a fiber's stack to its region.
   stack_pool(stack_region& region, void* owner, entry_function entry, std::uint8_t size_class = 0) noexcept;
   stack_pool(const stack_pool&) = delete;
   stack_pool& operator=(const stack_pool&) = delete;
   ~stack_pool();
 
-  /// A fiber that stands in its loop, or a fresh one; nullptr when the region is used up or the system refuses.
+  /// A fiber suspended in its loop, or a fresh one; nullptr if the region is used up or the system refuses.
   fiber* take() noexcept {
     if (fiber* f = free_; f != nullptr) [[likely]] {
       free_ = f->next_free;
@@ -57,9 +57,9 @@ public:
   /// Whether shrink() may find anything.
   bool may_shrink() const noexcept { return puts_ != puts_shrunk_ && idle_ > 0; }
 
-  /// Gives back stacks that have stayed unused for a while, at most `most` of them. To be called now and then by a worker
-  /// that is busy. A stack is unused if it is beyond the most that were taken at k_looks_per_window calls in a row; some
-  /// are always kept, so that a stock that is used in turns does not come and go.
+  /// Gives back stacks that have stayed unused for a while, at most `most` of them. To be called now and then by a
+  /// worker that is busy. A stack is unused if it is beyond the most that were taken at k_looks_per_window calls in a
+  /// row; some are always kept, so that a stock that is used in turns does not come and go.
   void tend(std::size_t most) noexcept {
     lowest_idle_ = idle_ < lowest_idle_ ? idle_ : lowest_idle_;
     if (++looks_ < k_looks_per_window && surplus_ == 0) [[likely]]
@@ -99,7 +99,7 @@ private:
   std::size_t surplus_ = 0;      // stacks that the last window did not need, and that are to be given back
   const std::uint8_t size_class_;
   bool unguarded_ = false;                     // some stacks have no guard
-  bool refused_ = false;                       // the system refused memory, and it has been said
+  bool refused_ = false;                       // the system refused memory, and this has been logged
   std::size_t leased_ = stack_region::k_none;  // not committed yet
   std::size_t fresh_ = 0;                      // committed stacks from here on have not been used
   std::size_t fresh_end_ = 0;

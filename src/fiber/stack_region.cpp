@@ -26,11 +26,11 @@ namespace {
 constexpr std::size_t k_guard_pages = 63;
 
 // A lease is committed with one system call. Where the system counts what is committed, large stacks in numbers that
-// nobody uses would be refused.
+// are not used would be refused.
 constexpr std::size_t k_most_lease_bytes = std::size_t{32} << 20;
 
-// A quarter of the 128 TiB that a process has. Where `ulimit -v` gives less, the threads' own stacks, the heap and other
-// pools need most of it.
+// A quarter of the 128 TiB that a process has. Where `ulimit -v` gives less, the threads' own stacks, the heap and
+// other pools need most of it.
 constexpr std::size_t k_most_region_bytes = std::size_t{32} << 40;
 
 std::size_t stride(std::size_t stack_bytes, std::size_t guard_bytes) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Address space for stacks of one size, shared by the workers of a node. It is reserved in segments, each twice as large
-// as the one before, when the earlier segments are used up: a pool that needs few stacks reserves few. There is no
-// mapping per stack.
+// Address space for stacks of one size, shared by the workers of a node. It is reserved in segments, each twice as
+// large as the one before, when the earlier segments are used up: a pool that needs few stacks reserves few. There is
+// no mapping per stack.
 // Who may call: any thread. lease(), commit() and guard() may wait for a system call; the others do not. find() is
 // async-signal-safe. Nothing here switches tasks.
 // Guarantees: a stack never moves; a stack that was not used takes no memory. Below each stack is a guard (see
-// guard_kind); where a stack has none, the scheduler compares the stack pointer at each wait. Stacks begin an odd number
-// of pages apart: with powers of two they would share a few sets of the TLB and the caches. Fibers lie apart from their
-// stacks, densely, so that thousands stay in the caches. Shown by tests/unit/fiber/stack_region_test.cpp.
+// guard_kind); where a stack has none, the scheduler compares the stack pointer at each wait. Stacks begin an odd
+// number of pages apart: with powers of two they would share a few sets of the TLB and the caches. Fibers lie apart
+// from their stacks, densely, so that thousands stay in the caches. Shown by tests/unit/fiber/stack_region_test.cpp.
 #pragma once
 
 #include <array>
@@ -24,10 +24,10 @@
 
 namespace shoal::fiber {
 
-/// What lies below a stack, the best first; a region goes on with the next kind where the system refuses one.
+/// The guard below a stack, the best first; a region uses the next kind where the system refuses one.
 enum class guard_kind : std::uint8_t {
   marked,  // MADV_GUARD_INSTALL, Linux 6.13
-  mapped,  // pages that nobody may access: two mappings each, of which a process has few, so only for the first stacks
+  mapped,  // inaccessible pages: two mappings each, of which a process has few, so only for the first stacks
   none     // as much memory, which the overflow may use before it reaches another stack
 };
 
@@ -36,14 +36,14 @@ inline constexpr std::string_view k_stack_advice =
     "raise the setting stack, for instance SHOAL_STACK=1M, give the task a larger stack (shoal::stack_bytes), or keep "
     "large objects elsewhere";
 
-/// The same, of a stack whose size the task asked for.
+/// The same for a stack of a requested size.
 inline constexpr std::string_view k_sized_stack_advice =
     "ask for more with shoal::stack_bytes, at most 64 MiB, or keep large objects elsewhere";
 
 class stack_region {
 public:
   static constexpr std::size_t k_stacks_per_lease = 32;  // fewer of large stacks: see lease_size()
-  // Some 65000 mappings are what a process may have in all, and several nodes may live in it.
+  // A process may have about 65000 mappings, and several nodes.
   static constexpr std::size_t k_most_mapped_guards = 2048;
 
   /// `most_stacks` is lowered to what a part of the address space holds, but not below `least_stacks`. Reserves the
@@ -57,7 +57,7 @@ public:
 
   static constexpr std::size_t k_none = ~std::size_t{0};
 
-  /// How many stacks of this size a worker leases at once.
+  /// The number of stacks of this size in one lease.
   static std::size_t lease_size(std::size_t stack_bytes) noexcept;
   std::size_t stacks_per_lease() const noexcept { return stacks_per_lease_; }
 
@@ -75,7 +75,7 @@ public:
     const place at = locate(stack);
     return base_of(at.segment) + (at.index + 1) * stride_bytes_;
   }
-  /// Where the fiber of a committed stack lies.
+  /// The storage of the fiber of a committed stack.
   void* fiber_place(std::size_t stack) const noexcept {
     const place at = locate(stack);
     return base_of(at.segment) + fibers_offset(at.segment) + at.index * sizeof(fiber);
@@ -121,9 +121,9 @@ private:
   // nullptr: not reserved yet. Partners: reserve(), which stores with release order, and whoever looks up a stack.
   std::array<std::atomic<std::byte*>, k_most_segments> bases_{};
   std::atomic<std::size_t> leased_{0};  // partners: the other workers' leases
-  std::atomic<guard_kind> guards_;      // what to try next; partners: the other workers' guards
+  std::atomic<guard_kind> guards_;      // the kind to try next; partners: the other workers' guards
   std::mutex guard_of_names_;
-  std::vector<unsigned> names_for_valgrind_;  // of the stacks that it has been told of
+  std::vector<unsigned> names_for_valgrind_;  // of the registered stacks
 };
 
 }  // namespace shoal::fiber

@@ -77,7 +77,7 @@ private:
       status_ = 128 + how.signal;
       return begin_to_fail();
     }
-    if (left || how.clean()) {  // it says itself what is wrong
+    if (left || how.clean()) {  // it reports the error itself
       if (status_ == 0) status_ = how.shell_code();
       if (left) return;
       if (status_ == 0) status_ = 1;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launcher does while its processes run: tells the others when one ends before its time, gives them a while to
-// leave, kills what is left, and finds the job's exit status.
+// The work of a launcher while its processes run: it notifies the others when one ends early, gives them some time to
+// end, kills the rest, and computes the job's exit status.
 // Who may call: a launcher, from the thread that started the processes. Blocks it; never switches tasks.
 // Guarantees: it returns when all processes have ended; the status is that of the node that failed first, 128 plus the
-// signal if the job was interrupted, else 0. Shown by tests/cluster/faults_test.cpp, tests/unit/launch/hosts_launch_test.cpp.
+// signal if the job was interrupted, else 0. Tests: tests/cluster/faults_test.cpp,
+// tests/unit/launch/hosts_launch_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +20,21 @@ namespace shoal::launch {
 
 inline constexpr std::int64_t k_grace_ns = 3'000'000'000;
 
-/// What a launcher knows of its nodes besides their processes.
+/// A launcher's other sources of information about its nodes.
 class job_view {
 public:
   virtual presence at(std::uint32_t node) = 0;
-  /// Its process has ended, as `how` says: tells the others, if nothing else was the first loss.
+  /// A process has ended, as described by `how`: notifies the others if it is the first loss.
   virtual void announce_lost(std::uint32_t node, const std::string& how) = 0;
   virtual std::optional<std::uint32_t> lost() = 0;
   virtual void interrupt(int signal) = 0;
   virtual std::string describe(std::uint32_t node, int pid) = 0;
   /// How a node's process ended, in words.
   virtual std::string describe_end(const machine::exit_status& how) { return machine::describe(how); }
-  /// Ends what runs on other machines, whose processes here are only on the way to it. False: there is nothing such (any
-  /// more).
+  /// Ends what runs on other machines, whose processes here are only on the way to it. False: there is nothing such
+  /// (any more).
   virtual bool end_elsewhere() { return false; }
-  /// Readable once a loss was found that no process's end shows; why() says it then.
+  /// Becomes readable when a loss was detected that is not the end of a process; then why() describes it.
   virtual int descriptor() { return -1; }
   virtual std::string why() { return {}; }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the processes of a job that share no memory find, greet and watch each other: each has one connection (TCP) to
-// the hub, which runs in the launcher (`shoal run --hosts`) or beside node 0. Only bytes that say who, where and
-// whether still alive travel here; everything else goes over the network of net/.
-// Who may call: the thread that makes the job until the service thread takes over; then watch() and leave() that
-// thread. Blocks its thread; never called by tasks.
-// Guarantees: exchange() gives all nodes the same parts; where a node is lost meanwhile it may return on some and throw
-// on the others; a node that ends, is stopped, or is cut off for longer than the limit is announced to all once; a
-// connection without the job's secret is refused and logged.
-// Shown by tests/unit/launch/control_test.cpp, tests/cluster/transports_test.cpp.
+// How the processes of a job without shared memory find and watch each other: each has one TCP connection to the hub,
+// which runs in the launcher (`shoal run --hosts`) or beside node 0. Only addresses, settings and signs of life are
+// sent here; everything else goes over the network of net/.
+// Who may call: the thread that makes the job, until the service activity takes over; then that calls watch() and
+// leave(). Blocks its thread; never called by tasks.
+// Guarantees: exchange() returns the same parts on all nodes; if a node is lost meanwhile, it may return on some and
+// throw on others. A node that ends, is stopped, or is unreachable for longer than the limit is announced to all once.
+// A connection without the job's secret is refused and logged.
+// Tests: tests/unit/launch/control_test.cpp, tests/cluster/transports_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,7 @@ inline constexpr std::uint32_t k_no_node = ~std::uint32_t{0};
 struct loss {
   std::uint32_t node = 0;
   std::string why;  // "node 1 (host b, process 123) has ended before its time"
-  int signal = 0;   // not a loss: the job was told to stop by this signal
+  int signal = 0;   // not a loss: this signal stopped the job
 };
 
 enum class presence : std::uint8_t { absent, present, left, gone };
@@ -57,7 +57,7 @@ enum class presence : std::uint8_t { absent, present, left, gone };
 /// destructor waits for them at most `linger_ns`. Any thread may call.
 class hub {
 public:
-  /// Throws a sentence if it cannot listen.
+  /// Throws shoal::error if it cannot listen.
   explicit hub(const hub_options& options);
   ~hub();
   hub(const hub&) = delete;
@@ -65,11 +65,11 @@ public:
   const hub_place& place() const noexcept;
   /// Tells all nodes to end because of this signal.
   void interrupt(int signal) noexcept;
-  /// Whoever started the nodes says that one has ended. True if this is the first loss: it is told to all.
+  /// The launcher reports that a node's process has ended. True if this is the first loss: it is announced to all.
   bool announce_lost(std::uint32_t node, std::string_view why) noexcept;
   /// The first loss, or why the job did not begin.
   std::optional<loss> lost() const;
-  /// Readable once lost() has something to say.
+  /// Becomes readable once lost() reports a loss.
   int descriptor() const noexcept;
   presence at(std::uint32_t node) const;
   /// "node 1 (host b, process 123)"; before it has come: "node 1".
@@ -81,7 +81,7 @@ private:
 };
 
 /// The address that hub_options::address should have: 127.0.0.1 for nodes of one machine, else the one by which this
-/// machine's name resolves, or, where that is a loopback address, that of its first network. Throws a sentence.
+/// machine's name resolves, or, where that is a loopback address, that of its first network. Throws shoal::error.
 std::string default_hub_address(bool one_machine);
 
 class control {
@@ -92,14 +92,14 @@ public:
     std::string code;      // equal on nodes that may exchange code
     std::string settings;  // equal on nodes that fit together
   };
-  /// Connects, and waits for all nodes. Throws a sentence if the hub cannot be reached, refuses, or nodes do not fit
+  /// Connects, and waits for all nodes. Throws shoal::error if the hub cannot be reached, refuses, or nodes do not fit
   /// together.
   control(const hub_place& place, const identity& me, std::int64_t timeout_ns);
   ~control();
   control(const control&) = delete;
   control& operator=(const control&) = delete;
 
-  /// What each node gives, by node. Collective: all nodes in the same order.
+  /// The parts of all nodes, by node. Collective: all nodes make these calls in the same order.
   std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine);
   /// This node has done its part: its end is no loss.
   void leave() noexcept;

@@ -12,7 +12,7 @@
 #include "base/clock.hpp"
 #include "launch/byte_stream.hpp"
 #include "launch/roster.hpp"
-#include "launch/sentences.hpp"
+#include "launch/start_errors.hpp"
 #include "machine/process.hpp"
 #include "shoal/error.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int k_attempts = 20;
 constexpr std::chrono::milliseconds k_attempt_pause{50};
-// The hub names those who are missing when its own time is over: this end's words would say less.
+// The hub names the missing nodes when its own time is over: a message of this end would be less precise.
 constexpr std::uint64_t k_patience_ns = 2'000'000'000;
 constexpr std::uint64_t k_goodbye_ns = 1'000'000'000;
 
@@ -134,7 +134,7 @@ void control::connection::leave() {
   if (left_ || !socket_.open()) return;
   left_ = true;
   send(frame_type::leave, {});
-  // The hub ends the connection when it has read this; were it ended here, what is under way might be dropped.
+  // The hub closes the connection when it has read this; closing it here might drop data in flight.
   const std::uint64_t deadline_ns = base::now_ns() + k_goodbye_ns;
   while (socket_.open() && base::now_ns() < deadline_ns) step(deadline_ns, -1);
   close();
@@ -143,7 +143,7 @@ void control::connection::leave() {
 std::optional<loss> control::connection::watch(std::int64_t timeout_ns, int wake_descriptor) {
   const std::uint64_t deadline_ns =
       timeout_ns < 0 ? ~std::uint64_t{0} : base::now_ns() + static_cast<std::uint64_t>(timeout_ns);
-  if (!std::exchange(regular_, true)) beat_ns_ = 0;  // said at once
+  if (!std::exchange(regular_, true)) beat_ns_ = 0;  // reported at once
   for (;;) {
     if (news_ && !left_ && !std::exchange(told_, true)) return news_;
     if (step(deadline_ns, wake_descriptor)) return std::nullopt;

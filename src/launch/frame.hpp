@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What travels between a node and the hub once both have proved the secret: frames, each a header (length of what
-// follows, type) and its payload. Who may call: any thread, a reader one at a time. Never switches tasks.
-// Guarantees: arbitrary bytes make a reader broken, and nothing else: it holds what has arrived and at most one frame
-// of k_most_frame_bytes. Shown by tests/unit/launch/frame_test.cpp, tests/fuzz/frame_fuzz.cpp.
+// Frames between a node and the hub after the handshake: a header (length of the payload, type) and the payload. Who
+// may call: any thread, a reader one at a time. Never switches tasks.
+// Guarantees: after invalid bytes a reader is broken, without other effects; it holds the bytes received and at most
+// one frame of k_most_frame_bytes. Tests: tests/unit/launch/frame_test.cpp, tests/fuzz/frame_fuzz.cpp.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ namespace shoal::launch {
 
 enum class frame_type : std::uint8_t {
   hello = 1,  // node -> hub: who I am
-  welcome,    // hub -> node: all are there, and these they are
+  welcome,    // hub -> node: all nodes are there, with their addresses
   refusal,    // hub -> node: the job does not begin, and why
   given,      // node -> hub: my part of an exchange
   part,       // hub -> node: whose part, and the part
-  life,       // both: I live; of a node also whether it says so regularly
+  life,       // both: a sign of life; of a node also whether it sends them regularly
   leave,      // node -> hub: my end is no loss
   lost,       // both: a node is lost, and why
   stop,       // hub -> node: the job is to stop by a signal

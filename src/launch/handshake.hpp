@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a node and the hub show each other that they know the job's secret, without saying it: each sends a number that
-// was never used before, and answers the other's with an authenticator of both, of its role, and of the node's number.
-// What comes first on a connection, in messages of fixed size: opening (node), challenge (hub), answer (node).
-// Who may call: any thread. Never switches tasks. Guarantees: what was heard on one connection is worth nothing on
-// another, nor in the other direction. Not promised: secrecy of what follows, or that nobody on the way changes it.
-// Shown by tests/unit/launch/handshake_test.cpp.
+// How a node and the hub prove to each other that they know the job's secret, without sending it: each sends a number
+// that was never used before, and answers the other's number with an authenticator of both numbers, of its role, and of
+// the node's number. The first messages of a connection, of fixed size: opening (node), challenge (hub), answer (node).
+// Who may call: any thread. Never switches tasks.
+// Guarantees: messages recorded on one connection are useless on another one and in the other direction. Not
+// guaranteed: secrecy of later messages, or that they cannot be modified on the way. Tests:
+// tests/unit/launch/handshake_test.cpp.
 #pragma once
 
 #include <array>

@@ -2,10 +2,9 @@
 // Jobs whose nodes share no memory: on several machines through a remote shell, or on this one. The launcher runs the
 // hub (control.hpp), starts a process per node, and watches both.
 // Who may call: the command line, from its main thread. Blocks it.
-// Guarantees: as launch_local: it returns when all processes have ended; when one ends early the others are told at
-// once, have k_grace_ns to leave by themselves, and are killed then, on other machines too. The job's secret is in no
-// command line and in no environment but the nodes' and that of what they start.
-// Shown by tests/unit/launch/hosts_launch_test.cpp.
+// Guarantees: it returns when all processes have ended. If one ends early, the others are notified at once, have
+// k_grace_ns to end by themselves, and are killed then, also on other machines. The job's secret is in no command line,
+// and only in the environments of the nodes and their children. Tests: tests/unit/launch/hosts_launch_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ struct hosts_job {
 /// Runs the job; its exit status: that of the node that failed first in time, else 0.
 int launch_hosts(const hosts_job& job);
 
-/// "a,b,a" -> the hosts. Throws a sentence for a name that could not be one.
+/// "a,b,a" -> the hosts. Throws shoal::error for a name that could not be one.
 std::vector<std::string> parse_hosts(const std::string& list);
 
 }  // namespace shoal::launch

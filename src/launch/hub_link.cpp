@@ -6,7 +6,7 @@
 namespace shoal::launch {
 namespace {
 
-// What a connection may bring at once before it is another's turn.
+// The bytes of one connection in a row, before other connections are read.
 constexpr std::size_t k_turn_bytes = std::size_t{256} << 10;
 
 std::vector<std::byte> as_vector(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
@@ -63,7 +63,7 @@ hub_link::progress hub_link::shake_hands(const job_secret& secret) {
     opening_ = *theirs;
     number_ = new_nonce();
     queue_.add(as_vector(challenge{k_control_version, number_, hub_proof(secret, opening_, number_)}.bytes()));
-    // It reads our version and says what is wrong.
+    // It reads our version and reports the mismatch.
     if (theirs->version != k_control_version) {
       flush();
       return refuse("it is of another version of Shoal");

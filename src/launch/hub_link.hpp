@@ -23,7 +23,7 @@ public:
     answer,    // it was challenged
     hello,     // it knows the secret
     member,    // it is a node of the job
-    farewell,  // what it is told is its last
+    farewell,  // the message to it is the last one
     closed
   };
   enum class progress : std::uint8_t { none, moved, refused, ended };
@@ -38,7 +38,7 @@ public:
   const std::string& address() const noexcept { return address_; }
   void close() noexcept;
 
-  /// Reads what has come. `refused`: why() says what is wrong with this stranger or node; `ended`: nothing more comes.
+  /// Reads the bytes that have arrived. `refused`: why() has the reason; `ended`: the connection is closed.
   progress read(const job_secret& secret, std::uint64_t now_ns);
   const char* why() const noexcept { return why_; }
   /// After read(): the frames that have come.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hub's side of what nodes say: their coming, their exchanges, their leaving, and what the others are told of it.
+// The hub's handling of messages from nodes: arrival, exchanges, departure, and the notification of other nodes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ void hub::service::greet(hub_link& link, const frame& f) {
 void hub::service::begin() {
   begun_ = true;
   beat_ns_ = base::now_ns();
-  for (hub_link& link : links_) link.heard_ns = beat_ns_;  // they had nothing to say while they waited
+  for (hub_link& link : links_) link.heard_ns = beat_ns_;  // they sent no signs of life while they waited
   broadcast(frame_type::welcome, welcome_message{options_.silence_ns, self_, roster_.peers()}.bytes());
 }
 
@@ -137,7 +137,7 @@ void hub::service::stop_all(int signal) {
 void hub::service::broadcast(frame_type type, std::span<const std::byte> payload) {
   const auto bytes = std::make_shared<const std::vector<std::byte>>(frame_bytes(type, payload));
   const auto everybody = roster_.peers();
-  // The node of this process last: what it is told may end it, and this thread with it.
+  // The node of this process last: the message may end the process.
   for (const bool own : {false, true}) {
     for (hub_link& link : links_) {
       if (link.at() != stage::member) continue;

@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "launch/control.hpp"
-#include "launch/sentences.hpp"
+#include "launch/start_errors.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::launch {
@@ -136,7 +136,7 @@ bool hub::service::over(std::uint64_t now_ns) const noexcept {
 }
 
 std::int64_t hub::service::silence_allowed_ns(const hub_link& link) const noexcept {
-  // While it makes its part of the job it may have better to do than to say that it lives.
+  // During the start of its part of the job a node may be too busy for signs of life.
   return link.lives_regularly ? options_.silence_ns : std::max(options_.silence_ns, options_.start_ns);
 }
 

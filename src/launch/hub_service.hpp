@@ -70,7 +70,7 @@ private:
   machine::socket listening_;
   hub_place place_;
   machine::wake_descriptor wake_;  // other threads -> run()
-  machine::wake_descriptor news_;  // run() -> whoever watches the hub
+  machine::wake_descriptor news_;  // run() notifies the watcher of the hub
 
   mutable std::mutex mutex_;
   roster roster_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs on one machine without any other software: the launcher starts a process per node and hands them the memory they
-// share as open descriptors (nothing has a name in the file system, so nothing can be left behind).
+// Jobs on one machine without other software: the launcher starts a process per node and passes the shared memory as
+// open descriptors (it has no name in the file system, so nothing can be left behind).
 // Who may call: launch_local the command line, from its main thread; launched() a program at start.
-// Guarantees: launch_local returns when all processes have ended. If one ends early the others are told at once, have
-// `k_grace_ns` to leave by themselves, and are killed then; the message names the one that ended. Ctrl-C reaches all.
-// Shown by tests/cluster/launch_test.cpp, tests/cluster/faults_test.cpp.
+// Guarantees: launch_local returns when all processes have ended. If one ends early, the others are notified at once,
+// have `k_grace_ns` to end by themselves, and are killed then; the message names the first one. Ctrl-C reaches all.
+// Tests: tests/cluster/launch_test.cpp, tests/cluster/faults_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct launched_node {
   bool taken = false;                    // this process has been, or is, that node
 };
 
-/// What the launcher said, if this process was started by one. Not what a process that has taken its place handed down
-/// to those that it started itself: they are no nodes.
+/// The launcher's information, if a launcher started this process. Not information inherited from a process that was
+/// started by it to those that it started itself: they are no nodes.
 std::optional<launched_node> launched();
 /// To be called by the node before it joins: the place is this process's, and taken. Changes the environment.
 void take_place();

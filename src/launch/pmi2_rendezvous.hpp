@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Slurm tells through PMI-2 (srun --mpi=pmi2), by its own library, which is loaded only then. MPICH's launcher sets
-// variables of the same names and speaks PMI-1 behind them: it is told apart, and left to MPI.
-// Who may call: find_rendezvous(). Shown by tests/unit/launch/rendezvous_test.cpp, tests/cluster/slurm.sh.
+// Rendezvous through Slurm's PMI-2 (srun --mpi=pmi2), with Slurm's own library, which is loaded on demand. MPICH's
+// launcher sets variables with the same names but implements PMI-1: it is recognised, and left to MPI.
+// Who may call: find_rendezvous(). Tests: tests/unit/launch/rendezvous_test.cpp, tests/cluster/slurm.sh.
 #pragma once
 
 #include <memory>

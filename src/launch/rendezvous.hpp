@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launcher of others (srun, mpirun, mpiexec) or `shoal run --hosts` tells this process: which node of how many
-// it is; and how node 0's word (where the hub is) reaches the others.
+// The information from another launcher (srun, mpirun, mpiexec) or `shoal run --hosts`: which node of how many this
+// process is; and the way by which node 0 publishes the address of the hub.
 // Who may call: the thread that makes the job. Blocks its thread.
-// Shown by tests/unit/launch/rendezvous_test.cpp, tests/cluster/transports_test.cpp.
+// Tests: tests/unit/launch/rendezvous_test.cpp, tests/cluster/transports_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,10 @@ public:
   virtual std::string share(const std::string& word_of_node_0) = 0;
 };
 
-/// What this process's environment shows: `shoal run`'s variable, PMIx, PMI-2, in this order; null: none of them. An MPI
-/// without PMIx (mpiexec of MPICH, which speaks PMI-1) is asked by runtime, through the transport's plugin. Whether the
-/// place is this process's at all: launcher_signs.hpp. Throws shoal::error.
-/// The rendezvous should live as long as the job: its end tells the launcher that this process has ended in order.
+/// What this process's environment shows: `shoal run`'s variable, PMIx, PMI-2, in this order; null: none of them. An
+/// MPI without PMIx (mpiexec of MPICH, which speaks PMI-1) is asked by runtime, through the transport's plugin. Whether
+/// the place is this process's at all: launcher_signs.hpp. Throws shoal::error. The rendezvous must live as long as the
+/// job: its destructor tells the launcher that this process ends normally.
 std::unique_ptr<rendezvous> find_rendezvous();
 
 /// What a plugin exports that asks a launcher's library (pmix/), under the name k_rendezvous_plugin_symbol.

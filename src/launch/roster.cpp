@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "launch/sentences.hpp"
+#include "launch/start_errors.hpp"
 
 namespace shoal::launch {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the hub knows of a job's nodes: who has come, whether they fit together, what they have given in the exchange
-// under way, who has left. No input or output. Who may call: the hub, one thread at a time. Never switches tasks.
-// Guarantees: a part is passed on when all have given theirs, so an exchange is over for all or for none.
-// Shown by tests/unit/launch/roster_test.cpp, control_test.cpp.
+// The hub's knowledge of a job's nodes: which have arrived, whether they are compatible, their parts of the current
+// exchange, which have left. No input or output. Who may call: the hub, one thread at a time. Never switches tasks.
+// Guarantees: parts are passed on when all nodes have sent theirs, so an exchange is complete for all nodes or for
+// none.
+// Tests: tests/unit/launch/roster_test.cpp, control_test.cpp.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ extern const std::array<std::string_view, 3> k_launcher_variables;
 
 struct options {
   std::int64_t start_timeout_ns = 0;
-  std::int64_t silence_ns = 0;  // a node that says nothing for so long is lost; 0: never
+  std::int64_t silence_ns = 0;  // a node without signs of life for so long is lost; 0: never
   std::string hub_address;      // empty: found by the host's name
 };
 options read_options(const base::settings& s);

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/clock.hpp"
-#include "launch/sentences.hpp"
+#include "launch/start_errors.hpp"
 #include "machine/futex.hpp"
 #include "machine/process.hpp"
 #include "shoal/detail/assert.hpp"

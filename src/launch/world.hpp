@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processes of a job on one machine share before they can talk: a page per job in which each node says who it
-// is, with what program and settings, and how far it has come. Behind it, in the same memory, is the transport's part.
-// Who may call: the launcher makes it, each node joins and leaves it, the service threads watch it. Blocks its thread
-// (join); never called by tasks.
-// Guarantees: join() returns when all nodes are there and fit together; otherwise it throws a sentence that names the
-// node and the difference. A node joins once. A loss that is announced ends the others' join(), at once. Zeroed memory
-// is a world that nobody has joined.
-// Shown by tests/unit/launch/world_test.cpp, tests/cluster/.
+// The shared page of the processes of a job on one machine, before they can communicate: each node writes its identity,
+// program, settings and progress there. The transport's part follows in the same memory.
+// Who may call: the launcher makes it, each node joins and leaves it, the service activities watch it. join() blocks
+// its thread; never called by tasks.
+// Guarantees: join() returns when all nodes are there and compatible; otherwise it throws shoal::error with the node
+// and the difference. A node joins once. An announced loss ends the join() of the others at once. Zeroed memory is a
+// world without nodes. Tests: tests/unit/launch/world_test.cpp, tests/cluster/.
 #pragma once
 
 #include <atomic>
@@ -27,7 +26,7 @@ struct node_record {
   std::int32_t pid;
   std::uint64_t code_fingerprint;  // hashes; see join()
   std::uint64_t settings_fingerprint;
-  char settings[144];  // in words, for the sentence when they differ
+  char settings[144];  // as text, for the error message when they differ
 };
 
 class world {
@@ -45,11 +44,11 @@ public:
   void leave(std::uint32_t node) noexcept;
 
   node_record& at(std::uint32_t node) noexcept;
-  /// To be called by whoever sees that a node has ended early; true for the first, who is to say it.
+  /// Call it when a node has ended early; true for the first caller, which reports it.
   bool announce_lost(std::uint32_t node) noexcept;
   /// The node that was announced first: its number + 1; 0 if none. Partners: the others' watch.
   const std::atomic<std::uint32_t>& lost() noexcept;
-  /// Set by the launcher or a node that was told to stop: a signal number.
+  /// A signal number, set by the launcher or a node that received the signal.
   std::atomic<std::uint32_t>& interrupted() noexcept;
   std::byte* transport_memory() noexcept { return memory_ + k_world_header_bytes; }
 

@@ -5,7 +5,8 @@
 //   searcher:  on finding work, and before it runs it: ring the bell of hand_on(near), unless that is k_nobody
 // Guarantees: of those who publish while nobody searches one takes a sleeper, and the sleeper becomes a searcher. While
 // there is a searcher nobody else is woken. A search ends in one of three ways: the searcher hands it on to the next
-// sleeper; there is no sleeper; or the searcher sleeps itself, fences for all threads and looks at all queues once more.
+// sleeper; there is no sleeper; or the searcher sleeps itself, fences for all threads and looks at all queues once
+// more.
 // So no work stays unseen while a worker sleeps. Each call costs the same for any number of workers up to k_most_slots.
 // With `searches` false (workers that do not reach all others) nobody searches: the sign counts the sleepers, each
 // sleeper fences and looks, each publisher wakes one. Nothing here waits or makes a system call.
@@ -62,13 +63,13 @@ public:
   unsigned hand_on(unsigned near) {
     for (;;) {
       if (const unsigned slot = take(near); slot != k_nobody) return slot;
-      // Who announced itself meanwhile relied on us.
+      // A worker that announced itself meanwhile relied on this searcher.
       if (sign_.word.fetch_add(k_searcher, std::memory_order_relaxed) + k_searcher <= 0 || !begin_search())
         return k_nobody;
     }
   }
 
-  // The caller searches, and there is work for more: one searcher more.
+  // The caller searches and has seen work for others: adds one searcher.
   unsigned wake_another(unsigned near) {
     sign_.word.fetch_add(-k_searcher, std::memory_order_relaxed);
     return hand_on(near);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file descriptor that is closed when its owner goes. Who may call: any thread, one at a time. Never switches tasks.
+// A file descriptor, closed by its destructor. Who may call: any thread, one at a time. Never switches tasks.
 // Guarantees: moved, never copied; -1 is none. Shown by tests/unit/machine/socket_test.cpp.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random bytes that nobody can foretell, for secrets; pseudo-random numbers are in shoal/random.hpp. Who may call: any
+// Unpredictable random bytes, for secrets; pseudo-random numbers are in shoal/random.hpp. Who may call: any
 // thread, at set-up. Blocks only while the machine boots. Never switches tasks. Shown by
 // tests/unit/machine/entropy_test.cpp.
 #pragma once

@@ -17,10 +17,10 @@ public:
   /// Throws shoal::error.
   event_set();
 
-  /// Not armed yet; `number` is what take() gives for it. Throws shoal::error.
+  /// The descriptor is not armed yet. take() reports it as `number`. Throws shoal::error.
   void add(int descriptor, std::uint32_t number);
   void arm(int descriptor, std::uint32_t number) noexcept;
-  /// The numbers of those that are ready, at most as many as there is room for.
+  /// Writes the numbers of ready descriptors, as many as fit.
   std::span<const std::uint32_t> take(std::span<std::uint32_t> room) noexcept;
   /// Readable while take() has something to give.
   int descriptor() const noexcept { return set_.number(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that the runtime needs of time and threads, as one object: the clock of deadlines, sleeping and waking,
-// giving way in a loop that waits, threads, and background activities. threads() is the executor of production: the
+// The runtime's access to time and threads, as one object: the clock of deadlines, sleeping and waking,
+// yielding in a loop that waits, threads, and background activities. threads() is the executor of production: the
 // machine's clock, futexes and threads. Another executor may keep a virtual clock and run one thread at a time.
 // Who may call: any thread that the executor started; of threads() any thread. wait(), wait_any() and join() block the
 // thread. Never switches tasks. Paths without a wait call nothing here: pause() (futex.hpp) stays a plain instruction,
@@ -20,14 +20,14 @@
 
 namespace shoal::machine {
 
-/// Background work that is done in short ticks, one at a time, and sleeps between them.
+/// Background work in short ticks, one at a time, with sleep between them.
 class activity {
 public:
-  /// Does what is due. Returns how many nanoseconds it may sleep; k_no_timeout: until something wakes it; 0: not at all,
-  /// but others may run first. May not block.
+  /// Does what is due. Returns how many nanoseconds it may sleep; k_no_timeout: until something wakes it; 0: not at
+  /// all, but others may run first. May not block.
   virtual std::int64_t tick() noexcept = 0;
-  /// Descriptors that wake it when they are readable; negative ones are skipped. Asked after each tick. An activity that
-  /// waits for descriptors has at least one entry when its runner is made.
+  /// Descriptors that wake it when they are readable; negative ones are skipped. Asked after each tick. An activity
+  /// that waits for descriptors has at least one entry when its runner is made.
   virtual std::span<const int> descriptors() noexcept { return {}; }
 
 protected:
@@ -40,7 +40,8 @@ public:
   virtual ~activity_runner() = default;
   /// Once. Throws std::system_error where the system refuses a thread.
   virtual void start() = 0;
-  /// The activity has something to do: it ticks at once, or once more if a tick runs now. Any thread, also after stop().
+  /// The activity has something to do: it ticks at once, or once more if a tick runs now. Any thread, also after
+  /// stop().
   virtual void notify() noexcept = 0;
   /// When it returns no tick runs, and none will. Not from a tick.
   virtual void stop() noexcept = 0;
@@ -63,7 +64,7 @@ public:
   virtual int wake(std::atomic<std::uint32_t>& word, int count, bool shared) noexcept = 0;
   /// As machine::wait_any().
   virtual int wait_any(std::span<const int> descriptors, std::int64_t timeout_ns) = 0;
-  /// Lets others run, in a loop that waits for them. Time passes.
+  /// Lets other threads run; for loops that wait for them. Time passes.
   virtual void yield() noexcept = 0;
   /// How many threads may run at the same time; 0: not known.
   virtual unsigned processors() noexcept = 0;
@@ -77,7 +78,7 @@ protected:
   ~executor() = default;
 };
 
-/// The one object without state through which production runs.
+/// The executor of production: one object, without state.
 executor& threads() noexcept;
 
 }  // namespace shoal::machine

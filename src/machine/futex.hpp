@@ -31,7 +31,7 @@ int futex_wake(std::atomic<std::uint32_t>& word, int count, bool shared) noexcep
 /// Lets another thread have this processor: sched_yield(2).
 void yield_processor() noexcept;
 
-/// Tells the processor that this is a loop that waits. Not a system call, and gives nothing to other threads.
+/// Tells the processor that this is a wait loop. Not a system call; does not yield to other threads.
 inline void pause() noexcept {
 #if defined(__x86_64__)
   _mm_pause();

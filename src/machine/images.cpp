@@ -21,7 +21,7 @@
 namespace shoal::machine {
 namespace {
 
-// Nothing of a program lies below (vm.mmap_min_addr) or above (the kernel's half and addresses that do not exist).
+// No memory of a program lies below (vm.mmap_min_addr) or above (the kernel's half and non-canonical addresses).
 constexpr std::uintptr_t k_lowest = std::uintptr_t{1} << 16;
 constexpr std::uintptr_t k_highest = std::uintptr_t{1} << 47;
 // Larger ones are reservations (a sanitizer's shadow, a symmetric heap), not what malloc returns.
@@ -180,7 +180,7 @@ bool is_mapped(std::uintptr_t address) {
 }
 
 bool is_own_stack(std::uintptr_t address) {
-  // The kernel names the main thread's, and the C library would read the whole list of mappings for it.
+  // The kernel names the main thread's stack; the C library would read the whole list of mappings for it.
   if (::gettid() == ::getpid()) return false;
   pthread_attr_t attributes;
   if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return false;

@@ -21,7 +21,7 @@ void* load_library(const std::string& path, bool for_all) {
 }
 
 void keep_loaded(const std::string& path) noexcept {
-  // Null for the program itself, which stays anyhow.
+  // Null for the program itself, which stays loaded anyway.
   static_cast<void>(::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE));
 }
 

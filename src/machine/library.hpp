@@ -14,11 +14,11 @@ namespace shoal::machine {
 void* load_library(const std::string& path, bool for_all);
 /// A loaded library stays loaded until the process ends, also if the one that loaded it closes it.
 void keep_loaded(const std::string& path) noexcept;
-/// nullptr: it has none of that name.
+/// The address of a symbol, or nullptr.
 void* find_symbol(void* library, const char* name) noexcept;
 
-/// Where Shoal's own plugins lie: the given folder (a setting; may be empty), beside the program, where Shoal was built,
-/// where it was to be installed.
+/// Where Shoal's own plugins lie: the given folder (a setting; may be empty), beside the program, where Shoal was
+/// built, where it was to be installed.
 std::vector<std::string> plugin_folders(const std::string& first);
 
 }  // namespace shoal::machine

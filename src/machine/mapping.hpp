@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A piece of this process's address space, given back when the object ends: the ground under reserved_range,
-// huge_buffer and segment. Also the count of what pages stand behind an address range. Who may call: any thread, at
+// A range of this process's address space, unmapped by the destructor: the base of reserved_range,
+// huge_buffer and segment. Also counts the pages behind an address range. Who may call: any thread, at
 // set-up. Never switches tasks. Guarantees: reserve() takes address space only (no access, no memory, nothing counted
 // against overcommit); a refusal throws errc::out_of_memory and names the limits in force. count_pages() reads
 // /proc/self/smaps and so walks the page tables of the process: milliseconds, not for hot paths. Shown by
@@ -23,7 +23,7 @@ public:
 
   std::byte* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return bytes_; }
-  /// Not given back: it is another's now.
+  /// Gives up ownership without unmapping.
   void abandon() noexcept { data_ = nullptr; }
 
 private:

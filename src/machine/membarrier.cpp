@@ -33,7 +33,7 @@ void heavy_fence() noexcept {
   bool done = can_fence_all() && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
   // A forked child may have to register anew.
   if (!done && errno == EPERM) done = register_process() && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-  // Whoever relies on it has left its own fences out: to go on would lose wake-ups.
+  // Callers have no fences of their own: going on would lose wake-ups.
   SHOAL_ASSERT(done,
                "membarrier(2) is refused although it worked before; install system call filters before the runtime");
   std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -13,7 +13,7 @@
 namespace shoal::machine {
 namespace {
 
-// Page tables, kernel structures and everybody else's next allocation: 1/64 of what is there, at most this.
+// The margin for page tables, kernel structures and other processes: 1/64 of the memory, at most this.
 constexpr std::uint64_t k_largest_margin_bytes = std::uint64_t{256} << 20;
 
 std::uint64_t margin_of(std::uint64_t bytes) { return std::min(bytes / 64, k_largest_margin_bytes); }
@@ -46,7 +46,7 @@ memory_status memory_info() {
     if (name == "MemAvailable:") status.available_bytes = kibibytes << 10;
     std::getline(in, unit);
   }
-  // Nothing read is not the same as nothing there.
+  // An unreadable value does not mean zero.
   if (status.total_bytes == 0)
     throw error(errc::system, "cannot read /proc/meminfo; is /proc mounted? check ulimit -n");
   status.group = read_memory_group();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory there is: pages, the machine, the control group; and the refusal when more is asked for than that.
+// The sizes of memory: pages, the machine, the control group; and the error for requests beyond them.
 // Who may call: any thread, at set-up and when an array is allocated (it reads files). Never switches tasks.
-// Guarantees: require_memory() throws errc::out_of_memory with a sentence that names what was asked for, what the
-// machine and what the control group have. What it allows may still be taken by another process a moment later: nobody
-// can reserve memory on Linux but by taking it, which segment::commit() and huge_buffer do at once.
+// Guarantees: require_memory() throws errc::out_of_memory with a message that has the request, and the limits of the
+// machine and of the control group. Another process may still take the memory a moment later: on Linux a process
+// reserves memory only by touching it, which segment::commit() and huge_buffer do at once.
 // Shown by tests/unit/machine/memory_info_test.cpp.
 #pragma once
 
@@ -35,23 +35,23 @@ struct memory_status {
   std::uint64_t available_bytes = 0;  // what could be taken without swapping
   memory_group group;
 
-  /// What may be taken now: the lesser of the machine's and the control group's, less a margin that is left to others.
+  /// What may be taken now: the smaller of the machine's and the control group's, less a margin for other processes.
   std::uint64_t usable_bytes() const noexcept;
 };
 
 memory_status memory_info();
 
-/// Throws errc::out_of_memory unless `bytes` can be taken now. `what` begins the sentence: "array 'table'".
+/// Throws errc::out_of_memory unless `bytes` can be taken now. `what` begins the message: "array 'table'".
 void require_memory(std::uint64_t bytes, std::string_view what);
 void require_memory(std::uint64_t bytes, std::string_view what, const memory_status& status);
 
 /// "1.5 GiB", "24.0 GiB", "512 B".
 std::string describe_bytes(std::uint64_t bytes);
 
-/// How much address space this process may have (ulimit -v); k_no_limit if that is not limited.
+/// The limit of this process's address space (ulimit -v), or k_no_limit.
 std::uint64_t address_space_limit() noexcept;
 
-/// The limits on address space in force, and what to do; ends the sentence of a refused reservation.
+/// The limits on address space in force, and what to do; ends the message of a refused reservation.
 std::string describe_address_space_limits();
 
 }  // namespace shoal::machine

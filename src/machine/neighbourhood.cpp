@@ -22,7 +22,7 @@ std::string first_line(const char* path) {
   return line;
 }
 
-// What a namespace is known by within its machine.
+// The identity of a namespace within its machine.
 std::string number_of(const char* path) {
   struct stat status {};
   return ::stat(path, &status) == 0 ? std::to_string(status.st_ino) : std::string("?");

@@ -15,7 +15,7 @@ namespace shoal::machine {
 /// Equal for processes that may reach each other's memory.
 std::string neighbourhood();
 
-/// A segment of a neighbour that lives; nothing if the system refuses, with the reason in `why`.
+/// Opens a segment of a running neighbour; nothing if the system refuses, with the reason in `why`.
 std::optional<segment> segment_of(int pid, int descriptor, std::string& why);
 
 }  // namespace shoal::machine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an activity that sleeps between ticks learns that it has something to do; without the system calls.
+// Notifies an activity that sleeps between ticks; the protocol without the system calls.
 //   sleeper:   for (;;) { clear();  tick;  if (prepare()) wait on word() while it holds k_asleep; }
 //   notifier:  publish the work;  if (set()) wake one waiter of word();
 // Who may call: clear() and prepare() the sleeper; set() any thread. Nothing here waits or switches tasks.

@@ -62,10 +62,10 @@ bool keep_over_exec(int descriptor) noexcept {
 void become(const char* program, char** arguments, char** environment, const spawn_request& request, int parent,
             failure& why) noexcept {
   why.step = 1;
-  // The parent may have ended before the request was in force; then nobody would ever kill us.
+  // The parent may have ended before the request took effect; then this process would never be killed.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
   if (::getppid() != parent) ::_exit(127);
-  // exec resets handlers, but one could run before it; what is ignored (nohup) stays ignored.
+  // exec resets handlers, but one could run before it; ignored signals (nohup) stay ignored.
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action {};
     if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) ::signal(signal, SIG_DFL);
@@ -136,7 +136,7 @@ exit_status child_process::reap() {
   } while (reaped < 0 && errno == EINTR);
   close_descriptor(descriptor_);
   pid_ = descriptor_ = -1;
-  if (reaped < 0) return {127, 0};  // somebody else took it (SIGCHLD ignored): how it ended is not known
+  if (reaped < 0) return {127, 0};  // already reaped (SIGCHLD ignored): its status is not known
   if (WIFSIGNALED(status)) {
     result.signal = WTERMSIG(status);
   } else {

@@ -72,7 +72,7 @@ std::string find_program(const std::string& name);
 /// Negative descriptors are skipped. Works on those of open_process(), on eventfds, pipes and sockets alike.
 int wait_any(std::span<const int> descriptors, std::int64_t timeout_ns);
 
-/// A descriptor that wait_any sees as ready once somebody, on any thread, has called wake().
+/// A descriptor that wait_any reports as ready after wake() has been called, on any thread.
 class wake_descriptor {
 public:
   wake_descriptor();

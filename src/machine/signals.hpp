@@ -41,7 +41,7 @@ public:
   alternate_stack(const alternate_stack&) = delete;
   alternate_stack& operator=(const alternate_stack&) = delete;
 
-  /// False if the system refused: handlers then run where the thread is.
+  /// False if the system refused: handlers then run on the thread's own stack.
   bool in_use() const noexcept { return in_use_; }
 
 private:

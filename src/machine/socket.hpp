@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams of bytes between processes: TCP, IPv4 and IPv6, and pairs within a machine. Non-blocking; poll_set waits for
-// several. Who may call: any thread, a socket one thread at a time for each direction. listen(), connect() and the names
-// block their thread (the resolver may take seconds); the rest never blocks. Never switches tasks.
+// several. Who may call: any thread, a socket one thread at a time for each direction. listen(), connect() and the
+// names block their thread (the resolver may take seconds); the rest never blocks. Never switches tasks.
 // Guarantees: listen() binds the one address it was asked for; transfers may be partial, are not interrupted by
 // signals, and raise none where the other side is gone; descriptors do not reach children unless listed for them.
 // Shown by tests/unit/machine/socket_test.cpp.
@@ -32,10 +32,10 @@ class socket {
 public:
   socket() = default;
 
-  /// Port 0: one that is free. Throws a sentence if the name does not resolve, the address is not this machine's, or
+  /// Port 0: one that is free. Throws shoal::error if the name does not resolve, the address is not this machine's, or
   /// the port is taken.
   static socket listen(const std::string& host, std::uint16_t port);
-  /// Throws a sentence; errc::timeout if nothing answers in time.
+  /// Throws shoal::error; errc::timeout if nothing answers in time.
   static socket connect(const std::string& host, std::uint16_t port, std::int64_t timeout_ns);
   /// Two ends on this machine; the second is for a child, which expects that reading waits.
   static std::pair<socket, socket> pair();
@@ -59,7 +59,7 @@ private:
   machine::descriptor descriptor_;
 };
 
-/// The number behind the last colon of an address.
+/// The number after the last colon of an address.
 std::uint16_t port_of(const std::string& address) noexcept;
 /// What is in front of it, without brackets.
 std::string host_of(const std::string& address);
@@ -84,8 +84,8 @@ private:
 std::string host_name();
 /// The first numeric address that the name has. Throws errc::not_found.
 std::string resolve(const std::string& host);
-/// By which other machines may reach this one: what its name resolves to, or, where that is a loopback address, the
-/// address of its first network that is up. Throws errc::not_found.
+/// The address by which other machines may reach this one: what its name resolves to, or, if that is a loopback
+/// address, the address of its first network that is up. Throws errc::not_found.
 std::string reachable_address();
 
 }  // namespace shoal::machine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads by the kernel's number, for diagnostics: who am I, does that one still live, how is it called.
+// Threads by the kernel's number, for diagnostics: the calling thread, whether a thread still exists, its name.
 // Who may call: any thread. thread_id() costs a load after the first call of a thread, and is right in a forked child
 // too; the others ask the kernel. Never switches tasks. Shown by tests/unit/machine/thread_id_test.cpp.
 #pragma once

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How buffers travel: a channel leads from one domain to a domain of another node, for one class of traffic. Bytes
-// only; what is in them is the business of the layers above.
-// Who may call: an out_channel its worker; an in_channel whoever serves the domain (one at a time). None switches
-// tasks. Guarantees: buffers arrive whole and in the order of post(). The number of buffers under way is bounded:
-// acquire() says no until the receiver has released one. done() counts the buffers that the receiver has released, and
-// all it did before is visible then. post() and release() wake the other side if it sleeps.
-// Classes never wait for each other: a reply channel has room of its own.
-// Shown by tests/unit/net/.
+// How buffers are sent: a channel leads from one domain to a domain of another node, for one class of traffic. It
+// carries bytes; upper layers define their contents.
+// Who may call: an out_channel: its worker; an in_channel: the thread that serves the domain (one at a time). None
+// switches tasks.
+// Guarantees: buffers arrive whole and in the order of post(). The number of buffers in flight is bounded: acquire()
+// fails until the receiver has released one. done() counts the buffers that the receiver has released; the effects of
+// their execution are visible then. post() and release() wake the other side if it is parked. Classes never wait for
+// each other: a reply channel has its own slots. Tests: tests/unit/net/.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ inline constexpr unsigned k_traffic_classes = 2;
 class out_channel {
 public:
   virtual ~out_channel() = default;
-  /// A buffer to fill, of capacity_words(); nullptr when too many are under way. Asking again gives the same buffer.
+  /// A buffer to fill, of capacity_words(); nullptr when too many are in flight. A second call returns the same buffer.
   virtual std::uint64_t* acquire() noexcept = 0;
   /// Sends the acquired buffer, of which `words` are filled.
   virtual void post(std::size_t words) noexcept = 0;
@@ -53,7 +53,7 @@ public:
   /// Whether the network itself copies from and to the memory of other nodes.
   virtual bool one_sided() const noexcept { return false; }
   /// Begins a copy between memory of this process and the part of `node`, which knows nothing of it. *done is set
-  /// (release) in some progress() once the data is there. False: refused, nothing was begun.
+  /// (release) in some progress() once the data has arrived. False: refused, nothing was started.
   virtual bool put(unsigned, std::uint64_t, const void*, std::size_t, std::atomic<bool>&) noexcept { return false; }
   virtual bool get(unsigned, std::uint64_t, void*, std::size_t, std::atomic<bool>&) noexcept { return false; }
   virtual out_channel& out(unsigned node, traffic t) noexcept = 0;
@@ -64,7 +64,7 @@ public:
   /// The doorbell that other nodes ring for this domain's worker; nullptr if the transport has none.
   virtual lockfree::doorbell<>* bell() noexcept = 0;
   virtual bool bell_is_shared() const noexcept = 0;
-  /// How long its worker may sleep at this moment without a look at pending(); negative: until the bell rings.
+  /// How long its worker may park now without reading pending(); negative: until the bell rings.
   virtual std::int64_t longest_sleep_ns() noexcept { return -1; }
 };
 
@@ -83,9 +83,9 @@ public:
   virtual ~transport() = default;
   virtual const char* name() const noexcept = 0;
   virtual domain& at(unsigned worker) noexcept = 0;
-  /// After the last operation of this node's workers: what is still owed to others leaves; losses are told no more.
+  /// After the last operation of this node's workers: sends pending replies; losses are not reported any more.
   virtual void finish() noexcept {}
-  /// In words, what a node has not answered yet; a moment's picture, for whoever explains its loss.
+  /// Describes the requests that a node has not answered yet, for the report of its loss; may be out of date.
   virtual std::string outstanding(std::uint32_t) const { return {}; }
   virtual registered_memory registered() const noexcept { return {}; }
 };

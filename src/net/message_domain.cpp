@@ -14,7 +14,7 @@ namespace {
 
 // For what leaves at the end; a node that is gone does not take it.
 constexpr std::uint64_t k_patience_ns = 1'000'000'000;
-// Of the thread that serves events; other domains have events too. Then those who sleep look themselves.
+// A limit for the thread that serves events, since other domains have events, too. Then sleepers poll themselves.
 constexpr int k_rounds_to_serve = 64;
 
 }  // namespace
@@ -87,7 +87,7 @@ void message_domain::be_watched(message_watch& by, unsigned number) noexcept {
 
 bool message_domain::arm() noexcept {
   if (watch_ == nullptr || !lock_->try_lock()) return false;
-  // Whatever was posted, executed or sent since the last look, which somebody else's may have prevented.
+  // Messages posted, executed or sent since the last progress, which another thread's lock may have prevented.
   const bool armed = !move() && arm_now();
   lock_->unlock();
   return armed;
@@ -101,7 +101,7 @@ bool message_domain::arm_now() noexcept {
 
 void message_domain::serve_event() noexcept {
   if (server_ != nullptr) return server_->ring();
-  // Then somebody else looks after it, or is about to arm it.
+  // Then another thread serves the event, or is about to arm it.
   const auto asleep = [](message_lane* lane) { return lane->asleep(); };
   for (int round = 0; round < k_rounds_to_serve; ++round) {
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wire, the lock that guards it, and the lanes that go through it. Innards of message_transport.hpp.
-// Threads: any, but for what is marked as under the lock.
+// A wire, the lock that guards it, and the lanes that use it. Internal to message_transport.hpp.
+// Threads: any, but for functions marked as under the lock.
 #pragma once
 
 #include <atomic>
@@ -14,21 +14,21 @@ namespace shoal::net {
 
 class message_domain final : public wire_user {
 public:
-  /// `server`: who is to be rung for what was posted; null: whoever posts sends.
+  /// `server`: the activity to wake for posted messages; null: the posting thread sends.
   message_domain(wire& over, const message_shape& shape, const message_transport::loss_handler& lost,
                  message_server* server);
   message_server* server() const noexcept { return server_; }
   /// Its messages go through here.
   void add(message_lane& lane, unsigned worker);
-  /// Its worker sleeps only when nothing happens here.
+  /// Its worker parks only when nothing happens here.
   void add_sleeper(message_lane& lane) { sleepers_.push_back(&lane); }
 
   /// Readable when something happens after arm(); -1: the library does not tell.
   int event() const noexcept { return wire_.event(); }
   void be_watched(message_watch& by, unsigned number) noexcept;
-  /// For who goes to sleep. True: what happens from now on is served, and rings. False: look again yourself.
+  /// For a worker that parks. True: later events are served and wake it. False: poll again.
   bool arm() noexcept;
-  /// Something has happened: moves messages until nothing does, and is armed again if somebody still sleeps.
+  /// After an event: moves messages until there are none, and arms the event again if a worker still sleeps.
   void serve_event() noexcept;
 
   /// Under the lock.
@@ -42,7 +42,7 @@ public:
   /// Unless another thread is at it.
   bool progress() noexcept;
   void finish() noexcept;
-  /// From here on nobody is told of losses: others may leave.
+  /// From now on losses are not reported: other nodes may leave.
   void end_losses() noexcept;
 
   bool arrived(const arrival& a) noexcept override;

@@ -11,7 +11,7 @@
 namespace shoal::net {
 namespace {
 
-// Where a library does not tell that something came, who sleeps looks again, at first soon.
+// If a library does not notify of arrivals, a sleeper polls again, at first after a short time.
 constexpr std::int64_t k_shortest_sleep_ns = 20'000;
 constexpr std::int64_t k_longest_sleep_ns = 500'000;
 
@@ -207,7 +207,7 @@ void message_lane::arrived(const arrival& a, wire& over) noexcept {
   if (news) wake();
 }
 
-// Gives back what has been executed since, and tells those who must know.
+// Releases executed buffers and sends the acknowledgements that are due.
 void message_lane::look_back(wire& wire) noexcept {
   if (waits_.load(std::memory_order_relaxed) && waits_.exchange(false, std::memory_order_relaxed)) wake();
   if (!executed_.load(std::memory_order_relaxed) || !executed_.exchange(false, std::memory_order_acquire)) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's channels over a wire. Innards of message_transport.hpp.
-// Threads: an out side its poster; an in side whoever serves; everything marked so under the domain's lock.
+// A worker's channels over a wire. Internal to message_transport.hpp.
+// Threads: an out side: its poster; an in side: the thread that serves; functions marked so: under the domain's lock.
 #pragma once
 
 #include <atomic>
@@ -24,11 +24,11 @@ public:
   std::uint64_t posted() const noexcept override { return ring_.published(); }
   std::uint64_t done() noexcept override { return ring_.consumed(); }
 
-  /// Under the lock: sends what was posted and is not sent; true if there was anything.
+  /// Under the lock: sends posted messages; true if there were any.
   bool send_posted() noexcept;
-  /// Under the lock: the receiver has executed so many, the low 32 bits. True if more than was known.
+  /// Under the lock: the number of messages that the receiver has executed, low 32 bits. True if it is news.
   bool acknowledged(std::uint32_t executed) noexcept;
-  /// For whoever asks from outside; a moment's picture.
+  /// For other threads; may be out of date.
   std::uint64_t outstanding() const noexcept;
 
 private:
@@ -40,7 +40,7 @@ private:
   std::uint64_t* slots_ = nullptr;
   std::size_t slot_words_ = 0;
   std::vector<std::size_t> counts_;            // by slot: words; of what send_posted() has to send
-  std::uint64_t sending_ = 0;                  // under the lock: so many have been sent
+  std::uint64_t sending_ = 0;                  // under the lock: messages sent
   std::unique_ptr<std::atomic<bool>[]> sent_;  // by slot. Partner: the wire, which sets it
   lockfree::slot_ring_control<> control_;
   lockfree::slot_ring_producer<> ring_;
@@ -91,10 +91,10 @@ public:
   std::int64_t longest_sleep_ns() noexcept override;
 
   message_domain& through() noexcept { return through_; }
-  /// Whether its worker has announced that it sleeps; a moment's picture. Partner of the load: its bell's ring().
+  /// Whether its worker has announced that it parks; may be out of date. Partner of the load: its bell's ring().
   bool asleep() noexcept { return bell_.may_sleep(); }
   void wake() noexcept;
-  /// A buffer has room of which the library has not said yet that it was sent.
+  /// A buffer slot is free although the library has not reported yet that its message was sent.
   void waits_for_library() noexcept { waits_.store(true, std::memory_order_relaxed); }
   void something_executed() noexcept;
   /// Under the lock.
@@ -126,7 +126,7 @@ private:
   std::atomic<bool> executed_{false};  // partners: release() and look_back()
   std::atomic<bool> waits_{false};     // partners: waits_for_library() and look_back()
   lockfree::doorbell<> bell_;
-  std::atomic<std::uint32_t> polls_{0};  // of whoever polls; one may be lost
+  std::atomic<std::uint32_t> polls_{0};  // of all polling threads; one may be lost
   std::atomic<bool> moved_{true};        // something has arrived since the last sleep. Partner: longest_sleep_ns()
   std::int64_t sleep_ns_ = 0;            // the worker's
 };

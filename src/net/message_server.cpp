@@ -9,7 +9,7 @@
 namespace shoal::net {
 namespace {
 
-// Of a tick, before others may run: looks in vain, and looks that found something.
+// Limits of a tick: polls that found nothing, and polls that found something.
 constexpr int k_looks = 8;
 constexpr int k_most_moves = 64;
 constexpr int k_idle_ticks_before_sleep = 25;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The activity that moves the messages of a node, where workers do not (progress_role::server): it sends what they have
-// posted and hands over what arrives. When there is nothing it sleeps until somebody rings; where the network does not
-// tell that something came, it looks again after a short time. Who may call: ring() any thread; the rest the thread that
-// made it. Shown by tests/unit/net/message_transport_test.cpp.
+// The activity that moves the messages of a node instead of the workers (progress_role::server): it sends posted
+// messages and delivers arrivals. Without work it sleeps until it is woken; if the network does not notify of arrivals,
+// it polls again after a short time. Who may call: ring() any thread; the rest the constructing thread.
+// Tests: tests/unit/net/message_transport_test.cpp.
 #pragma once
 
 #include <memory>

@@ -34,7 +34,7 @@ message_transport::message_transport(const char* name, std::unique_ptr<network> 
   if (server_ != nullptr) server_->start(domains_);
 }
 
-// The network first: until its end it may read what is in the lanes' buffers, and say that it was sent.
+// The network first: until its end it may read the lanes' buffers, and report them as sent.
 message_transport::~message_transport() {
   end_threads();
   for (auto& d : domains_) d->end_losses();
@@ -44,7 +44,7 @@ message_transport::~message_transport() {
 domain& message_transport::at(unsigned worker) noexcept { return *lanes_[worker]; }
 
 void message_transport::end_threads() noexcept {
-  if (server_ != nullptr) server_->stop();  // the watch may still ring it
+  if (server_ != nullptr) server_->stop();  // the watch may still wake it
   watch_.reset();
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels over a network library: the transports ucx and mpi. Each worker has a lane; a lane belongs to a domain, that
-// is, to a wire behind a lock, alone or with other lanes. A lane of one node talks to the same lane of another.
-//   Room: a channel has `slots` buffers, and opens one when the receiver has executed what was in it.
-//   Acknowledgements: how many buffers of each class were executed travels with every message; by itself only when
-//   nothing else goes that way: for requests at once, for replies when half of the room is used up.
-// Who may call: message_transport the node's thread; its domains as channel.hpp says; progress() any worker.
-// Guarantees: those of channel.hpp. Buffers that no traffic has used take no memory. A node that cannot be reached is
-// reported once to `lost`, on the thread that found it.
-// Shown by tests/unit/net/message_transport_test.cpp, stress: tests/stress/message_transport_test.cpp.
+// Channels over a network library: the transports ucx and mpi. Each worker has a lane; a lane belongs to a domain,
+// which is a wire with a lock, for one lane or several. A lane of one node communicates with the same lane of other
+// nodes.
+//   Room: a channel has `slots` buffers; a slot is free again when the receiver has executed its buffer.
+//   Acknowledgements: every message carries the number of executed buffers of each class. If no message goes that way,
+//   they are sent alone: for requests at once, for replies when half of the room is used up.
+// Who may call: message_transport: the node's thread; its domains as in channel.hpp; progress() any worker.
+// Guarantees: those of channel.hpp. Unused buffers take no memory. A node that cannot be reached is reported once to
+// `lost`, on the thread that detected it.
+// Tests: tests/unit/net/message_transport_test.cpp, stress: tests/stress/message_transport_test.cpp.
 #pragma once
 
 #include <functional>
@@ -25,7 +26,7 @@ namespace shoal::net {
 /// Which domain messages of a worker go through.
 enum class message_route : std::uint8_t {
   own,       // the worker's: threads can be addressed
-  domain_0,  // one for the whole process, looked at by everybody now and then (GASNet's scheme)
+  domain_0,  // one for the whole process, polled by all workers now and then (GASNet's scheme)
 };
 
 /// Who moves the messages.
@@ -42,7 +43,7 @@ struct message_shape {
   std::size_t slot_bytes = std::size_t{16} << 10;
   std::size_t slots = 8;  // per channel; a power of two
   message_route route = message_route::own;
-  std::uint32_t poll_mask = 0;  // with domain_0: workers of other domains look at it every poll_mask + 1 polls
+  std::uint32_t poll_mask = 0;  // with domain_0: workers of other domains poll it every poll_mask + 1 polls
   progress_role progress = progress_role::workers;
   std::string lock = "bounded";
   wait_kind wait = wait_kind::adaptive;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The activity that waits for what arrives at a node's domains while their workers sleep, where the network library can
-// tell (UCX): it moves the messages, and so wakes the workers that they are for. A domain none of whose workers sleeps is
-// left to them.
+// The activity that waits for arrivals at a node's domains while their workers are parked, if the network library
+// notifies of arrivals (UCX): it moves the messages, which wakes their workers. It leaves a domain without parked
+// workers to them.
 // Who may call: arm() the holder of the domain's lock. Never switches tasks.
-// Guarantees: an armed domain in which something happens is served once (message_domain::serve_event).
-// Shown by tests/unit/net/message_transport_test.cpp, tests/unit/net/plugin_test.cpp.
+// Guarantees: an armed domain is served once after an event (message_domain::serve_event).
+// Tests: tests/unit/net/message_transport_test.cpp, tests/unit/net/plugin_test.cpp.
 #pragma once
 
 #include <array>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network libraries come as plugins, so that Shoal runs where there is none: this finds their files and loads them.
-// Who may call: the thread that makes the job, before other threads look at the environment (UCX is told there to leave
-// signals alone). Never switches tasks. Guarantees: a plugin of another Shoal is refused; what is missing is said in a
-// sentence that names what to install. Plugins stay loaded until the process ends; of MPI libraries a process has one.
-// Shown by tests/unit/net/plugin_test.cpp.
+// Network libraries are loaded as plugins, so Shoal runs without them: finds the files of the plugins and loads them.
+// Who may call: the thread that makes the job, before other threads read the environment (it tells UCX there to leave
+// signals alone). Never switches tasks.
+// Guarantees: a plugin of another version of Shoal is refused; the error for a missing library names what to install.
+// Plugins stay loaded until the process ends; a process has at most one MPI library.
+// Tests: tests/unit/net/plugin_test.cpp.
 #pragma once
 
 #include <span>

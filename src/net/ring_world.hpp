@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that the nodes of one machine share to send each other buffers: for each pair of domains and class a ring
-// of slots, and a doorbell per worker. The transports inproc and shm differ only in whose memory this is.
+// The shared memory through which the nodes of one machine send buffers: for each pair of domains and class a ring of
+// slots, and a doorbell per worker. The transports inproc and shm differ only in the origin of this memory.
 // Who may call: ring_layout anyone; ring_transport its node. Nothing switches tasks.
-// Guarantees: zeroed memory is a world at rest; slots that no traffic has used take no memory.
-// A slot is a word with the count, then the words. Sender and receiver work in place: nothing is copied.
-// Shown by tests/unit/net/ring_world_test.cpp; the index protocol by tests/model/slot_ring_test.cpp.
+// Guarantees: zeroed memory is a valid initial state; unused slots take no memory. A slot is a word with the count,
+// then the words. Sender and receiver work in place, without copies.
+// Tests: tests/unit/net/ring_world_test.cpp; the index protocol: tests/model/slot_ring_test.cpp.
 #pragma once
 
 #include <cstddef>

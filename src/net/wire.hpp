@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network library gives to Shoal: endpoints that send whole messages, and what a plugin must offer. The library
-// knows nothing of classes, credits or workers: message_transport.hpp makes channels of it.
-// Who may call: a network its node's thread, at start; a wire whoever holds its domain's lock, one thread at a time.
-// Nothing here switches tasks or blocks, but open() and connect().
-// Guarantees asked of a wire: messages between two wires arrive whole and in the order of send(); what cannot be sent
-// yet is kept until progress() sends it; arrivals are handed over by progress() only. It may be a plugin's: no exception
-// leaves a noexcept function, and nothing of the core but this header is needed.
-// Shown by tests/unit/net/message_transport_test.cpp, tests/unit/net/plugin_test.cpp.
+// The interface of a network library: endpoints that send whole messages, and the functions of a plugin. A wire has no
+// classes, credits or workers: message_transport.hpp implements channels with it.
+// Who may call: a network: its node's thread, at start; a wire: the holder of its domain's lock, one thread at a time.
+// Only open() and connect() block; nothing switches tasks.
+// Requirements: messages between two wires arrive whole and in the order of send(); a wire keeps messages that it
+// cannot send yet until progress() sends them; only progress() delivers. A wire may be in a plugin: no exception leaves
+// a noexcept function, and it needs nothing of the core but this header.
+// Tests: tests/unit/net/message_transport_test.cpp, tests/unit/net/plugin_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ inline constexpr std::size_t k_label_words = 2;
 
 enum class message_kind : std::uint8_t { request, reply, acknowledgement };
 
-/// Something that has arrived. `words` stay where they are until give_back(token), if arrived() said so.
+/// A message that has arrived. `words` stay valid until give_back(token), if arrived() returned true.
 struct arrival {
   message_label label;
   const std::uint64_t* words = nullptr;
@@ -40,12 +40,12 @@ struct arrival {
   void* token = nullptr;
 };
 
-/// Whom a wire tells. Called within progress() only.
+/// The receiver of a wire's messages and events. Called within progress() only.
 class wire_user {
 public:
-  /// True: the words are kept until give_back(). False: the wire may have them back at once.
+  /// True: the caller keeps the words until give_back(). False: the wire may reuse them at once.
   virtual bool arrived(const arrival& a) noexcept = 0;
-  /// Nothing reaches this node any more: what the library says of it. Told at least once.
+  /// The node cannot be reached any more, with the library's reason. Called at least once.
   virtual void unreachable(std::uint32_t node, const char* why) noexcept = 0;
 
 protected:
@@ -69,7 +69,7 @@ public:
   /// Moves messages on; true if anything has arrived.
   virtual bool progress(wire_user& user) noexcept = 0;
   virtual void give_back(void* token) noexcept = 0;
-  /// Whether all that was sent is on its way, or arrived, without further progress().
+  /// Whether all messages leave without further progress().
   virtual bool all_sent() const noexcept = 0;
 
   /// Whether put() and get() exist.
@@ -79,9 +79,9 @@ public:
   virtual bool put(remote_piece, const void*, std::size_t, std::atomic<bool>*) noexcept { return false; }
   virtual bool get(remote_piece, void*, std::size_t, std::atomic<bool>*) noexcept { return false; }
 
-  /// A descriptor that becomes readable when progress() has something to do, after arm() said yes; -1: there is none.
+  /// A descriptor that becomes readable when progress() has work, after arm() returned true; -1: there is none.
   virtual int event() const noexcept { return -1; }
-  /// False: something is there already, call progress() first.
+  /// False: there is work already, call progress() first.
   virtual bool arm() noexcept { return true; }
 };
 
@@ -106,14 +106,14 @@ struct network_request {
   std::uint32_t nodes = 1;
   unsigned domains = 1;          // per node
   std::size_t most_words = 0;    // of a message
-  std::size_t messages = 0;      // that may be under way to a domain from one node, of one kind and lane
+  std::size_t messages = 0;      // that may be in flight to a domain from one node, of one kind and lane
   unsigned lanes = 1;            // per domain
   std::byte* segment = nullptr;  // to be registered for put() and get(); null: not wanted
   std::uint64_t segment_bytes = 0;
   bool one_machine = false;        // all nodes are here: nothing needs to be reachable from elsewhere
   std::uint64_t token = 0;         // of the job; a message without it is a stranger's
-  bool allocate = false;           // put memory of the library's own where the segment lies; it ends with the network
-  bool shared_context = false;     // the wires of a node share what they can; else nothing
+  bool allocate = false;           // replace the segment's pages by memory of the library, until the network ends
+  bool shared_context = false;     // the wires of a node share a context; else nothing
   bool own_communicators = false;  // MPI: each domain has a communicator of its own
 };
 
@@ -125,7 +125,7 @@ struct net_plugin {
   const char* made_for = "";    // the library, in words
   /// Throws shoal::error.
   std::unique_ptr<network> (*open)(const network_request&) = nullptr;
-  /// Where the library's own launcher may have started the processes (MPI), else null: says which node of how many this
+  /// If the library's own launcher may have started the processes (MPI), else null: tells which node of how many this
   /// process is, and brings node 0's word to all. Collective. Throws shoal::error.
   std::string (*share)(const std::string& word_of_node_0, std::uint32_t& node, std::uint32_t& nodes) = nullptr;
 };

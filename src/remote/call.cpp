@@ -45,7 +45,7 @@ failure current_failure(std::uint32_t node) {
   f.code = static_cast<int>(errc::remote);
   try {
     throw;
-  } catch (const remote_error& e) {  // already on its way
+  } catch (const remote_error& e) {  // forwarded from a further node
     f.code = static_cast<int>(e.code());
     f.node = e.node();
     f.type = e.type();
@@ -99,8 +99,8 @@ void receive_answer(const arrival& a) noexcept {
   reinterpret_cast<completion*>(a.payload[0])->done();
 }
 
-// A request: the completion; the code, and above it the room for the answer in words; where the answer goes, if there is
-// room for one; the arguments.
+// A request: the completion; the code, and above it the room for the answer in words; where the answer goes, if there
+// is room for one; the arguments.
 constexpr unsigned k_answer_words_shift = 48;
 static_assert(k_offset_mask < std::uint64_t{1} << k_answer_words_shift);
 static_assert(k_most_call_words < std::size_t{1} << (64 - k_answer_words_shift));

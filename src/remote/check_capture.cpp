@@ -18,11 +18,11 @@ void check_words(const void* capture, std::size_t bytes, const char* type) noexc
         kind != machine::address_kind::stack)
       continue;
     constexpr const char* k_names[] = {"nothing", "the program's image", "the heap", "a stack", "a mapping"};
-    const std::string sentence = fmt::format(
+    const std::string message = fmt::format(
         "what is sent to another node captures a pointer into {} of this process ({} bytes into {}); capture values "
         "and array references instead",
         k_names[static_cast<int>(kind)], at, type);
-    assertion_failed(sentence.c_str(), __FILE__, __LINE__, __func__);
+    assertion_failed(message.c_str(), __FILE__, __LINE__, __func__);
   }
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that travels: a function is named by the image it lies in and its offset there, so that nodes whose images lie
-// at other addresses (address randomization, libraries) find it. The images that are loaded when the first job starts
-// are numbered in their order; nodes compare that list before they talk. An image that is loaded later gets a number
-// when its code travels for the first time (late_images.hpp).
+// Code in messages: a function is named by its image and its offset there, so nodes with other load addresses (address
+// randomization, libraries) find it. Images loaded when the first job starts are numbered in their order; nodes compare
+// that list before they communicate. An image loaded later gets a number when its code is sent for the first time
+// (late_images.hpp).
 // Who may call: any thread. Never switches tasks.
-// Guarantees: decode(encode(f)) on a node that knows the image is the same function; images with numbers stay loaded.
-// Shown by tests/unit/remote/code_test.cpp, tests/cluster/launch_test.cpp.
+// Guarantees: decode(encode(f)) on a node that knows the image is the same function; numbered images stay loaded.
+// Tests: tests/unit/remote/code_test.cpp, tests/cluster/launch_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 
 namespace shoal::remote {
 
-/// 44 bits: eight for the image, the rest for the offset. Throws errc::unsupported if the function lies in no image that
-/// has a number.
+/// 44 bits: eight for the image, the rest for the offset. Throws errc::unsupported if the function lies in no image
+/// that has a number.
 std::uint64_t encode_code(void (*function)());
 /// The same; nothing if the image has no number yet.
 std::optional<std::uint64_t> find_code(void (*function)());
@@ -40,10 +40,11 @@ std::vector<machine::image> images_with_code(std::vector<machine::image> loaded)
 /// What names an image in messages between nodes: two versions of a library differ in it, and two libraries do.
 std::string name_and_identity(const machine::image& i);
 
-/// The number of a late image with this name and identity; gives it the next one if it has none. Only node 0 chooses numbers.
-/// Throws errc::unsupported if there are too many.
+/// The number of a late image with this name and identity; gives it the next one if it has none. Only node 0 chooses
+/// numbers. Throws errc::unsupported if there are too many.
 unsigned number_late_image(const std::string& identity);
-/// Finds the loaded image with this name and identity here and gives it the number that node 0 chose; false if there is none.
+/// Finds the loaded image with this name and identity here and gives it the number that node 0 chose; false if there is
+/// none.
 bool bind_late_image(unsigned number, const std::string& identity);
 /// All nodes have bound it: its code may be sent from here.
 void allow_late_image(unsigned number, std::size_t size_bytes);

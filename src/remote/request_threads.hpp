@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activities of a node that do nothing but execute commands on its memory as they arrive (GMT's helpers), so that a node
-// answers while all its workers compute. Calls are not theirs: what a call brings belongs to a worker, and what came
-// after it from that node waits with it.
+// Activities of a node that only execute commands on its memory (GMT's helpers), so that the node answers while all its
+// workers compute. They leave calls to the workers; later commands of the same node wait for the call.
 // Who may call: the owner of the node's ports, which outlive this. Nothing here switches tasks.
-// Guarantees: those of server.hpp; a request waits for an activity at most k_longest_sleep_ns, at the price of as many
-// looks while nothing comes.
-// Source: GMT (SYSTEMS 1). Shown by tests/cluster/progress_test.cpp.
+// Guarantees: those of server.hpp; a request waits for an activity at most k_longest_sleep_ns; the price is one poll
+// per that time while nothing arrives. Source: GMT (SYSTEMS 1). Tests: tests/cluster/progress_test.cpp.
 #pragma once
 
 #include <cstdint>

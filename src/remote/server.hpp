@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The serving half of a domain: decodes the buffers of requests that arrive for one worker's domain and executes them.
-// Who may call: whoever holds it (try_hold): its worker, an idle sibling, or a thread for requests, so that a long task
-// does not hold up messages. What it executes in place may poll: that finds it held.
-// Never switches tasks. Guarantees: requests of a node are executed in order; when there is no room for a reply it
-// stops in the middle of a buffer and goes on later, so that requests never wait for requests; a buffer is released
-// only when all of it has been executed, which is the sender's acknowledgement.
-// Shown by tests/unit/remote/server_test.cpp, tests/cluster/.
+// Who may call: the thread that holds it (try_hold): its worker, an idle sibling, or a thread for requests, so that a
+// long task does not delay messages. Handlers that poll find it held. Never switches tasks.
+// Guarantees: requests of a node are executed in order. When there is no reply space, it stops in the middle of a
+// buffer and continues later, so requests never wait for requests. A buffer is released only when all of it has been
+// executed: this acknowledges it to the sender. Tests: tests/unit/remote/server_test.cpp, tests/cluster/.
 #pragma once
 
 #include <atomic>
@@ -33,9 +32,9 @@ public:
   }
   void let_go() noexcept { held_.store(false, std::memory_order_release); }
 
-  /// Executes what has arrived, on behalf of `w`; null: memory accesses only, up to the first call. True if there was
-  /// anything. Only while held. At most k_most_buffers
-  /// of each node: its worker has tasks, and other nodes send too.
+  /// Executes requests that have arrived, on behalf of `w`; null: memory accesses only, up to the first call. True if
+  /// there was anything. Only while held. At most k_most_buffers of each node: its worker has tasks, and other nodes
+  /// send too.
   bool serve(detail::worker_base* w) noexcept;
 
   struct statistics {

@@ -187,7 +187,7 @@ void worker_port::make_room(std::uint32_t to, std::size_t words) {
   SHOAL_ASSERT(words <= out.capacity_words(), "a command is larger than a buffer; raise SHOAL_BUFFER");
   constexpr int k_polls_before_leaving = 16;
   for (int tries = 0; !out.make_room(words); ++tries) {
-    // The receiver is behind. Serving it may be just what it waits for.
+    // The receiver is slow. It may wait for this node to serve its requests.
     if (sched::this_worker()->poll()) continue;
     if (tries < k_polls_before_leaving) {
       machine::pause();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The issuing half of a domain: what stands behind detail::port. Streams of commands to other nodes, the replies to
-// them, and those who wait for room, for an acknowledgement, or for a reply.
+// The issuing half of a domain, the implementation of detail::port: streams of commands to other nodes, their replies,
+// and the tasks that wait for space, for an acknowledgement, or for a reply.
 // Who may call: its worker only. make_room() and the settle functions may switch tasks; poll() does not.
-// Guarantees: who waits is woken by what it waits for; only transfers of the network's are looked at one by one.
-// Bounded: a worker that writes faster than the receiver executes runs out of buffers and waits.
-// Shown by tests/unit/remote/, tests/cluster/.
+// Guarantees: each waiter is woken by its own event; only one-sided transfers are polled one by one.
+// Bounded: a worker that writes faster than the receiver executes has no free buffers and waits.
+// Tests: tests/unit/remote/, tests/cluster/.
 #pragma once
 
 #include <atomic>
@@ -43,9 +43,9 @@ public:
   void flush(aggregate::reason why) noexcept;
 
   void make_room(std::uint32_t node, std::size_t words);
-  /// Enters `waiter` unless what it waits for is there already; true if it is (nothing entered).
+  /// Enters `waiter` unless its event has already happened; true if it has (nothing entered).
   bool settled(std::uint32_t node, stream_waiter& waiter) noexcept;
-  /// The first node from `from` on to which something is under way; nodes if none.
+  /// The first node from `from` on with operations in flight; nodes() if there is none.
   std::uint32_t first_unsettled(std::uint32_t from) noexcept;
 
   /// Waits for it; false if the network refuses, and nothing was begun. `begin`: put() or get() of the domain.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job whose processes another launcher has started: they find each other, agree on what they talk through, and map each
-// other's memory where they share a machine.
+// A job whose processes another launcher has started: they find each other, agree on what they talk through, and map
+// each other's memory where they share a machine.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -292,7 +292,7 @@ void external_node::end(const std::exception_ptr& thrown) {
       static_cast<void>(all_.control().exchange({}));  // no node needs this node's network any more
       all_.control().leave();
     } catch (const error&) {
-      if (!thrown) throw;  // what the main task threw says more
+      if (!thrown) throw;  // the main task's exception says more
     }
   }
   if (thrown) std::rethrow_exception(thrown);

@@ -44,7 +44,7 @@ net::ring_shape shape_of(const config& c, unsigned nodes) {
   machine::exit_now(1);
 }
 
-// What the nodes of a process talk through, and the memory that it lies in.
+// The transport between the nodes of a process, and its memory.
 struct process_transports {
   std::unique_ptr<net::inproc_world> world;
   std::vector<std::unique_ptr<net::transport>> each;
@@ -164,7 +164,7 @@ class world_node final : public hosted_nodes {
 public:
   explicit world_node(config c);
   // Its departure is in order from the moment that this node's workers have stopped, also if the main task threw. If
-  // its workers did not start, the others must hear of a loss, or they would wait for ever.
+  // its workers did not start, the others must learn of a loss, or they would wait without end.
   ~world_node() override {
     if (here_->has_finished()) world_->leave(me_.node);
   }

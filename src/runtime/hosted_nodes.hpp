@@ -26,12 +26,12 @@ public:
   virtual node& first() noexcept = 0;
   /// The other nodes of this process serve from now on.
   virtual void begin() {}
-  /// To be called once, when first() has ended, or has thrown `thrown`. Waits for the other nodes of this process, tells
-  /// other processes that this one leaves, and writes the profiles. Rethrows `thrown` instead of writing them.
+  /// To be called once, when first() has ended, or has thrown `thrown`. Waits for the other nodes of this process,
+  /// tells other processes that this one leaves, and writes the profiles. Rethrows `thrown` instead of writing them.
   virtual void end(const std::exception_ptr& thrown) = 0;
 };
 
-/// As many nodes as `c.nodes` says, all in this process.
+/// `c.nodes` nodes, all in this process.
 std::unique_ptr<hosted_nodes> host_in_process(config c);
 /// This process's node of a job on this machine that `shoal run` or the like has started.
 std::unique_ptr<hosted_nodes> host_in_world(config c);

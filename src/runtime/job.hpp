@@ -13,14 +13,14 @@
 
 namespace shoal::runtime {
 
-/// Runs `main_task` on node 0 of as many nodes as `c.nodes` says, all in this process. Returns its result or rethrows.
+/// Runs `main_task` on node 0 of `c.nodes` nodes, all in this process. Returns its result or rethrows.
 int run_in_process(config c, const std::function<int()>& main_task);
 
 /// Runs a job of one main task, which the calling thread runs as worker 0 of node 0, in the processes that this one was
 /// started for. Returns the main task's result on node 0, else 0.
 int run_job(const config& c, const std::function<int()>& main_task);
 
-/// One sentence for an exception that ended a job or kept it from starting.
+/// The message for an exception that ended a job or prevented its start.
 std::string describe_failure(const std::exception& e);
 
 /// Whether a launcher started this process.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the nodes of a job tell each other before they have a network: on which machine they are, what they have there,
-// and where their memory can be found by neighbours. Travels as text through launch::control.
-// Who may call: the thread that makes the job. Shown by tests/unit/runtime/neighbours_test.cpp.
+// The data that the nodes of a job exchange before they have a network: their machine, its resources, and where
+// neighbours find their memory. Sent as text through launch::control.
+// Who may call: the thread that makes the job. Tests: tests/unit/runtime/neighbours_test.cpp.
 #pragma once
 
 #include <cstddef>

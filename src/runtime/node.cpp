@@ -33,7 +33,7 @@ sched::pool_options pool_setup(const node_parts& parts) {
   return o;
 }
 
-// What `stop` holds once node 0 has said it, before or after the serving task began to wait.
+// The value of `stop` once node 0's message has arrived, before or after the serving task began to wait.
 detail::suspended* const k_stopped = reinterpret_cast<detail::suspended*>(1);
 
 void receive_stop(const detail::arrival& a) noexcept {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node of a job: its part of the global memory, its workers and what they communicate through, put together.
-// Who may call: the thread that made it. Either run_main() or serve(), which block it and make it worker 0; or start(),
-// which gives all workers threads of their own, and finish().
-// Guarantees: several nodes can live in one process. Nothing outlives the object.
-// Shown by tests/cluster/.
+// One node of a job: its part of the global memory, its workers and their communication.
+// Who may call: the constructing thread. Either run_main() or serve(), which block it and make it worker 0; or start(),
+// which starts all workers as threads, and finish().
+// Guarantees: several nodes can exist in one process. Nothing outlives the object. Tests: tests/cluster/.
 #pragma once
 
 #include <cstdint>
@@ -44,14 +43,14 @@ public:
   node(const node&) = delete;
   node& operator=(const node&) = delete;
 
-  /// Node 0: runs the main task, then tells the others to stop. Rethrows what the task throws.
+  /// Node 0: runs the main task, then tells the others to stop. Rethrows the task's exception.
   int run_main(const std::function<int()>& main_task);
-  /// The others: serves until node 0 says stop.
+  /// The others: serves until node 0 sends stop.
   void serve();
   /// Starts the workers on threads of their own. Node 0 then takes main tasks (main_tasks()); the others serve.
   void start();
-  /// After start(). Node 0: waits for the main tasks, then tells the other nodes to stop. The others: waits until node 0
-  /// says stop. Ends the workers. Blocks.
+  /// After start(). Node 0: waits for the main tasks, then tells the other nodes to stop. The others: waits until node
+  /// 0 sends stop. Ends the workers. Blocks.
   void finish();
   submissions& main_tasks() noexcept { return main_tasks_; }
   /// Prints and writes the profile of its workers, if one was wanted, after the node has ended. Throws where a file
@@ -61,7 +60,7 @@ public:
   /// Whether it has done its part, and the others know or need not: its end is no loss to them.
   bool has_finished() const noexcept { return finished_; }
 
-  /// In words, what a node has not answered yet. Any thread.
+  /// Describes the requests that a node has not answered yet. Any thread.
   std::string outstanding(std::uint32_t of) const { return transport_->outstanding(of); }
   std::uint32_t number() const noexcept { return node_; }
   std::uint32_t count() const noexcept { return nodes_; }

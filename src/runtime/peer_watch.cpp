@@ -55,7 +55,7 @@ std::optional<launch::loss> world_watch::look() noexcept {
   machine::close_descriptor(std::exchange(watched_[peer], -1));
   if (world_.at(peer).state.load(std::memory_order_acquire) == launch::node_state::left) return std::nullopt;
   world_.announce_lost(peer);
-  return loss_of(world_.lost().load(std::memory_order_acquire) - 1);  // the first, whoever saw it
+  return loss_of(world_.lost().load(std::memory_order_acquire) - 1);  // the first loss, on any node
 }
 
 std::optional<launch::loss> control_watch::look() noexcept {

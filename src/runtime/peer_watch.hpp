@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the service activity learns that another node is lost: from the world that the nodes of a machine share, or from
-// the hub. Who may call: look() and descriptors() the service activity; unreachable() any thread. Never blocks, never
-// switches tasks.
-// Shown by tests/cluster/faults_test.cpp, tests/cluster/transports_test.cpp.
+// How the service activity learns of the loss of a node: from the world that the nodes of a machine share, or from the
+// hub.
+// Who may call: look() and descriptors() the service activity; unreachable() any thread. Never blocks, never switches
+// tasks.
+// Tests: tests/cluster/faults_test.cpp, tests/cluster/transports_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ public:
   virtual std::optional<launch::loss> look() noexcept = 0;
   /// At least one; negative ones are to be skipped. Valid until the next look().
   virtual std::span<const int> descriptors() noexcept = 0;
-  /// The network says that it cannot reach this node.
+  /// The network reports that it cannot reach this node.
   virtual void unreachable(std::uint32_t, const char*) noexcept {}
 };
 
@@ -58,7 +59,7 @@ public:
 
 private:
   launch::control& control_;
-  int hub_ = -1;  // what descriptors() gives
+  int hub_ = -1;  // the result of descriptors()
   std::mutex mutex_;
   std::vector<std::pair<std::uint32_t, std::string>> unreachable_;  // not yet announced
 };

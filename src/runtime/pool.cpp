@@ -54,7 +54,7 @@ struct pool::state {
   explicit state(what_was_asked asked)
       : wish(std::move(asked.profiling)), files(runtime::claim_profile_files(wish, 0, 1)), workers(asked.options) {}
 
-  // Of all threads only the one that called fork() exists in its child: no worker, and nobody to give a lock back.
+  // After fork(), the child has only the calling thread: no workers, and no thread that would release a lock.
   bool is_copy() const noexcept { return machine::own_pid() != process; }
   void require_workers() const {
     if (is_copy())

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service activity of a process. Every few milliseconds, while workers are awake, it asks them to send what is old
-// in their buffers; when one is so busy that it does not look at its messages, it wakes an idle sibling to do so. And it
-// watches the other nodes (peer_watch): if one is lost each prints one line and ends its process.
+// The service activity of a process. Every few milliseconds, while workers are awake, it makes them send old buffers.
+// If a busy worker does not poll, it wakes an idle sibling to poll for it. It watches the other nodes (peer_watch): if
+// one is lost, each process prints one line and ends.
 // Who may call: the thread that made the job. Nothing switches tasks.
-// Guarantees: a buffered operation of a worker that calls the runtime now and then leaves within k_tick_ns and that
-// call; within k_longest_tick_ns if all workers slept before.
-// Shown by tests/cluster/progress_test.cpp, tests/cluster/faults_test.cpp.
+// Guarantees: a buffered operation of a worker that calls the runtime now and then is sent within k_tick_ns and that
+// call; within k_longest_tick_ns if all workers were parked before.
+// Tests: tests/cluster/progress_test.cpp, tests/cluster/faults_test.cpp.
 #pragma once
 
 #include <cstdint>

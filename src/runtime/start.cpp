@@ -27,7 +27,7 @@ std::vector<std::string> mpi_launcher(const config& c, unsigned nodes) {
       return command;
     }
   }
-  find_plugin(c, "mpi");  // says what is missing
+  find_plugin(c, "mpi");  // throws if it is missing
   throw error(errc::not_found,
               "transport mpi is started by mpirun, and neither mpirun.openmpi nor mpirun.mpich is in PATH; start the "
               "program with your MPI's launcher: mpirun -n 2 PROGRAM");
@@ -63,7 +63,7 @@ int start_job(const config& c, const start_request& request) {
     command.insert(command.end(), request.arguments.begin(), request.arguments.end());
     machine::become(command, environment);
   }
-  find_plugin(c, c.transport == "auto" ? "ucx" : c.transport);  // what is missing is said once
+  find_plugin(c, c.transport == "auto" ? "ucx" : c.transport);  // reports a missing plugin once
   launch::hosts_job job;
   job.nodes = request.nodes;
   job.hosts = request.hosts;

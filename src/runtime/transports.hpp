@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transports that a network library carries (ucx, mpi), by the settings of a job.
-// Who may call: the thread that makes the job. Throws shoal::error where a plugin or its library is not there.
-// Shown by tests/cluster/ (SHOAL_TRANSPORT=ucx, mpi).
+// The transports over a network library (ucx, mpi), constructed from the settings of a job.
+// Who may call: the thread that makes the job. Throws shoal::error if a plugin or its library is missing.
+// Tests: tests/cluster/ (SHOAL_TRANSPORT=ucx, mpi).
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ inline bool uses_library(const config& c) { return c.transport == "ucx" || c.tra
 /// Those that would work here, by their plugins: "ucx", "mpi".
 std::vector<std::string> transports_here(const config& c);
 
-/// Throws, and says what to install.
+/// Throws shoal::error that names what to install.
 const net::net_plugin& find_plugin(const config& c, const std::string& name);
 
-/// Who else is there.
+/// The other nodes.
 struct network_place {
   bool one_machine = false;  // all nodes are on this one
   std::uint64_t token = 0;   // known to this job's nodes alone
 };
-/// That nobody else knows; throws where the system has no random numbers.
+/// A new random secret; throws if the system has no random numbers.
 std::uint64_t new_token();
 
 /// This node's part of the network; to be connected. `c.workers` is chosen by now.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which worker ran which block of a loop that is run again and again, and the lists from which the workers take them in
-// the sweep that is on. A worker is summoned by a task placed on it; one that is busy is not waited for: others take
-// its blocks, and its summons, when it comes to it, serves whatever sweep there is then.
-// Who may call: ready(), use, begin(): the caller of a loop; serve(), summon(): workers of the loop. None switches but
-// serve(), if the body does.
-// Guarantees: every block of a sweep runs once; whoever took one has it on its list in the next sweep. The map lives
-// until the partitioner and every summons under way have let go of it.
-// Shown by tests/unit/sched/partition_test.cpp, tests/stress/loop_test.cpp; the lists by
-// tests/model/block_list_test.cpp.
+// For a loop that runs repeatedly: which worker ran which block, and the lists from which the workers take blocks in
+// the current sweep. A summons is a task placed on a worker; the loop does not wait for a busy worker: others take its
+// blocks, and when it starts the summons, it serves the sweep of that moment.
+// Who may call: ready(), use, begin(): the caller of a loop; serve(), summon(): workers of the loop. Only serve() may
+// switch, if the body does.
+// Guarantees: every block of a sweep runs once; the worker that took a block has it on its list in the next sweep. The
+// map lives until the partitioner and all placed summonses have released it.
+// Tests: tests/unit/sched/partition_test.cpp, tests/stress/loop_test.cpp; the lists: tests/model/block_list_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -64,10 +63,10 @@ private:
   std::vector<seat> seats_;
   local_loop* loop_ = nullptr;
   loop_parts parts_{};
-  // Of the sweep whose lists are all filled. Partner: take(), which looks at others' lists of that sweep only.
+  // The sweep whose lists are complete. Partner: take(), which reads other lists of that sweep only.
   std::atomic<lockfree::block_list<>::sweep_number> open_{0};
   std::atomic<bool> swept_{false};        // partner: another loop with the same partitioner
-  std::atomic<std::int64_t> holders_{1};  // partners: summonses under way, and the partitioner
+  std::atomic<std::int64_t> holders_{1};  // partners: placed summonses, and the partitioner
 };
 
 }  // namespace shoal::detail

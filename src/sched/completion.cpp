@@ -12,7 +12,7 @@
 namespace shoal::detail {
 
 void report_dropped(const std::exception_ptr& e, const char* name) noexcept {
-  if (std::uncaught_exceptions() > 0) return;  // another one is on its way, and says more
+  if (std::uncaught_exceptions() > 0) return;  // another exception propagates, and says more
   constexpr const char* k_advice = "wait() of its task_group, or get() of its future, would have thrown it";
   const std::string whose = name != nullptr ? fmt::format("the task '{}'", name) : "a task";
   try {

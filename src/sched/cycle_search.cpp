@@ -24,11 +24,11 @@ std::string name_of(const char* name, std::uint64_t number) {
 
 bool is_edge(std::uintptr_t edge) noexcept { return edge != stack_notes::k_no_edge && !stack_notes::is_open(edge); }
 
-// Follows a circle once around from `first`; false if it has been broken meanwhile. `seen` gets what tells one set of
+// Follows a cycle once around from `first`; false if it has been broken meanwhile. `seen` gets what tells one set of
 // waits from another.
 bool follow(const stack_notes& first, std::uint64_t& seen, std::string* names) {
   seen = 0;
-  const stack_notes* milestone = nullptr;  // others may wait in a circle that does not concern us
+  const stack_notes* milestone = nullptr;  // others may wait in a cycle without this stack
   std::uint64_t steps = 0;
   std::uint64_t until = 1;
   for (const stack_notes* at = &first;;) {
@@ -51,17 +51,17 @@ bool follow(const stack_notes& first, std::uint64_t& seen, std::string* names) {
   }
 }
 
-// The sentence, if what `me` waits for waits for `me`; empty if not.
-std::string describe_circle(const stack_notes& me) {
+// The error message, if `me` is in a cycle of waits; else empty.
+std::string describe_cycle(const stack_notes& me) {
   std::uint64_t before = 0;
   if (!follow(me, before, nullptr)) return {};
-  // Only who is to fill a result can be waited for.
+  // Only a stack that is to fill a result can have waiters.
   const future_state& own = *static_cast<const filling*>(me.fills)->state;
   std::string names = name_of(own.name, own.number);
   // Each wait seen both times existed in between: if all were, they existed together.
   std::uint64_t after = 0;
   if (!follow(me, after, &names) || after != before) return {};
-  return "tasks wait for each other's futures in a circle: " + names +
+  return "tasks wait for each other's futures in a cycle: " + names +
          "; let one of them take the value with then(), or begin it without";
 }
 
@@ -81,10 +81,10 @@ edge_walk::result edge_walk::advance(unsigned most_steps, std::uint64_t& counted
   for (; most_steps > 0; --most_steps) {
     ++counted;
     const std::uintptr_t edge = at_->waits_for.load(std::memory_order_seq_cst);
-    if (!is_edge(edge)) return result::no_circle;
+    if (!is_edge(edge)) return result::no_cycle;
     at_ = reinterpret_cast<const stack_notes*>(edge);
-    if (at_ == first_) return result::circle;
-    if (at_ == milestone_) return result::no_circle;
+    if (at_ == first_) return result::cycle;
+    if (at_ == milestone_) return result::no_cycle;
     if (++steps_ == until_) {
       milestone_ = at_;
       until_ *= 2;
@@ -95,7 +95,7 @@ edge_walk::result edge_walk::advance(unsigned most_steps, std::uint64_t& counted
 
 bool cycle_searches::begin(future_wait& w) {
   // Partner: draw_edge() of whoever waits for this stack. Both set the mark, draw their edge and then look at the mark,
-  // so the one that draws the last edge of a circle finds itself marked.
+  // so the stack that adds the last edge of a cycle finds itself marked.
   if (!w.me.is_awaited()) return false;
   const fiber::tsan_ignore_scope ignore;
   return look(w, k_steps_at_once, steps_at_once_);
@@ -115,13 +115,13 @@ void cycle_searches::go_on() noexcept {
 
 bool cycle_searches::look(future_wait& w, unsigned most_steps, std::uint64_t& counted) {
   switch (w.walk.advance(most_steps, counted)) {
-    case edge_walk::result::no_circle: return false;
+    case edge_walk::result::no_cycle: return false;
     case edge_walk::result::unfinished: enter(w); return false;
-    case edge_walk::result::circle: break;
+    case edge_walk::result::cycle: break;
   }
-  std::string circle = describe_circle(w.me);
-  if (circle.empty() || !give_up(w)) return false;
-  w.circle = std::move(circle);
+  std::string cycle = describe_cycle(w.me);
+  if (cycle.empty() || !give_up(w)) return false;
+  w.cycle = std::move(cycle);
   return true;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds circles of tasks that wait for each other's futures. A stack that waits has an edge to the stack that is to fill
-// the result (fiber::stack_notes); the search follows these edges. Edges are written before they are followed, so the
-// stack that drew the last edge of a circle sees it whole.
-// The work per wait is bounded. A stack that nobody waits for is not searched from, since no circle leads through it.
-// Otherwise the wait follows at most k_steps_at_once edges; a search that is not over then goes on, in parts of
-// k_steps_later edges, when the worker finds no task to run, and once in a while between tasks.
+// Finds cycles of tasks that wait for each other's futures. A waiting stack has an edge to the stack that will fill the
+// result (fiber::stack_notes); the search follows these edges. An edge is written before it is followed, so the stack
+// that adds the last edge of a cycle sees the whole cycle.
+// The work per wait is bounded. There is no search from a stack that no task waits for, since no cycle contains it.
+// Otherwise the wait follows at most k_steps_at_once edges; an unfinished search continues, in parts of k_steps_later
+// edges, when the worker finds no task to run, and now and then between tasks.
 // Who may call: the worker's own thread; go_on() from its loop. Does not switch tasks.
-// Shown by tests/unit/sched/future_cycle_test.cpp.
+// Tests: tests/unit/sched/future_cycle_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct future_state;
 
 namespace shoal::sched {
 
-/// Follows edges from a stack, a few at a time. Does not end in a circle that the first stack is no part of.
+/// Follows edges from a stack, a few at a time. Does not end in a cycle that does not contain the first stack.
 class edge_walk {
 public:
-  enum class result : std::uint8_t { no_circle, circle, unfinished };
+  enum class result : std::uint8_t { no_cycle, cycle, unfinished };
 
   explicit edge_walk(const fiber::stack_notes& first) noexcept : first_(&first), at_(&first) {}
   result advance(unsigned most_steps, std::uint64_t& counted) noexcept;
@@ -43,12 +43,12 @@ struct future_wait {
 
   fiber::stack_notes& me;
   detail::future_state& state;
-  std::uintptr_t before;  // what the future's word said before the wait
+  std::uintptr_t before;  // the value of the future's word before the wait
   edge_walk walk;
   bool queued = false;
   future_wait* next = nullptr;
   future_wait* previous = nullptr;
-  std::string circle;  // a sentence, once the wait has been given up because it would never end
+  std::string cycle;  // the error message, once the wait has been cancelled because of a cycle
 };
 
 /// The searches of one worker's waits.
@@ -57,7 +57,7 @@ public:
   static constexpr unsigned k_steps_at_once = 64;
   static constexpr unsigned k_steps_later = 256;
 
-  /// Searches from a wait whose edge has been drawn; true if the wait closes a circle and has been given up.
+  /// Searches from a wait whose edge has been written; true if the wait closes a cycle and has been cancelled.
   bool begin(future_wait& w);
   /// The wait is over.
   void end(future_wait& w) noexcept;

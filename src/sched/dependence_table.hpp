@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who last wrote which bytes, and who has read them since: disjoint segments of the address space, split where regions
-// begin and end within one another.
-// Who may call: the task that registers. Never switches tasks; may throw std::bad_alloc, and is then to be cleared.
+// The last writer of each byte and its readers since then, as disjoint segments of the address space. Segments are
+// split where regions overlap in part.
+// Who may call: the registering task. Never switches tasks; may throw std::bad_alloc, and must be cleared then.
 // Guarantees: register_accesses() adds to the predecessors all unfinished tasks that the new one must wait for, each
-// once. A region that has been named before, with the same extent, is found by hashing; any other takes O(log n) for
-// each segment in it. What concerns finished tasks only is swept out, so that memory is bounded by what is unfinished.
-// Shown by tests/unit/sched/dependence_table_test.cpp, and by tests/stress/dependences_test.cpp against brute force.
+// once. A region with the extent of an earlier one is found by hashing; any other one takes O(log n) per segment in it.
+// Entries of finished tasks are removed, so unfinished tasks bound the memory.
+// Tests: tests/unit/sched/dependence_table_test.cpp, and tests/stress/dependences_test.cpp against brute force.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ public:
   explicit dependence_table(const flow_task_store& tasks) : tasks_(tasks) {}
 
   using task_list = std::vector<flow_task*>;
-  /// `t` makes these accesses: what it must wait for goes to `predecessors`.
+  /// Registers the accesses of `t` and adds the tasks that it must wait for to `predecessors`.
   void register_accesses(flow_task& t, std::span<const access> declared, task_list& predecessors);
 
   /// All tasks have ended.

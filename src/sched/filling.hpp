@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The future's state that the stack it lies on is to fill: who waits for whom, and what a stack runs, is read from
-// these. Who may call: the stack itself; the fault handler of its thread. Switches nothing.
-// Guarantees: innermost first, from the stack's notes; a state that is named here has not been filled.
-// Shown by tests/unit/sched/future_cycle_test.cpp, stack_overflow_test.cpp.
+// The future state that the current stack will fill, as a list in the stack's frames. Error messages and the search for
+// cycles read it. Who may call: the stack itself; the fault handler of its thread. Does not switch tasks.
+// Guarantees: innermost first, from the stack's notes; the listed states have not been filled.
+// Tests: tests/unit/sched/future_cycle_test.cpp, stack_overflow_test.cpp.
 #pragma once
 
 #include "fiber/fiber.hpp"

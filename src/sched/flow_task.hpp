@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tasks of a task_flow, and where they come from: places of two cache lines that are used again and again and go
-// only with the flow. A task is named by its place and the generation of that, so that a name that is out of date does
-// no harm. Who may call: the registering task; of a flow_task the worker that runs it touches what is not marked as the
-// former's. Guarantees: what is named by a reference is either the task that was meant, or known to be over.
-// Shown by tests/unit/sched/task_flow_test.cpp; model: tests/model/dependence_test.cpp.
+// Tasks of a task_flow and their storage: places of two cache lines, reused until the flow is destroyed. A reference to
+// a task has the number of its place and the generation of the place, so an outdated reference is detected.
+// Who may call: the registering task; the worker that runs a flow_task uses the members that are not marked as the
+// registering task's. Guarantees: a reference names either the intended task, or one that is known to have ended.
+// Tests: tests/unit/sched/task_flow_test.cpp; model: tests/model/dependence_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct alignas(64) flow_task final : detail::task, detail::flow_body {
   task_reference reference = 0;     // registering task only
   task_reference asked_by = 0;      // registering task only: the task that has this one among its predecessors already
   flow_task* next = nullptr;        // among those that have ended
-  successor_block* more = nullptr;  // registering task; whoever ends the task reads what successors.close() counted
+  successor_block* more = nullptr;  // registering task; the end of the task reads as many as successors.close() counted
   flow_task* slots[k_slots] = {};   // the same
 
   /// Registering task. False: this task has ended, `later` need not wait for it.
@@ -55,7 +55,7 @@ struct alignas(64) flow_task final : detail::task, detail::flow_body {
   template <class F>
   void for_successors(std::uint32_t count, F&& f) const {
     for (std::uint32_t i = 0; i < count && i < k_slots; ++i) f(*slots[i]);
-    // Never further than what was counted: beyond that the registering task may be writing.
+    // Never beyond the count: the registering task may be writing there.
     const successor_block* block = count > k_slots ? more : nullptr;
     for (std::uint32_t left_over = count - k_slots; block != nullptr;) {
       const std::uint32_t here = left_over < successor_block::k_slots ? left_over : successor_block::k_slots;
@@ -90,8 +90,8 @@ public:
       free_blocks(*t);
     t->reference += k_generation;
     if (t->reference < k_generation) [[unlikely]]
-      t->reference += k_generation;  // round: generation 0 is nobody's
-    t->asked_by = t->reference;      // nobody waits for himself
+      t->reference += k_generation;  // wrapped around: generation 0 is not used
+    t->asked_by = t->reference;      // no task waits for itself
     t->successors.open();
     return t;
   }

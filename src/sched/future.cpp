@@ -22,7 +22,7 @@ using word_type = completion_word<>;
 
 stack_notes& notes_here() noexcept { return *sched::this_worker()->current()->notes; }
 
-// Edges stay within a pool: another may be gone before somebody follows them.
+// Edges stay within a pool: another pool may be destroyed before a search follows them.
 bool is_near(const stack_notes& notes) noexcept { return sched::this_worker()->owner().owns(notes); }
 
 // `waiter` waits for what the stack of `place` is to fill, unless that wait is over. Partner: cycle_searches::begin().
@@ -42,7 +42,7 @@ void show_place(future_state* s, stack_notes& here) noexcept {
       word = s->word.look();
     } else {
       if (tag != word_type::k_waiter) return;
-      // It may give up (another task closed a circle) and wait elsewhere: the wait is this one if the word still says
+      // It may give up (another task closed a cycle) and wait elsewhere: the wait is this one if the word still says
       // so.
       stack_notes& waiter = *word_type::pointer_in<stack_notes>(word);
       if (!is_near(waiter)) return;
@@ -53,11 +53,11 @@ void show_place(future_state* s, stack_notes& here) noexcept {
   }
 }
 
-// Waits; the sentence if that would never end.
+// Waits; returns the error message if the wait closes a cycle, else an empty string.
 std::string wait_for(future_state& s) {
   if (s.word.is_done()) return {};
   auto& w = static_cast<sched::worker&>(worker_here());
-  if (unspawn(w, s)) {  // nobody has begun it: it is this task's own to run
+  if (unspawn(w, s)) {  // it has not begun: this task runs it
     fiber::acquire_from(&s);
     run_future(s);
     return {};
@@ -82,10 +82,10 @@ std::string wait_for(future_state& s) {
   }
   sched::future_wait wait(me, s, word);
   if (!w.searches().begin(wait)) {
-    leave();  // whoever completes it has closed the wait, and so has whoever found a circle
+    leave();  // the completer has ended the wait, or a search that found a cycle
     w.searches().end(wait);
   }
-  return std::move(wait.circle);
+  return std::move(wait.cycle);
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ void run_future(task& t) noexcept {
 
 future_state* finish(future_state& s) noexcept {
   sched::note_end();
-  // What the word said before says who goes on.
+  // The previous value of the word tells what runs next.
   const std::uintptr_t word = s.word.complete();
   if (word_type::tag_of(word) == word_type::k_successor) return word_type::pointer_in<future_state>(word);
   if (word_type::tag_of(word) == word_type::k_waiter) {

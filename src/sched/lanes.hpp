@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks of other than normal priority that have not begun: for each worker and priority a deque, used from its old end
-// by all, and how many there are in the pool.
+// Tasks with a priority other than normal that have not begun: a deque for each worker and priority, used first in,
+// first out by all workers, and their number in the pool.
 // Who may call: put() the worker that it names, the others any worker of the pool. Never switches tasks. put() may
 // throw std::bad_alloc.
-// Guarantees: a task put is taken once; its own worker's tasks come first, oldest first. The counts may be ahead of the
-// deques for a moment, never behind: nought means that there is nothing.
-// Shown by tests/unit/sched/priority_test.cpp; the deque by tests/model/deque_test.cpp.
+// Guarantees: each task is taken once; a worker takes its own tasks first, the oldest first. The counts may be too
+// large for a moment, never too small: zero means that there is no task.
+// Tests: tests/unit/sched/priority_test.cpp; the deque: tests/model/deque_test.cpp.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ namespace shoal::sched {
 
 class lanes {
 public:
-  /// `urgent` counts what has high priority.
+  /// `urgent` counts the tasks of high priority.
   lanes(unsigned workers, std::atomic<unsigned>& urgent);
 
   void put(unsigned worker, priority p, detail::task& t);

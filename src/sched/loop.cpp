@@ -65,7 +65,7 @@ void fence_workers(sched::worker& w, loop_state& loop) noexcept {
       auto& here = *sched::this_worker();
       if (here.owner().hooks().fence(here, self)) end_fence(&self);
     };
-    pool.at(i).give_errand(*f);  // to this worker too: what lies in its deque a thief may take
+    pool.at(i).give_errand(*f);  // to this worker, too: a thief may take tasks from its deque
   }
 }
 
@@ -139,7 +139,7 @@ void run_range_here(sched::worker& w, loop_state& loop, std::uint64_t begin, std
   if (issued) loop.async_workers.fetch_or(std::uint64_t{1} << (w.index % 64), std::memory_order_relaxed);
 }
 
-// A task that waits for a stack must not hold a frame yet: what a wait cuts off would wait for a stack in turn.
+// A task that waits for a stack must not have a frame yet: the part that the wait cuts off would wait for a stack, too.
 void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
   if (loop.stack_bytes == 0) [[likely]]
     return run_range_here(w, loop, begin, end);
@@ -169,8 +169,8 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
   frame.end = position{middle};
 }
 
-// What chunks and steps are to take. A factor of two does not matter: the counter of x86 is taken to run at 3 GHz, since
-// to measure its rate takes milliseconds.
+// What chunks and steps are to take. A factor of two does not matter: the counter of x86 is taken to run at 3 GHz,
+// since to measure its rate takes milliseconds.
 struct chunk_time {
 #if defined(__x86_64__)
   static std::uint64_t now() noexcept { return base::ticks(); }
@@ -214,7 +214,7 @@ void begin_loop(sched::worker& w, local_loop& loop) noexcept {
   };
 }
 
-// The caller's part is done: it takes back what nobody has taken meanwhile, and waits for the rest.
+// The caller's part is done: it takes back pieces that no thief has taken, and waits for the rest.
 void join_loop(sched::worker& w, local_loop& loop) {
   for (;;) {
     // Partner: piece_done() elsewhere. Whoever has a piece may add some; if the caller's is the only one it is the
@@ -274,7 +274,7 @@ bool begin_chunk(loop_frame& frame) noexcept {
   // The chunk began `chunk` positions before its end, or ended early for a hungry thief.
   if (loop.adapts) {
     const std::uint64_t start = number(frame.chunk_end) - frame.chunk;
-    // A box skips the positions behind the last point of a tile: they may lie behind the chunk.
+    // A box skips the positions after the last point of a tile: they may be after the end of the chunk.
     adapt_chunk(frame, loop, begun && frame.chunk != 0 ? std::min(number(frame.next) - start, frame.chunk) : 0);
   }
   if (begun) {
@@ -285,7 +285,7 @@ bool begin_chunk(loop_frame& frame) noexcept {
   const std::uint64_t next = number(frame.next);
   if (next >= number(frame.end)) return false;
   if (loop.over()) {
-    // What is left is nobody's: a wait that follows (of a reduction, for its sum) would offer it again, and again.
+    // The rest must not run: a later wait (of a reduction, for its sum) would offer it again.
     frame.next = frame.limit = frame.end;
     return false;
   }

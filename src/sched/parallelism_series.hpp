@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many tasks ran, and lay in deques, at regular times, in bounded memory: when it is full, two values become their
-// mean and the interval twice as long.
-// Who may call: one thread at a time. Guarantees: value i was true at about (i + 1) * interval; where the caller came
-// so late that intervals were missed, the value it then found stands for them.
-// Shown by tests/unit/sched/parallelism_series_test.cpp.
+// The number of tasks that ran, and that were in deques, at regular times, in bounded memory: when it is full, pairs of
+// values become their mean, and the interval doubles.
+// Who may call: one thread at a time. Guarantees: value i was sampled at about (i + 1) * interval; a late caller's
+// value is used for all intervals that it missed. Tests: tests/unit/sched/parallelism_series_test.cpp.
 #pragma once
 
 #include <cstddef>

@@ -114,7 +114,7 @@ void pool::finish() noexcept {
 void pool::submit(errand& e) noexcept {
   fiber::release_to(static_cast<detail::task*>(&e));
   submitted_.push(&e);
-  // Partner: the fence in worker::park(), before it looks for what is submitted.
+  // Partner: the fence in worker::park(), before it looks for submitted tasks.
   lockfree::std_atomics::fence(std::memory_order_seq_cst);
   wake_one(nullptr);
 }
@@ -165,7 +165,7 @@ bool pool::owns(const fiber::stack_notes& notes) const noexcept {
          std::ranges::any_of(workers_, [&notes](const auto& w) { return w->stands_natively_on(notes); });
 }
 
-// Linear, at the end of the pool only: threads that do not sleep cost a load each.
+// O(workers), at the end of the pool only: a load for each thread that is not parked.
 void pool::stop() noexcept {
   stopping_.store(true, std::memory_order_release);
   for (auto& w : workers_) w->ring();
@@ -192,7 +192,7 @@ void pool::hand_search_on(const worker& from, bool plenty) noexcept {
     at_slot_[slot]->ring();
   else
     return;
-  // More threads than processors would take the processor from whoever produces the work.
+  // More threads than processors would take the processor from the worker that produces the work.
   if (!plenty || !may_double_) return;
   if (const unsigned slot = sleepers_->wake_another(near); slot != lockfree::sleeper_map<>::k_nobody)
     at_slot_[slot]->ring();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workers of one node: starts and stops them, and knows who sleeps. What lies above the scheduler (messages) comes
-// in through `pool_hooks`.
-// Who may call: the thread that made it (run, start, finish); submit, wake_one and stopping any thread.
-// Guarantees: run() runs the main task on the calling thread, which is worker 0, and returns when it has ended. Or
-// start() gives each worker a thread of its own, submit() brings tasks, and finish() ends them. A program must have no
-// task left when a pool stops. Not from inside a task, but for submit().
-// Shown by tests/unit/sched/pool_test.cpp.
+// The workers of one node: starts and stops them, and keeps the map of parked workers. Upper layers (messages) are
+// called through `pool_hooks`.
+// Who may call: the constructing thread (run, start, finish); submit, wake_one and stopping: any thread. Only submit()
+// may be called inside a task.
+// Guarantees: run() runs the main task on the calling thread, which is worker 0, and returns when the task has ended.
+// Or: start() starts all workers as threads, submit() adds tasks, finish() ends the workers. No task may be left when a
+// pool stops. Tests: tests/unit/sched/pool_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -34,14 +34,14 @@ struct fence_request {
 /// What the layers above do for a worker, on its own thread. None may switch tasks or throw.
 struct pool_hooks {
   virtual ~pool_hooks() = default;
-  /// Serves what has arrived; true if anything had.
+  /// Executes messages that have arrived; true if there were any.
   virtual bool poll(worker&) noexcept { return false; }
-  /// Pushes out what is buffered, since the worker is idle; true if it served others meanwhile, which may have given it
+  /// Sends the buffers, since the worker is idle; true if it executed messages meanwhile, which may have brought
   /// work.
   virtual bool flush(worker&) noexcept { return false; }
-  /// Whether something arrived that poll() would serve: asked between announcing sleep and sleeping.
+  /// Whether poll() would find messages. Called after the worker has announced that it parks.
   virtual bool pending(worker&) noexcept { return false; }
-  /// How long it may sleep now before pending() must be asked again; negative: whoever brings something rings.
+  /// The longest time to park before pending() must be called again; negative: senders wake the worker.
   virtual std::int64_t longest_sleep_ns(worker&) noexcept { return -1; }
   /// Calls `request.done` once all that the worker has issued is complete; true if it is already (no call then).
   virtual bool fence(worker&, fence_request&) noexcept { return true; }
@@ -54,7 +54,7 @@ struct pool_options {
   std::size_t most_waiting_bytes = 0;     // 0: a quarter of the memory
   std::vector<int> processors;            // by worker; empty or -1: not pinned
   std::vector<machine::processor> where;  // by worker, for distances between them; empty: not known
-  steal_policy_factory steal;             // whom a worker steals from; empty: the standard policy
+  steal_policy_factory steal;             // makes the victim policies; empty: the standard policy
   unsigned spin_rounds = 40;              // polls before a worker with nothing to do parks
   bool heavy_fences = true;  // a worker that parks fences for those who spawn, where the system can; else they do
   fiber::guard_kind guards = fiber::guard_kind::marked;  // the best to try
@@ -68,7 +68,7 @@ public:
   pool& operator=(const pool&) = delete;
   ~pool();
 
-  /// Starts workers 1 ... and becomes worker 0 for as long as `main_task` runs. Rethrows what it throws.
+  /// Starts workers 1 ... and is worker 0 while `main_task` runs. Rethrows its exception.
   void run(const std::function<void()>& main_task);
 
   /// Starts all workers on threads of their own.
@@ -77,7 +77,7 @@ public:
   void finish() noexcept;
   /// Offers a task to whichever worker looks first; it may wait. Any thread, between start() and finish().
   void submit(errand& e) noexcept;
-  /// Takes what was submitted into the deque of `w`, the calling worker; true if there was anything.
+  /// Moves submitted tasks into the deque of `w`, the calling worker; true if there were any.
   bool take_submitted(worker& w);
 
   unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }
@@ -95,7 +95,7 @@ public:
   const fiber::stack_region* find_stack(const void* address, std::size_t* stack) const noexcept {
     return region_.find(address, stack) ? &region_ : classes_.find(address, stack);
   }
-  /// Whether these are the notes of a stack that a worker of this pool may stand on. Does not look at them.
+  /// Whether `notes` belong to a stack of this pool. Does not read them.
   bool owns(const fiber::stack_notes& notes) const noexcept;
   profiler& profiling() noexcept { return profiler_; }
 
@@ -103,7 +103,7 @@ public:
   /// Ends the workers' loops; worker 0's too. Any thread.
   void stop() noexcept;
 
-  /// Wakes a parked worker, if there is one and nobody searches: after `from`, or a thread that is no worker, has
+  /// Wakes a parked worker, if there is one and no searcher: after `from`, or a thread that is no worker, has
   /// published work. Prefers workers near `from`; takes none whose policy does not reach it. Any thread.
   void wake_one(const worker* from) noexcept;
   /// `from`, which searches and has found work, wakes the next searcher; two if there is `plenty` of work and a
@@ -120,7 +120,7 @@ public:
   /// Tasks of other than normal priority.
   lanes& by_priority() noexcept { return lanes_; }
   bool urgent() const noexcept { return signs_.urgent.load(std::memory_order_relaxed) != 0; }
-  /// Whether something waits that is in nobody's deque: submitted, or of another priority than normal.
+  /// Whether there are tasks outside of the deques: submitted, or with a priority other than normal.
   bool anything_apart() const noexcept {
     return !submitted_.empty() || urgent() || lanes_.any(priority::low) || lanes_.any(priority::background);
   }
@@ -145,8 +145,8 @@ private:
   alignas(64) detail::pool_signs signs_;           // partners: parking workers and whoever spawns
   alignas(64) lockfree::wake_sign<> fenced_sign_;  // in the place of signs_.wake, where publishers fence
   std::vector<unsigned> slots_;                    // by worker: its bit in sleepers_; packages have groups of their own
-  std::vector<worker*> at_slot_;                   // the other way round; null: nobody's
-  std::optional<lockfree::sleeper_map<>> sleepers_;  // made once the workers say whom they reach
+  std::vector<worker*> at_slot_;                   // the worker of each slot; null: unused
+  std::optional<lockfree::sleeper_map<>> sleepers_;  // constructed when it is known which workers reach which
   lanes lanes_;
   block_depot blocks_[2];
   lockfree::inbox<> submitted_;  // partners: submit() and the workers that look

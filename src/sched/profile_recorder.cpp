@@ -32,7 +32,7 @@ std::uint32_t profile_recorder::about(std::uint32_t mean) noexcept {
   return 1 + static_cast<std::uint32_t>(random_.below(2 * mean - 1));
 }
 
-// A thread that is not pinned may come to a core whose counter is a little behind.
+// A thread that is not pinned may move to a core whose counter is a little lower.
 std::uint64_t profile_recorder::ticks() noexcept { return last_ticks_ = std::max(base::ticks(), last_ticks_); }
 
 profile_recorder::moment profile_recorder::now() noexcept { return {ticks(), inside_, owner_.spawned()}; }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one worker writes down while its pool is profiled: what it does since when, how often it did what, and how long
-// some of its short operations took.
-// Who may call: the worker's own thread; try_read() and the counters any. Never switches tasks.
-// Guarantees: counts are exact. From running tasks to looking for some, to waiting and to sleep, each change is timed,
-// and so is serving messages and ringing; what is shorter (spawning, getting the next task, ...) is timed now and then,
-// less what reading the clock takes. A timed operation does not contain another: what is timed inside is taken off.
-// Shown by tests/unit/sched/profile_test.cpp.
+// The record of one worker while its pool is profiled: its current state and since when, the number of operations, and
+// the times of some short operations.
+// Who may call: the worker's own thread; try_read() and the counters: any thread. Never switches tasks.
+// Guarantees: counts are exact. Each change between running, searching, pausing and parking is timed, and so is
+// executing messages and waking. Shorter operations (spawn, get, ...) are timed at random, less the time of reading the
+// clock. The time of an operation excludes operations timed inside it. Tests: tests/unit/sched/profile_test.cpp.
 #pragma once
 
 #include <array>
@@ -27,7 +26,7 @@ enum class profile_state : std::uint8_t { busy, get, steal, messages, look, spin
 inline constexpr std::size_t k_profile_states = 7;
 
 /// Short operations while it is busy.
-/// `messages`: a look at them that found none; `serve`: one that did.
+/// `messages`: a poll that found none; `serve`: one that found some.
 enum class profile_operation : std::uint8_t { spawn, get, resume, steal, look, messages, serve, ring };
 inline constexpr std::size_t k_profile_operations = 8;
 
@@ -51,13 +50,13 @@ public:
   /// A task begins: what led to it was `how`. `spawned`: it lay in a deque.
   void begins(profile_operation how, bool spawned) noexcept;
   void leaves() noexcept;
-  /// A task goes on; and there it is, if it has left with a profile. Then the way there is timed.
+  /// A task continues: before the switch, and after it if the task left while profiled. Times the switch.
   void hands_over() noexcept;
   void arrives() noexcept {
     join_if_new(profile_state::busy);
     if (pending_ && handed_) close_turn(profile_operation::resume);
   }
-  /// One begins that was not spawned: a range put aside, or what a program's thread has submitted.
+  /// A task starts that was not spawned: a deferred range, or one that a thread of the program has submitted.
   void begins_unspawned() noexcept { bump(unspawned); }
 
   void enter(profile_state next) noexcept;
@@ -102,15 +101,15 @@ public:
   counter unspawned{0};                                                // of these
   counter left{0};
   counter idle_polls{0};    // not in count
-  counter idle_spawned{0};  // of those in count, by whoever served messages while there was nothing to run
+  counter idle_spawned{0};  // of those in `count`, while an idle worker executed messages
   counter served{0};        // polls that found something
   counter rounds{0};        // of looking and finding nothing
   counter parks{0};
 
 private:
-  // What takes longer is no short operation but one that the system has interrupted: it stands for itself alone.
+  // Longer operations were interrupted by the system: they are counted as they are, not as a sample.
   static constexpr double k_longest_us = 50;
-  // One in so many is timed, on average; at random, so as not to keep step with the program.
+  // On average one in so many is timed; at random, to be independent of the program's rhythm.
   static constexpr std::uint32_t k_every_turn = 64;
   static constexpr std::uint32_t k_every_poll = 16;
   static constexpr std::uint32_t k_every_spawn = 256;
@@ -144,7 +143,7 @@ private:
   std::uint32_t until_turn_ = 1;
   std::uint32_t until_poll_ = 1;
   bool pending_ = false;  // between two tasks, timed since turn_
-  bool handed_ = false;   // a task goes on: nobody else ends it
+  bool handed_ = false;   // a task continues: only it ends the time
   moment turn_;
   std::int64_t inside_ = 0;  // ticks of all that was timed
   std::vector<worker_distance> distance_;

@@ -98,7 +98,7 @@ profile_span begin_profile(sched::pool& pool, const profile_options& options) {
   if (options.serial_seconds && !(*options.serial_seconds > 0 && std::isfinite(*options.serial_seconds)))
     throw error(errc::invalid_argument,
                 "serial_seconds of a profile is the time that the work takes without tasks, "
-                "more than nought; leave it out if it is not known");
+                "more than zero; leave it out if it is not known");
   return profile_span(std::make_unique<sched::profile_span_state>(pool, options));
 }
 

@@ -82,7 +82,7 @@ pool_reading profiler::read() {
     const profile_recorder& r = *recorders_[i];
     recorder_reading& one = all.workers.emplace_back();
     for (std::size_t k = 0; k < k_profile_states; ++k) one.ticks[k] = static_cast<std::int64_t>(s.clock.elapsed[k]);
-    // Below nought for a worker that moved on after all.ticks: then the state before has as much too much.
+    // Negative for a worker that changed its state after all.ticks: its state before has the same amount too much.
     one.ticks[static_cast<std::size_t>(s.state)] += static_cast<std::int64_t>(all.ticks - s.since);
     copy(one.count, r.count);
     copy(one.timed, r.timed);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile of a pool: switches its workers' recorders on and off, and reads them all.
-// Who may call: any thread; start, stop and read take a lock for a moment, and read waits for a worker that is just
-// writing. Neither switches tasks. The pool must be there, and be profiled by nobody when it goes.
-// Guarantees: recorders only ever grow, so that what happened in a span is the difference of two readings, however many
-// spans overlap. Shown by tests/unit/sched/profile_test.cpp.
+// The profile of a pool: switches the recorders of its workers on and off, and reads them.
+// Who may call: any thread. start, stop and read take a lock for a short time, and read waits for a worker that is
+// writing. None switches tasks. The pool must exist; stop all profiles before destroying it.
+// Guarantees: counters of recorders only increase, so a span is the difference of two readings, also if spans overlap.
+// Tests: tests/unit/sched/profile_test.cpp.
 #pragma once
 
 #include <array>

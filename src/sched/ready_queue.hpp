@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tasks of one worker that waited and can go on, first come first served, each with the word that it waited for: a
-// growing ring rather than a list through the stacks, so that nobody touches a stack before its turn and the next ones'
-// can be prefetched.
-// Who may call: its worker. Never switches tasks. Grows to the most that were ever ready at once.
-// Shown by tests/unit/sched/ready_queue_test.cpp.
+// The runnable tasks of a worker that have waited, first come, first served, each with the word that it waited for. A
+// growing ring, not a list through the stacks: a stack is not touched before its turn, and the next ones are
+// prefetched.
+// Who may call: its worker. Never switches tasks. Grows to the largest number of tasks that were runnable together.
+// Tests: tests/unit/sched/ready_queue_test.cpp.
 #pragma once
 
 #include <algorithm>

@@ -78,7 +78,7 @@ private:
 
   struct inner {
     std::uint32_t count;             // children
-    std::uintptr_t begins[k_inner];  // of the children; the first one is not looked at
+    std::uintptr_t begins[k_inner];  // of the children; the first one is not read
     void* children[k_inner];         // leaves at the lowest level
   };
 
@@ -94,7 +94,7 @@ private:
   std::size_t leaves_used_ = 0;
   std::size_t inners_used_ = 0;
   leaf* first_ = nullptr;
-  void* root_ = nullptr;  // a leaf if the height is nought
+  void* root_ = nullptr;  // a leaf if the height is zero
   unsigned height_ = 0;
   leaf* last_found_ = nullptr;  // holds what begins in [from_, to_)
   std::uintptr_t from_ = 0;

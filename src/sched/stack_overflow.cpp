@@ -19,7 +19,7 @@ namespace {
 // A thread that is no worker has no port (shoal/detail/port.hpp), of which one of the first words is what is asked for.
 constexpr std::uintptr_t k_null_object_bytes = 64;
 
-// What a handler may not ask the system for. Partner: explain_stack_overflows(), which fills it once for ever.
+// Facts that a signal handler cannot ask the system for. Partner: explain_stack_overflows(), which fills it once.
 std::atomic<const std::vector<machine::image>*> g_images{nullptr};
 
 void name_code(machine::signal_line& line, const void* address) {

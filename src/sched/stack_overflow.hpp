@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says what happened when a task's stack overflows into its guard, before the process dies of it.
-// Who may call: explain_stack_overflows() the thread that makes a job; a hook of the whole process, as signals are.
+// Reports a stack overflow of a task, which faults in the guard below the stack, before the process dies.
+// Who may call: explain_stack_overflows() the thread that makes a job; it installs signal handlers of the process.
 // end_for_used_up_stack() the worker's thread. Neither switches tasks.
-// Guarantees: the line names the task that the stack's loop has begun or what is known of it more closely (a future, a
-// loop, a task of a graph or flow; its name, and its code as file and offset: the task that overflows is that one, or
-// a child which it runs in place), the instruction that failed, the worker, the stack and the setting; other faults are
-// passed on as they were, those at null pointers of other threads with a line. Libraries loaded after the first job are
-// named by address. Shown by tests/cluster/faults_test.cpp, tests/unit/sched/stack_overflow_test.cpp, pool_test.cpp.
+// Guarantees: the line names the task that the stack's loop has started, or more precisely a future, a loop, a task of
+// a graph or flow (its name, and its code as file and offset; the overflow is in that task or in a child that it runs
+// inline); the failed instruction, the worker, the stack and the setting. Other faults go to the previous handlers,
+// those at null pointers of other threads with a line. Libraries loaded after the first job are named by address.
+// Tests: tests/cluster/faults_test.cpp, tests/unit/sched/stack_overflow_test.cpp, pool_test.cpp.
 #pragma once
 
 namespace shoal::sched {
@@ -15,7 +15,7 @@ class worker;
 
 void explain_stack_overflows();
 
-/// For stacks without a guard: says the same of the worker's current stack and ends the process.
+/// For stacks without a guard: prints the same report for the worker's current stack and ends the process.
 [[noreturn]] void end_for_used_up_stack(worker& w) noexcept;
 
 }  // namespace shoal::sched

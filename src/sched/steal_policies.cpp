@@ -78,7 +78,7 @@ parsed parse(std::string_view text) {
   return result;
 }
 
-// Nothing to look at: for a policy that is made to see whether it can be.
+// A view without data: to construct a policy only to check its arguments.
 struct lone_view final : steal_view {
   explicit lone_view(const worker_map& map) : steal_view(0, map, 0) {}
   std::size_t load(unsigned) const noexcept override { return 0; }

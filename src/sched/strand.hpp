@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What task_graph and task_flow share: a strand is a sequence of tasks of which each has made the next one ready, run
-// one after the other on one worker.
+// Common code of task_graph and task_flow. A strand is a sequence of tasks on one worker; each has made the next one
+// ready.
 // Who may call: the worker that runs the strand. Switches if a body does.
-// Shown by tests/unit/sched/task_graph_test.cpp, tests/unit/sched/task_flow_test.cpp.
+// Tests: tests/unit/sched/task_graph_test.cpp, tests/unit/sched/task_flow_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -27,12 +27,12 @@ inline bool alone([[maybe_unused]] const detail::worker_base& w) noexcept {
 #endif
 }
 
-/// Whether a strand that has run so many tasks lets others come before its next one.
+/// Whether a strand that has run so many tasks lets others run before its next one.
 inline bool gives_way(const detail::worker_base& w, std::int64_t tasks) noexcept {
   return tasks >= k_longest_strand || w.signs->urgent.load(std::memory_order_relaxed) != 0;
 }
 
-/// Calls `body`, and waits for what it began asynchronously, so that whoever depends on it finds it done.
+/// Calls `body`, and waits for its asynchronous operations, so that successors see their effects.
 template <class F>
 [[gnu::always_inline]] inline void run_body(std::atomic<bool>& failed, detail::completion& ended, F&& body) noexcept {
   const std::uint64_t issued = detail::issued_count();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two words of a task with dependences that several threads touch: how many of its predecessors have yet to end,
-// and how many successors it has, which its end closes. In between nobody waits and nothing is locked.
-// Who may call: successor_count: add(), written() and closed() by the one task that registers, close() by whoever runs
-// the task. arrival_count: expect() and give_up() by the registering task, arrive() by whoever ends a predecessor.
-// Guarantees: each successor added before the close is told to the closer, and each other one told to the registering
-// task, which then sees all that the closed task did; one of the arrivals, and no other, is the last, and sees what all
-// predecessors did. `alone`: the pool has one worker, and then no locked instruction is spent.
-// Shown by tests/model/dependence_test.cpp.
+// The two shared words of a task with dependences: the number of unfinished predecessors, and the number of successors,
+// which the end of the task closes. Nothing waits and nothing is locked.
+// Who may call: successor_count: add(), written() and closed() the registering task, close() the worker that ran the
+// task. arrival_count: expect() and give_up() the registering task, arrive() a worker that ends a predecessor.
+// Guarantees: close() reports each successor added before it; the registering task learns of each later one and then
+// sees the effects of the closed task. Exactly one arrival is the last one, and it sees the effects of all
+// predecessors. `alone`: the pool has one worker; then there are no locked instructions. Tests:
+// tests/model/dependence_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ public:
   /// Partner: close(). True: what the task did is visible.
   bool closed() const { return (word_.load(std::memory_order_acquire) & k_closed) != 0; }
 
-  /// The slot written() has been filled. False: the task had ended, and what it did is visible.
+  /// The slot written() has been filled. False: the task had ended, and its effects are visible.
   bool add(bool alone = false) {
     if (alone) {
       const std::uint32_t word = word_.load(std::memory_order_relaxed);
@@ -36,7 +36,7 @@ public:
       word_.store(word + 1, std::memory_order_relaxed);
       return true;
     }
-    // Partner: close(), of which one comes first. Additions to a closed word are read by nobody.
+    // Partner: close(); one of the two comes first. Additions to a closed word are never read.
     return (word_.fetch_add(1, std::memory_order_acq_rel) & k_closed) == 0;
   }
 
@@ -63,7 +63,7 @@ public:
 
   /// A predecessor has ended. True for the last of those expected.
   bool arrive(bool alone = false) {
-    // Partners: the other arrivals. If all have come but this one nobody else writes any more.
+    // Partners: the other arrivals. If this is the last one, no other worker writes any more.
     const std::int32_t left = left_.load(std::memory_order_acquire);
     if (left == 1) return true;
     if (alone) {

@@ -29,7 +29,7 @@ void wait_list::wait() noexcept {
 
 void wait_list::wake_all(waiter* w) noexcept {
   while (w != nullptr) {
-    waiter* next = w->next;  // before its task may go on and take the node with it
+    waiter* next = w->next;  // before its task may continue and destroy the node
     wake(w->task);
     w = next;
   }

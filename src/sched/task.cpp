@@ -66,7 +66,7 @@ void spawn_apart(worker_base& w, task& t, priority p) {
   sched::pool& pool = self(w).owner();
   pool.by_priority().put(w.index, p, t);
   if (++w.spawn_clock == 0) self(w).time_next_spawn(1);  // another one, since these cost more
-  // Partner: the fence in worker::park(), before it looks at the lanes.
+  // Partner: the fence in worker::park(), before it reads the lanes.
   lockfree::std_atomics::fence(std::memory_order_seq_cst);
   pool.wake_one(nullptr);  // all take from the lanes, whomever their policies reach
 }
@@ -102,7 +102,7 @@ void poll() noexcept {
 }
 
 void task_group::wait_all() noexcept {
-  detail::worker_base& w = detail::worker_here();  // says so to a thread of the program
+  detail::worker_base& w = detail::worker_here();  // fails with a message on other threads
   SHOAL_ASSERT(!children_.announced(), k_waits_for_itself);
   children_.announce(true);
   const std::uint64_t issued = detail::issued_count(w);

@@ -23,12 +23,13 @@ struct flow_state {
   sched::flow_task_store tasks;
   sched::dependence_table table{tasks};
   sched::dependence_table::task_list predecessors;  // of the task that is being registered
-  suspended* user = nullptr;  // who gave the first of the unfinished tasks; read by its tasks, if they err
-  bool waiting = false;       // the user is in wait(), where tasks of the flow may run on its stack
+  suspended* user =
+      nullptr;           // the task that added the first unfinished task; read by the flow's tasks to detect misuse
+  bool waiting = false;  // the user is in wait(), where tasks of the flow may run on its stack
   completion unfinished;
 
-  // Written by whoever runs the tasks:
-  alignas(lockfree::k_cache_line_bytes) std::atomic<bool> failed{false};         // partners: whoever begins a task
+  // Written by the workers that run the tasks:
+  alignas(lockfree::k_cache_line_bytes) std::atomic<bool> failed{false};         // partners: workers that start tasks
   alignas(lockfree::k_cache_line_bytes) std::atomic<flow_task*> ended{nullptr};  // partners: take_ended(), give_back()
 };
 
@@ -217,7 +218,7 @@ void task_flow::submit(flow_body& made, const access* declared, std::size_t coun
 void task_flow::wait() {
   detail::flow_state& f = *state_;
   if (f.user != nullptr) {
-    detail::worker_here();  // says so to a thread of the program
+    detail::worker_here();  // fails with a message on other threads
     detail::require_user(f, "wait() is called");
     detail::wait_all(f);
   }

@@ -16,7 +16,7 @@ using detail::graph_node;
 namespace {
 
 // As successors.hpp has it, where it is model-checked; here the predecessors are known before the run, and the count is
-// set again as soon as it has come to nought, so that the next run finds it in order.
+// set again as soon as it is zero, so that the next run finds it ready.
 [[gnu::always_inline]] inline bool arrive(graph_node& n, bool alone) noexcept {
   const std::int32_t left = n.left.load(std::memory_order_acquire);
   if (left != 1) {

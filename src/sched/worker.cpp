@@ -77,7 +77,7 @@ void worker::on_fresh_stack() noexcept {
   w.loop(*w.current_);  // does not return on a stack of the pool
 }
 
-// A loop gives up its stack, on which nothing stands but itself, for a task that goes on.
+// A loop gives its stack back, on which only the loop runs, and switches to a runnable task.
 void worker::hand_over(fiber::fiber& self, ready_queue::entry next) noexcept {
   fiber::release_to(this);  // for the end of run_thread: no order among tasks comes from it
   if (&self == &native_)
@@ -125,7 +125,7 @@ void worker::loop(fiber::fiber& self) noexcept {
       p->turn();
     take_inbox();
     if (turns_ == 0) {
-      // However many are ready: messages are looked at, and something new begins, every so often.
+      // Also with many runnable tasks, the worker polls for messages and starts a new task once in k_turns.
       turns_ = k_turns;
       poll_once();
       owner_.take_submitted(*this);
@@ -170,7 +170,7 @@ void worker::run_errands() noexcept {
     task* t = mine_.back();
     mine_.pop_back();
     ++no_wait_scopes;
-    started own;  // the stack may be a waiting task's, which is what it is known by
+    started own;  // the stack may belong to a waiting task, whose name must stay
     run(*t, own, profile_operation::get, false);
     --no_wait_scopes;
   }
@@ -368,8 +368,7 @@ void worker::wait_without_stack() noexcept {
 
 void worker::yield() noexcept {
   const fiber::tsan_ignore_scope ignore;
-  if (ready_.empty() || owner_.urgent())
-    turns_ = 0;  // nobody to take turns with but what has not begun: let the loop see to it
+  if (ready_.empty() || owner_.urgent()) turns_ = 0;  // only tasks that have not begun can run: the loop chooses one
   fiber::release_to(current_);
   ready_.push(current_);
   leave();

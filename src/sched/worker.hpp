@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker: one thread that runs tasks. It runs its loop on some stack; a task runs as an ordinary call from the loop.
-// A task that waits leaves that stack behind, as it is: the worker goes on on the stack of a task that is ready, or
-// with a fresh loop on a stack of the pool. When the task is woken a loop hands over to it and gives its own, empty,
-// stack back. So what never waits costs no stack and no switch.
+// A worker: one thread that runs tasks. Its loop runs on some stack, and calls tasks as functions. A task that waits
+// keeps that stack; the worker continues on the stack of a runnable task, or with a new loop on a fresh stack. When the
+// task is runnable again, a loop switches to it and gives its own stack back. So a task that never waits needs neither
+// a stack nor a switch.
 // Who may call: its own thread, but for make_ready(), ring(), give_errand(), place(), and the statistics after
-// pool::run(). Guarantees: a started task never moves to another thread; nobody re-checks blocked tasks; tasks that
-// yield in turn do not keep unstarted ones from running; errno holds over a wait. Idle workers block on a futex.
-// Shown by tests/unit/sched/worker_test.cpp, tests/stress/sched_test.cpp, model:
-// tests/model/parking_test.cpp.
+// pool::run().
+// Guarantees: a started task stays on its worker; blocked tasks are not polled; tasks that yield to each other do not
+// starve tasks that have not begun; errno is kept over a wait. Idle workers block on a futex.
+// Tests: tests/unit/sched/worker_test.cpp, tests/stress/sched_test.cpp, model: tests/model/parking_test.cpp.
 #pragma once
 
 #include <array>
@@ -43,11 +43,11 @@ class pool;
 /// A task for one particular worker. May not wait: it may run on top of a task that does.
 struct errand : lockfree::inbox_node<>, detail::task {};
 
-/// A task for one particular worker which nobody steals. It begins from the worker's loop, so it may wait. What is left
+/// A task for one particular worker, never stolen. The worker's loop starts it, so it may wait. What is left
 /// of them when the pool stops is run then, and must have nothing to do but to dispose of itself.
 struct placed_task : lockfree::inbox_node<>, detail::task {};
 
-/// What a loop has begun last; lies in the loop's frame, found by the notes of its stack. What names it to the user is
+/// The last task that a loop has started; in the loop's frame, found through the notes of its stack. Messages name
 /// the innermost of these: `code`, `node`, the future that the stack is to fill.
 struct started {
   const void* code = nullptr;
@@ -75,14 +75,14 @@ public:
   void yield() noexcept;
   /// Serves messages; called by loops between chunks and by programs that compute for long.
   bool poll() noexcept;
-  /// Calls `function` where so many bytes of stack are free, on the current stack or on another one that the call has to
+  /// Calls `function` with so many free bytes of stack, on the current stack or on another one that the call has to
   /// itself. Throws shoal::error before the call begins if there is no such stack.
   void call_on_stack(std::size_t bytes, void (*function)(void*) noexcept, void* argument);
   fiber::fiber* current() noexcept { return current_; }
   bool stands_natively_on(const fiber::stack_notes& notes) const noexcept { return &notes == &native_notes_; }
   /// A number for a wait that shows in its stack's notes.
   std::uint64_t next_wait() noexcept { return ++noted_waits_; }
-  /// The searches for circles among the waits of this worker's tasks. The worker's own thread.
+  /// The searches for cycles among the waits of this worker's tasks. The worker's own thread.
   cycle_searches& searches() noexcept { return searches_; }
   /// What the current stack's loop has begun last.
   started& begun() const noexcept { return *static_cast<started*>(current_->notes->running); }
@@ -93,7 +93,7 @@ public:
     ready_.push(&f, word);
   }
 
-  /// The same; it goes on as soon as the running task leaves.
+  /// The same; it continues as soon as the running task leaves.
   void make_next(fiber::fiber& f) noexcept {
     fiber::release_to(&f);
     ready_.push_front(&f);
@@ -103,14 +103,14 @@ public:
   void make_ready(fiber::fiber& f) noexcept;
   void give_errand(errand& e) noexcept;
   void place(placed_task& t) noexcept;
-  /// Wakes the worker if it is parked; call after publishing what it is to find. True if this call was it.
+  /// Wakes the worker if it is parked; call it after publishing the work. True if this call woke it.
   bool ring() noexcept;
   bool parked() const noexcept { return parked_.load(std::memory_order_relaxed); }
   /// Whether its policy ever steals from that worker.
   bool reaches(unsigned victim) const noexcept { return reached_[victim]; }
   bool reaches_all() const noexcept { return unreached_ == 0; }
 
-  /// Puts back what this worker itself must go on with, once it has nothing else to begin; the last one first.
+  /// Keeps a task for this worker alone, until it has nothing else to start; last in, first out.
   void keep(placed_task& t) noexcept;
   /// Puts an outermost range aside while too many iterations of such wait; true if it was.
   bool defer_if_full(detail::loop_state& loop, detail::task& t) noexcept;
@@ -119,7 +119,7 @@ public:
   /// So many pieces of outermost loops may always have begun here, whatever else waits.
   static constexpr std::size_t k_least_outermost = 16;
 
-  /// The doorbell may lie in memory that other processes ring. Before the thread starts.
+  /// The doorbell may be in memory shared with other processes. Call it before the thread starts.
   void use_doorbell(lockfree::doorbell<>& bell, bool shared_by_processes) noexcept;
 
   pool& owner() noexcept { return owner_; }
@@ -127,7 +127,8 @@ public:
   /// When it has no free block of that size. May throw std::bad_alloc.
   void refill_blocks(bool large);
 
-  /// What it writes its times and counts into; null while nobody wants a profile. The worker itself; and who sets it.
+  /// The recorder of times and counts; null while no profile is wanted. For the worker, and the caller of
+  /// set_profile().
   profile_recorder* profile() const noexcept { return profile_.load(std::memory_order_acquire); }
   void set_profile(profile_recorder* p) noexcept { profile_.store(p, std::memory_order_release); }
   /// The `after`th spawn from now on, which is at least 1. Its own thread.
@@ -149,7 +150,7 @@ public:
   const statistics& counts() const noexcept { return counts_; }
   std::size_t stacks_in_use() const noexcept { return stacks_.in_use(); }
 
-  /// Moves whenever the worker looks at its messages; for the service thread.
+  /// Changes whenever the worker polls for messages; for the service activity.
   std::atomic<std::uint64_t> polls{0};
 
 private:
@@ -183,7 +184,7 @@ private:
            bool spawned = true) noexcept;
   void cut_frames() noexcept;
   fiber::fiber* take_loop() noexcept;
-  // Switches stacks; returns when somebody switches back.
+  // Switches stacks; returns when another stack switches back.
   [[gnu::always_inline]] void resume(fiber::fiber& self, fiber::fiber& next) noexcept {
     current_ = &next;
     fiber::switch_to(self, next, *exceptions_);
@@ -216,23 +217,23 @@ private:
   static constexpr std::size_t k_many_tasks = 64;
   static constexpr std::size_t k_most_stolen = 32;
   static constexpr unsigned k_patience = 4;  // lost races, before a thief takes what another one has reserved
-  static constexpr unsigned k_turns = 256;   // direct switches, or tasks, between two looks at the messages
+  static constexpr unsigned k_turns = 256;   // direct switches, or tasks, between two polls for messages
 
   pool& owner_;
   fiber::exception_state* exceptions_ = nullptr;
   int* error_number_ = nullptr;  // where this thread has its errno, to be found without a call
   fiber::fiber* current_ = nullptr;
-  std::uint64_t word_ = 0;  // for the task that is about to go on
+  std::uint64_t word_ = 0;  // for the task that is about to continue
   fiber::fiber native_;     // the thread's own stack
   fiber::stack_notes native_notes_;
-  bool native_idle_ = false;  // it stands in its loop
+  bool native_idle_ = false;  // it is suspended in its loop
   unsigned turns_ = k_turns;
   std::uint64_t noted_waits_ = 0;
   cycle_searches searches_;
   detail::task* first_ = nullptr;
   ready_queue ready_;
   fiber::stack_pool stacks_;
-  std::array<std::unique_ptr<sized_stock>, fiber::stack_classes::k_classes> sized_;  // made when asked for
+  std::array<std::unique_ptr<sized_stock>, fiber::stack_classes::k_classes> sized_;  // made on demand
   stack_call* call_ = nullptr;    // for the stack that is about to run it
   bool check_depth_ = false;      // some stacks have no guard
   bool warned_of_sized_ = false;  // that a task waits for a stack of its size
@@ -251,7 +252,7 @@ private:
   unsigned unreached_ = 0;     // how many siblings it never tries
   unsigned robbed_ = 0;        // the victim of the last successful steal
   bool searching_ = false;     // woken to look for what others have published (lockfree/sleeper_map.hpp)
-  std::vector<bool> reached_;  // whom it tries, constant
+  std::vector<bool> reached_;  // the workers that its policy reaches, constant
   statistics counts_;
   block_slab slabs_[2]{block_slab(k_small_block_bytes), block_slab(k_block_bytes)};  // as `blocks`
   block_depot::chain* chains_[2]{};                                                  // taken from the pool's depots

@@ -55,7 +55,7 @@ task* worker::steal() noexcept {
   return nullptr;
 }
 
-// Called by a worker that has found something to do. If it was searching it wakes the next searcher before it goes on;
+// Called by a worker that has found work. If it was searching it wakes the next searcher before it runs the work;
 // two if there is plenty and a processor for each worker, so that the number of awake workers doubles.
 void worker::hand_search_on(bool plenty) noexcept {
   if (!searching_) return;
@@ -76,7 +76,7 @@ bool worker::idle(started& begun) noexcept {
     searches_.go_on();
     return true;
   }
-  // At least one round: a searcher that parks without a look would find the same work again while it parks, for ever.
+  // At least one round: a searcher that parks without a search would find the same work while it parks, without end.
   const unsigned rounds = std::max(owner_.options().spin_rounds, 1U);
   for (unsigned round = 0; round < rounds; ++round) {
     if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart()) {
@@ -198,13 +198,13 @@ void worker::place(placed_task& t) noexcept {
   if (placed_.push(&t)) ring();
 }
 
-// Of those who wait for what was placed here none is left, since the pool stops.
+// No task waits for placed tasks any more, since the pool stops.
 void worker::drop_placed() noexcept {
   take_inbox();
   started own;
   native_notes_.running = &own;  // the loop that it named has returned
   while (placed_first_ != nullptr) run(*next_placed(), own);
-  while (task* t = tasks.pop()) run(*t, own);  // continuations that nobody waits for
+  while (task* t = tasks.pop()) run(*t, own);  // continuations without a waiter
 }
 
 bool worker::poll_timed(profile_recorder& profile) noexcept {

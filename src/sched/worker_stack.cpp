@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks of a requested size: a call on such a stack; and what a worker does with the stacks that nobody uses.
+// Stacks of a requested size: a call on such a stack, and giving unused stacks back.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace shoal::sched {
 
-// A call that has a stack of its own. It lies on the stack of its caller, which waits until the call has ended. The two
-// stacks are one task: the callee uses the notes of the caller, so that messages and circles of waits name that task,
+// A call on a stack of its own. The object is on the stack of its caller, which waits until the call has ended. The two
+// stacks are one task: the callee uses the notes of the caller, so that messages and cycles of waits name that task,
 // and the ranges that the caller is in are still ranges that the running stack is in.
 struct stack_call {
   void (*function)(void*) noexcept;
@@ -95,7 +95,7 @@ void worker::call_on_stack(std::size_t bytes, void (*function)(void*) noexcept, 
   const auto* const here = static_cast<const std::byte*>(__builtin_frame_address(0));
   constexpr std::size_t k_frames_bytes = 1024;  // between here and the body
   if (bytes == 0 ||
-      (bottom != nullptr && here >= bottom + bytes + k_frames_bytes)) {  // there is room where the task stands
+      (bottom != nullptr && here >= bottom + bytes + k_frames_bytes)) {  // the current stack has enough room
     const fiber::watched program;
     function(argument);
     return;

@@ -100,7 +100,7 @@ std::string steps_of(const std::vector<double>& values, double most, double bott
   return d;
 }
 
-// Values over time: an area up to `most`.
+// Values over time, drawn as an area; `most` is the top of the axis.
 double series(drawing& d, double y, const profile& p, const std::vector<std::uint32_t>& values, double most,
               std::string_view title, const char* colour) {
   constexpr double k_height = 130;

@@ -16,7 +16,7 @@ std::string percent(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : std::string("-");
 }
 
-// An entry that happened, but was never in a timed sample, has no time.
+// An entry that was counted but never in a timed sample has no time.
 bool is_timed(const profile_entry& e) { return e.count == 0 || e.seconds > 0; }
 
 std::string each(const profile_entry& e) {

@@ -94,9 +94,9 @@ void expect_right(bfs::searcher& s, const test_graph& g, std::uint64_t root, dir
   ASSERT_EQ(implied.fault, graph::tree_fault::none) << g.name << " from " << root;
   ASSERT_EQ(implied.levels, serial_levels(g, root, way)) << g.name << " from " << root;
   const auto reference = graph::validate_tree(root, parents, {}, g.edges, way);
-  ASSERT_TRUE(reference.right()) << g.name << ": " << reference.sentence;
+  ASSERT_TRUE(reference.right()) << g.name << ": " << reference.message;
   const auto verdict = s.validate();
-  EXPECT_TRUE(verdict.right()) << verdict.sentence;
+  EXPECT_TRUE(verdict.right()) << verdict.message;
   EXPECT_EQ(verdict.reached, reference.reached);
   EXPECT_EQ(verdict.deepest, reference.deepest);
   EXPECT_EQ(verdict.traversed, reference.traversed) << g.name;
@@ -187,7 +187,7 @@ TEST_P(bfs_search, wide_vertex_numbers_give_the_same) {
     bfs::validator<std::uint64_t> check(made.view());
     search.run(123);
     const auto verdict = check.check(search.parents(), 123);
-    EXPECT_TRUE(verdict.right()) << verdict.sentence;
+    EXPECT_TRUE(verdict.right()) << verdict.message;
     const auto levels = serial_levels(g, 123, direction::both);
     EXPECT_EQ(verdict.reached,
               g.vertices - static_cast<std::uint64_t>(std::count(levels.begin(), levels.end(), graph::k_no_level)));
@@ -242,7 +242,7 @@ TEST_P(bfs_search, validation_finds_trees_that_are_wrong) {
     EXPECT_EQ(fault_after_put(575, 0), tree_fault::no_such_edge);   // has no edge at all
     EXPECT_EQ(fault_after_put(3, 398), tree_fault::no_such_edge);   // right level, no such edge
     const auto said = damaged([&] { parents.put(3, 398); });
-    EXPECT_NE(said.sentence.find("vertex 3"), std::string::npos) << said.sentence;
+    EXPECT_NE(said.message.find("vertex 3"), std::string::npos) << said.message;
   });
 }
 

@@ -61,8 +61,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& e : graph.list) expect(e.from < graph.vertices && e.to < graph.vertices, "vertices in range");
   } catch (const error& e) {
     expect(e.code() == errc::bad_input || e.code() == errc::out_of_memory, "the code of bad input");
-    expect(std::string_view{e.what()}.starts_with(name), "the file's name in the sentence");
-    for (const char* c = e.what(); *c != '\0'; ++c) expect(*c >= ' ' && *c <= '~', "a sentence that can be printed");
+    expect(std::string_view{e.what()}.starts_with(name), "the file's name in the message");
+    for (const char* c = e.what(); *c != '\0'; ++c) expect(*c >= ' ' && *c <= '~', "a message that can be printed");
   }
   return 0;
 }

@@ -65,11 +65,11 @@ findings check_length(const tree& t) {
   for (const source_file& file : t.files()) {
     const std::size_t count = file.lines.size();
     if (!is_code(file) || count <= k_long_lines) continue;
-    const std::string sentence = file.path + ": has " + std::to_string(count) + " lines; ";
+    const std::string message = file.path + ": has " + std::to_string(count) + " lines; ";
     if (count > k_too_long_lines) {
-      found.failures.push_back(sentence + "over " + std::to_string(k_too_long_lines) + " is a defect");
+      found.failures.push_back(message + "over " + std::to_string(k_too_long_lines) + " is a defect");
     } else {
-      found.remarks.push_back(sentence + "over " + std::to_string(k_long_lines) + " wants splitting");
+      found.remarks.push_back(message + "over " + std::to_string(k_long_lines) + " wants splitting");
     }
   }
   return found;

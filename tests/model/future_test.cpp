@@ -3,7 +3,7 @@
 // said before (wakes the waiter, runs the successor, disposes of what was dropped); the future's owner waits, attaches
 // or drops; and the task that is to fill it may leave its place there when it waits itself. What was filled in is seen
 // by whoever goes on, who goes on once, and the state ends once. Every weaker memory order in its code must fail, but
-// for those that only the search for circles needs; and so must words with other rules.
+// for those that only the search for cycles needs; and so must words with other rules.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -98,7 +98,7 @@ struct table {
     goes_on();
     dispose();
   }
-  // Waits, takes the wait back (a circle was found), and waits once more.
+  // Waits, takes the wait back (a cycle was found), and waits once more.
   void wait_twice() {
     const std::uintptr_t before = word.wait(production::k_waiter);
     if (before != production::k_done && word.take_back(production::k_waiter, before)) return wait();
@@ -175,8 +175,8 @@ TEST(future_word, other_rules_are_found_out) {
   EXPECT_TRUE(fails<drops_without_looking>());
 }
 
-// What survives is stronger than the hand-over needs: the search for circles needs the word and the edges between stacks,
-// which are not simulated here, in one order.
+// What survives is stronger than the hand-over needs: the search for cycles needs the word and the edges between
+// stacks, which are not simulated here, in one order.
 TEST(future_word, weaker_orders_are_found_out) {
   std::vector<scenario> scenarios;
   for (const owner what : k_owners)

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 MPICC, LIST, WRAPPERS = sys.argv[1:4]
-# What a wrapper of each class consists of, as the sentence of functions.txt has it.
+# What a wrapper of each class consists of, as functions.txt says.
 BODY = {"pass": r"return PMPI_NAME\(", "always": r"return always::NAME\(", "own": r"return own::NAME\(",
         "ownwaits": r"return own::NAME\(", "twin": r"return twin\(number::NAME, MPI_STATUS_IGNORE, .*PMPI_TWIN\(.*twin_request\)",
         "twin_status": r"return twin\(number::NAME, \w*status\w*, .*PMPI_TWIN\(.*twin_request\)",

@@ -115,11 +115,11 @@ class Compare(unittest.TestCase):
 
     def test_what_was_asked_for_must_exist(self):
         self.result("shoal")
-        for options, sentence in (({"problem": "sum"}, "there is no problem 'sum'; there are count"),
+        for options, message in (({"problem": "sum"}, "there is no problem 'sum'; there are count"),
                                   ({"build": os.path.join(self.scratch.name, "none")}, "there is no build in")):
             done = self.compare(**options)
             self.assertEqual(done.returncode, 2)
-            self.assertIn(sentence, done.stderr)
+            self.assertIn(message, done.stderr)
         done = self.compare("--only", "shoal,none")
         self.assertEqual(done.returncode, 2)
         self.assertIn("count has no program 'none'; there are shoal", done.stderr)

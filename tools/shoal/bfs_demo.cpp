@@ -37,7 +37,7 @@ std::string find_graph() {
 }
 
 std::string verdict_text(const graph::tree_verdict& verdict) {
-  return verdict.right() ? "validated" : "WRONG: " + verdict.sentence;
+  return verdict.right() ? "validated" : "WRONG: " + verdict.message;
 }
 
 bool show_packages(const bfs_options& job) {

@@ -18,7 +18,7 @@ namespace {
 
 using namespace kernels;
 
-void refuse(const std::string& sentence) { throw error(errc::invalid_argument, sentence); }
+void refuse(const std::string& message) { throw error(errc::invalid_argument, message); }
 
 graph::direction way_of(const std::string& directed) {
   if (directed == "reverse") return graph::direction::reverse;

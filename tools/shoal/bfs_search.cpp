@@ -116,7 +116,7 @@ int search_as_asked(const bfs_options& o) {
     if (o.validate) {
       bar.show(i, "checking the tree from " + graph::name_of(in.header, roots[i]));
       const graph::tree_verdict verdict = s.validate();
-      std::string text = verdict.right() ? "Graph500's rules hold for the tree of every root" : verdict.sentence;
+      std::string text = verdict.right() ? "Graph500's rules hold for the tree of every root" : verdict.message;
       if (!verdict.right()) text = fmt::format("from {}: {}", graph::name_of(in.header, roots[i]), text);
       r.check("validated", verdict.right(), text);
       if (verdict.right())

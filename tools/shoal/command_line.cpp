@@ -70,16 +70,16 @@ std::string unknown_word(const CLI::App& app, const std::string& word) {
 
 int wrong_usage(const CLI::App& app, const CLI::ParseError& problem) {
   const CLI::App& inner = innermost(app);
-  std::string sentence;
+  std::string message;
   if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr) {
     // Words may remain unparsed at any level; the outermost level has the first of them.
     for (const CLI::App* level = &inner; level != nullptr; level = level->get_parent()) {
       std::vector<std::string> words = level->remaining(false);
-      if (!words.empty()) sentence = unknown_word(*level, words.front());
+      if (!words.empty()) message = unknown_word(*level, words.front());
     }
   }
-  if (sentence.empty()) sentence = fmt::format("{}; see `{} --help`", problem.what(), full_name(inner));
-  fmt::print(stderr, "shoal: {}\n", sentence);
+  if (message.empty()) message = fmt::format("{}; see `{} --help`", problem.what(), full_name(inner));
+  fmt::print(stderr, "shoal: {}\n", message);
   return k_wrong_usage;
 }
 

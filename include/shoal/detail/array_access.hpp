@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way from a verb on an array to memory: at once where the owner's memory is mapped here, else a command.
+// From a verb on an array to memory: a direct access if the owner's memory is mapped here, else a command.
 // Who may call: tasks; run_access may switch, begin_access only when buffers are full.
 // Shown by tests/cluster/array_test.cpp, tests/cluster/litmus_test.cpp.
 #pragma once
@@ -21,7 +21,7 @@ struct memory_report;
 
 namespace shoal::detail {
 
-/// What an array of T says of its elements to code that knows T only at run time. bool has no sums: only bytes.
+/// The element type of an array of T for code that knows it only at run time. bool has no sums: only bytes.
 template <class T>
 constexpr element array_element() noexcept {
   if constexpr (element_type<T> && !std::is_same_v<T, bool>)
@@ -44,7 +44,7 @@ void fill(const array_layout& layout, const void* value, unsigned unit);
 void copy(const array_layout& to, std::uint64_t to_i, const array_layout& from, std::uint64_t from_i,
           std::uint64_t count, unsigned unit);
 
-/// End the process with a sentence that names the index, or the elements, and the size. Of checked builds.
+/// End the process with a message that has the index, or the elements, and the size. In checked builds.
 [[noreturn, gnu::cold, gnu::noinline]] void index_out_of_range(const array_layout& layout, std::uint64_t i) noexcept;
 [[noreturn, gnu::cold, gnu::noinline]] void range_out_of_range(const array_layout& layout, std::uint64_t i,
                                                                std::uint64_t count) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls on other nodes with results and exceptions: what loops over nodes, on() and arrays are made of.
-// Who may call: tasks. begin_call may switch tasks (when buffers are full). A completion counts the calls; whoever began
-// them waits for it.
+// Who may call: tasks. begin_call may switch tasks (when buffers are full). A completion counts the calls; whoever
+// began them waits for it.
 // Guarantees: the function runs as a task of its own on the node and may wait; its answer, or its exception as type
 // name, message and origin, comes back when it has ended and all that it began asynchronously is complete.
 // Arguments and answer are words: trivially copyable values, at most k_most_call_words.
@@ -29,8 +29,8 @@ inline constexpr std::size_t k_most_call_words = 1500;
 using callee = std::size_t (*)(std::uint32_t from, std::span<const std::uint64_t> arguments, std::uint64_t* answer);
 
 /// Calls `code` on `node`, as one of the operations that `calls` counts. The answer goes to `answer`, at most
-/// `answer_words`, which must live until `calls` has been waited for; nullptr: the answer is empty. An exception becomes
-/// the failure of `calls`, as shoal::remote_error.
+/// `answer_words`, which must live until `calls` has been waited for; nullptr: the answer is empty. An exception
+/// becomes the failure of `calls`, as shoal::remote_error.
 void begin_call(completion& calls, std::uint32_t node, callee code, std::span<const std::uint64_t> arguments,
                 std::uint64_t* answer = nullptr, std::size_t answer_words = 0);
 
@@ -48,7 +48,7 @@ inline void check_capture([[maybe_unused]] const F& f) noexcept {
     F copy = f;
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_clear_padding)
-    __builtin_clear_padding(&copy);  // what lies between the members is nobody's
+    __builtin_clear_padding(&copy);  // padding has no defined value
 #endif
 #endif
     check_words(&copy, sizeof(F), typeid(F).name());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records that travel, byte for byte. A command is a header word and as many words as its operation says:
+// The format of commands. A command is a header word and the words that its operation needs:
 //     bits 63..56 operation   55..44 small value or word count   43..0 offset in the owner's segment, or code
 // An element operation whose value fits into 12 signed bits is one word; otherwise the small value is k_value_follows
 // and the value is the next word. A compare-exchange carries two words. Replies are bare words, in the order of the
-// requests: who waits for which is kept at the sender. So a remote add of one is 8 bytes, a remote get 8 and 8.
+// requests: the sender keeps the waiters. So a remote add of one is 8 bytes, a remote get 8 and 8.
 // Who may call: anyone; pure functions. Shown by tests/unit/command/command_test.cpp.
 #pragma once
 
@@ -42,7 +42,7 @@ enum class verb : std::uint8_t {
 enum class element : std::uint8_t { u8, u16, u32, u64, i8, i16, i32, i64, f32, f64, count };
 
 inline constexpr unsigned k_elements = 16;  // codes per verb
-/// Codes behind the element operations.
+/// Codes after those of the element operations.
 enum class other_operation : std::uint8_t {
   bulk_put = static_cast<unsigned>(verb::count) * k_elements,  // header (small value: unit of copying), bytes, data
   bulk_get,                                                    // header (unit), bytes; replied with the data

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting what somebody waits for: children of a group, pieces of loops, calls on other nodes; and the special case of
-// one result with one owner, a future's.
+// Counts the operations that a task waits for: children of a group, pieces of loops, calls on other nodes; and the case
+// of one result with one owner, a future's.
 // Who may call: see each function; "the waiter" is the task that owns the completion. wait() and wait_for() switch
 // tasks, and so does the destructor if anything is outstanding; the others do not.
-// Guarantees: the waiter counts what it begins without atomics; one atomic addition per done(). The waiter sees all that
-// was written before the done() calls it waited for, and may destroy the completion as soon as it goes on.
+// Guarantees: the waiter counts what it begins without atomics; one atomic addition per done(). The waiter sees all
+// that was written before the done() calls it waited for, and may destroy the completion as soon as it continues.
 //   completion calls;  begin_call(calls, node, ...);  calls.wait_and_rethrow();
 // Shown by tests/unit/sched/completion_test.cpp, tests/model/join_test.cpp, tests/model/future_test.cpp.
 #pragma once
@@ -23,12 +23,12 @@ namespace shoal::detail {
 
 /// The counting protocol, without the switching: the model test runs it on simulated memory, where an atomic operation
 /// may throw to end an execution; so nothing here is noexcept. `Waiter` is whatever
-/// done() needs in order to wake; a value-initialized one means nobody.
+/// done() needs in order to wake; a value-initialized one means that there is no waiter.
 template <class Waiter, class Atomics = lockfree::std_atomics>
 class completion_count {
 public:
   /// Any worker: `n` operations have ended. Returns the waiter if the caller must wake it. The count may be gone when
-  /// the waiter is woken, or if nobody is to be woken.
+  /// the waiter is woken, or if there is none to wake.
   Waiter done(std::int64_t n) {
     // Partner: must_block(), after whose subtraction the count is below -k_waiting while operations are missing.
     const std::int64_t before = count_.fetch_add(n, std::memory_order_acq_rel);
@@ -91,7 +91,7 @@ private:
   std::uintptr_t word_ = 0;
 };
 
-/// Warns of an exception that nobody asked for; `name`: what its task is called, if anything.
+/// Logs an exception that no wait has thrown; `name`: the name of its task, if it has one.
 void report_dropped(const std::exception_ptr& e, const char* name = nullptr) noexcept;
 
 /// Counts outstanding operations, keeps their first failure, and lets one task, or a callback, wait for them.
@@ -100,7 +100,7 @@ public:
   completion() = default;
   completion(const completion&) = delete;
   completion& operator=(const completion&) = delete;
-  /// Waits for what is outstanding; warns of a failure that nobody asked for.
+  /// Waits for outstanding operations; logs a failure that no wait has thrown.
   ~completion() {
     if (begun_ != 0) [[unlikely]]
       wait();
@@ -129,7 +129,7 @@ public:
   void wait() noexcept { wait_for(begun_); }
   /// Waiter only: returns when `n`, of those added and not waited for yet, have ended. May switch.
   void wait_for(std::int64_t n) noexcept;
-  /// Waiter only: in place of wait(). False if all have ended: then the caller goes on itself; otherwise `next` runs
+  /// Waiter only: instead of wait(). False if all have ended: then the caller continues itself; otherwise `next` runs
   /// when they have. Nothing may be added from then on but by add_elsewhere().
   [[nodiscard]] bool call_when_done(completion_callback& next) noexcept;
   /// Waiter only, once nothing is outstanding: throws the first failure, if there is one, and forgets it.
@@ -168,7 +168,7 @@ private:
   std::int64_t begun_ = 0;
   completion_count<completion_waiter> count_;
   std::exception_ptr failure_;
-  std::atomic<bool> has_failed_{false};  // partners: fail() on other workers; whoever was first writes failure_
+  std::atomic<bool> has_failed_{false};  // partners: fail() on other workers; the first one writes failure_
   bool announced_ = false;
 };
 
@@ -177,10 +177,10 @@ private:
 template <class Atomics = lockfree::std_atomics>
 class completion_word {
 public:
-  // What the word says: nobody came yet, or one of these, or a pointer with a tag.
+  // Values of the word: nothing yet, or one of these, or a pointer with a tag.
   static constexpr std::uintptr_t k_nobody = 0;
   static constexpr std::uintptr_t k_done = 1;
-  static constexpr std::uintptr_t k_dropped = 2;    // the owner went without waiting
+  static constexpr std::uintptr_t k_dropped = 2;    // the owner has left without waiting
   static constexpr std::uintptr_t k_waiter = 3;     // tag: the stack that waits
   static constexpr std::uintptr_t k_successor = 4;  // tag: what runs next
   static constexpr std::uintptr_t k_place = 5;      // tag: the stack that is to complete it, which waits or waited
@@ -196,12 +196,12 @@ public:
   }
 
   bool is_done() const { return word_.load(std::memory_order_acquire) == k_done; }
-  /// For whoever looks for circles of waits: in one order with the edges between stacks.
+  /// For the search for cycles of waits: ordered with the edges between stacks.
   std::uintptr_t look() const { return word_.load(std::memory_order_seq_cst); }
 
-  /// The completer, last of all: gives what the word said before. Partners: wait(), attach(), drop().
+  /// The completer's last access: returns the previous value. Partners: wait(), attach(), drop().
   std::uintptr_t complete() { return word_.exchange(k_done, std::memory_order_seq_cst); }
-  /// A completer whose result nobody else can see yet.
+  /// A completer whose result is not shared yet.
   void complete_unseen() { word_.store(k_done, std::memory_order_relaxed); }
 
   /// The owner: leaves `mark` (a waiter) unless the result is there. Gives what the word said before; k_done: nothing
@@ -215,7 +215,7 @@ public:
     }
   }
   /// The owner: leaves `mark` (a successor) unless the result is there; false if it is. What the word said is said of
-  /// the successor then, which nobody else knows yet.
+  /// the successor then, which is not shared yet.
   bool attach(std::uintptr_t mark, completion_word& successor) {
     for (std::uintptr_t word = word_.load(std::memory_order_acquire);;) {
       if (word == k_done) return false;
@@ -225,14 +225,14 @@ public:
   }
   /// A successor that waits for several parts before it is made known to them.
   void attach_unseen(std::uintptr_t mark) { word_.store(mark, std::memory_order_relaxed); }
-  /// The owner: goes without waiting; false if the result is there, which is the owner's then to dispose of.
+  /// The owner leaves without waiting; false if the result is there: then the owner destroys it.
   bool drop() {
     for (std::uintptr_t word = word_.load(std::memory_order_acquire); word != k_done;)
       if (word_.compare_exchange_weak(word, k_dropped, std::memory_order_seq_cst, std::memory_order_acquire))
         return true;
     return false;
   }
-  /// Replaces `expected` by `mark`, else says in `expected` what is there; may fail without a cause.
+  /// Replaces `expected` by `mark`, or stores the current value in `expected`; may fail spuriously.
   bool replace(std::uintptr_t& expected, std::uintptr_t mark) {
     return word_.compare_exchange_weak(expected, mark, std::memory_order_seq_cst, std::memory_order_seq_cst);
   }

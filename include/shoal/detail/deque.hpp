@@ -83,7 +83,7 @@ public:
   }
 
   // Any thread; first in, first out. Also takes an item that another thief has reserved and not taken yet: that thief
-  // loses its batch. So a thief that is preempted holds up nobody.
+  // loses its batch. So a preempted thief delays no other thread.
   steal_result<T> steal() { return take_oldest(look()); }
 
   // Any thread. Takes the oldest item and, if there are at least `many` (2 or more), further ones, up to half of them:
@@ -158,9 +158,9 @@ private:
   }
 
   // The top: the number of the last item that a thief may be about to take; how many items before it are reserved too;
-  // whether anything is reserved. Unless something is, that item is the oldest. For each oldest item there is at most one
-  // reservation, which only shrinks until the oldest item is taken: so a thief whose exchange succeeds knows that its
-  // items are the same. (The last item, not the oldest, is the one that pop compares with.)
+  // whether anything is reserved. Unless something is, that item is the oldest. For each oldest item there is at most
+  // one reservation, which only shrinks until the oldest item is taken: so a thief whose exchange succeeds knows that
+  // its items are the same. (The last item, not the oldest, is the one that pop compares with.)
   static constexpr int k_number_shift = 7;
   static constexpr std::int64_t k_reserved = 1;
   static constexpr std::int64_t k_most_reserved = 64;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a future and the task that fills it share: the result and its completion_word, in which whoever comes first
-// leaves a mark for the other. The completer's last touch is an exchange of that word; then the state is the future's,
-// or its successor's. Who may call: shoal/future.hpp, shoal/on.hpp. await() may switch tasks; settle() in a task's end
-// too; the others do not. How circles of waits are noticed: a task about to wait leaves its place in the word of every
-// state that its stack fills, and draws an edge from its stack to the one for which it waits; src/sched/cycle_search.hpp
-// follows these edges. They hold numbers of waits, so that a second look tells whether all existed at once. No order or
-// store of this lies on a path that does not wait.
-// Shown by tests/unit/sched/future_test.cpp, tests/unit/sched/future_cycle_test.cpp.
+// The shared state of a future and the task that fills it: the result and its completion_word, in which the first of
+// the two leaves a mark for the other. The completer's last access is an exchange of that word; then the state belongs
+// to the future, or to its successor.
+// Who may call: shoal/future.hpp, shoal/on.hpp. await() may switch tasks, and so may settle() at the end of a task; the
+// others do not.
+// Detection of cycles of waits: a task about to wait leaves its stack in the word of every state that its stack fills,
+// and an edge from its stack to the stack that it waits for; src/sched/cycle_search.hpp follows these edges. Edges have
+// the numbers of waits, so a second pass tells whether all existed at the same time. Code that does not wait executes
+// no store or fence for this. Tests: tests/unit/sched/future_test.cpp, tests/unit/sched/future_cycle_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -36,7 +37,7 @@ struct future_state;
 
 /// What a kind of state does; gathered states (when_all) have the last three too.
 struct future_kind {
-  future_state* (*step)(future_state&) noexcept = nullptr;  // runs it; gives what runs next on this stack
+  future_state* (*step)(future_state&) noexcept = nullptr;  // runs it; returns the state to run next on this stack
   void (*dispose)(future_state&) noexcept = nullptr;
   bool (*is_ready)(const future_state&) noexcept = nullptr;
   void (*await)(future_state&) = nullptr;
@@ -57,22 +58,23 @@ struct future_state : task {
   }
   bool is_ready() const noexcept { return of->is_ready != nullptr ? of->is_ready(*this) : word.is_done(); }
 
-  completion_word<> word;  // between the future's holder and whoever fills it
+  completion_word<> word;  // shared by the future and the task that fills it
   const future_kind* of;
   const char* name = nullptr;
-  std::uint64_t number = 0;  // what it is called without a name: its worker, and how many tasks that one had begun
+  std::uint64_t number =
+      0;  // identifies a task without a name: its worker, and the number of tasks that the worker had begun
   std::exception_ptr thrown;
 };
 
-/// The result is in `s`: tells whoever waits; gives the successor, if there is one. `s` may be gone when it returns.
+/// The result is in `s`: wakes the waiter, or returns the successor, if any. `s` may be destroyed when it returns.
 future_state* finish(future_state& s) noexcept;
 /// The same in the midst of a task: a successor goes to the deque.
 void finish_elsewhere(future_state& s) noexcept;
-/// Returns when the result is there; throws if tasks wait for each other in a circle. May switch.
+/// Returns when the result is there; throws if tasks wait for each other in a cycle. May switch.
 void await(future_state& s);
-/// Has `next` run after `s`, by whoever completes `s`; false if it is complete: then `next` is the caller's to begin.
+/// Makes `next` run after `s`, on the worker that completes `s`; false if `s` is complete: then the caller runs `next`.
 bool attach(future_state& s, future_state& next) noexcept;
-/// A future's end: waits if need be, tells of an exception, disposes.
+/// The end of a future: waits if necessary, logs an exception, destroys the state.
 void drop(future_state& s) noexcept;
 std::exception_ptr broken_promise(const future_state& s);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cell and the bell for waiters that do not block their thread but leave it, as tasks do: wait_cell and wait_bell
-// for policies that have a `task`, self(), leave() (until woken once) and wake(task). wake() may come before leave().
+// wait_cell and wait_bell for waiters that do not block their thread but suspend a task: for policies that have a
+// `task`, self(), leave() (until woken once) and wake(task). wake() may come before leave().
 // Who may call: as wait_cell.hpp and wait_bell.hpp; wait() switches tasks.
-// Guarantees: as there. An unlock has a fence in the bell, since tasks are too many and too quick for one on all
-// threads. Shown by tests/unit/sched/task_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
+// Guarantees: as there. An unlock executes a fence in the bell, since a fence on all threads for each wait of a task
+// would cost too much. Tests: tests/unit/sched/task_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ public:
     // Release: the granter, whose exchange acquires, knows the task.
     if (!word_.compare_exchange_strong(seen, me, std::memory_order_release, std::memory_order_acquire)) return;
     Wait::leave();
-    word_.load(std::memory_order_acquire);  // partner: grant(), for those who know nothing of wake()
+    word_.load(std::memory_order_acquire);  // partner: grant(); for race detectors that do not know wake()
   }
   void grant() {
     const std::uintptr_t waiter = word_.exchange(k_granted, std::memory_order_acq_rel);
@@ -93,7 +93,7 @@ private:
     if (first_.read() == nullptr) any_.store(0, std::memory_order_relaxed);
     unguard();
     while (w != nullptr) {
-      waiter* const next = all ? w->next.read() : nullptr;  // before its task goes on and takes the node with it
+      waiter* const next = all ? w->next.read() : nullptr;  // before its task continues and destroys the node
       Wait::wake(w->task);
       w = next;
     }
@@ -104,7 +104,7 @@ private:
   }
   void unguard() { held_.store(0, std::memory_order_release); }
 
-  atomic<std::uint32_t> any_{0};   // partners: those who wait and those who ring
+  atomic<std::uint32_t> any_{0};   // partners: waiters and ringing threads
   atomic<std::uint32_t> held_{0};  // for a few instructions each
   plain<waiter*> first_{nullptr};
   plain<waiter*> last_{nullptr};

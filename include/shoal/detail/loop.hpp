@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parallel loop within one process: the body, how many pieces of its range are out, and who is told at the end.
+// A parallel loop within one process: its body, the number of unfinished pieces of its range, and the call at its end.
 // Who may call: loop_frame belongs to the stack that runs it; loop_state is shared by the workers of the node.
 // How: a worker goes through its range in chunks from the front. When its deque is empty it puts the far half there
 // (lazy binary splitting: Tzannes et al., PPoPP 2010), so that ranges are split only as often as somebody may want
 // half. When an iteration waits, what is left of the range goes to the deque and the waiting stack keeps one iteration.
 // A loop that adapts goes through a chunk in steps. Chunks and steps take about a constant time each: the worker reads
 // the clock once per chunk, and between two steps it looks only at whether a thief has found nothing here.
-// Positions count from 0; what iteration or tile lies at one is the business of the piece function (loop_space.hpp).
+// Positions count from 0; the piece function maps them to iterations or tiles (loop_space.hpp).
 // Shown by tests/unit/sched/loop_test.cpp.
 #pragma once
 
@@ -37,7 +37,7 @@ struct loop_frame {
   // Of a loop that adapts; otherwise a chunk is one step, and chunk_end stays behind `next`.
   position chunk_end{};
   std::uint64_t chunk = 0;        // positions of the chunk; 0: none has been timed
-  std::uint64_t step = 1;         // positions that may begin before the next look at `hungry`
+  std::uint64_t step = 1;         // positions that may start before `hungry` is read again
   std::uint64_t chunk_start = 0;  // when the chunk began, in ticks
 };
 
@@ -104,7 +104,7 @@ bool is_outermost() noexcept;
 void set_outermost(bool outermost) noexcept;
 
 /// A chunk that makes some thirty per worker, so that the last ones even out; no more than `most`, since between two
-/// chunks the worker looks at its messages.
+/// chunks the worker polls for messages.
 inline constexpr std::uint64_t k_longest_chunk = 1024;
 inline constexpr std::uint64_t k_longest_part = 16384;  // for bodies with loops of their own
 /// For loops that adapt. More than k_longest_chunk only of iterations that have taken no time so far.
@@ -117,7 +117,7 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
 /// Offers [begin, end) as one (already counted) piece of `loop` to this worker's loop and to thieves.
 void spawn_piece(worker_base& w, loop_state& loop, std::uint64_t begin, std::uint64_t end);
 
-/// Whether `t` is a piece that whoever runs it offers to others in turn.
+/// Whether `t` is a piece of a loop that can be divided again.
 bool can_be_split(const task& t) noexcept;
 
 /// What a loop's positions are cut into at its beginning: part k of `parts`, nearly equal, or tile k of a tiled loop.
@@ -138,7 +138,7 @@ struct loop_parts {
 void run_loop_here(local_loop& loop, std::uint64_t begin, std::uint64_t end);
 /// Part k on worker k and nowhere else.
 void run_loop_static(local_loop& loop, std::uint64_t size);
-/// Parts where `map` says, which learns where they really ran.
+/// Parts on the workers that `map` names; `map` records where they ran.
 void run_loop_affinity(local_loop& loop, affinity_map*& map, std::uint64_t size, std::uint64_t parts);
 
 }  // namespace shoal::detail

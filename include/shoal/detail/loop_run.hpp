@@ -279,7 +279,7 @@ private:
   std::optional<T> value_;
 };
 
-/// sum = sum + what the body gives for an index or a part.
+/// sum = sum + the body's value for an index or a part.
 template <class T, class Body, class Combine>
 struct adder {
   const Body& body;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies at the positions of a loop: numbers, or the points of a box, tile after tile. The piece functions of loops
-// are made of each() (every iteration of a chunk) and tile() (the chunk as a range).
-// Who may call: the stack that runs the frame. They switch if what they call does.
-// Guarantees: `next` of the frame is behind an iteration before it begins. Where the body calls nothing that might
-// wait, the compiler keeps it in a register and the loop is an ordinary one (see position).
-// Shown by tests/unit/sched/loop_test.cpp, parallel_for_test.cpp.
+// The positions of a loop: numbers, or the points of a box, tile after tile. The piece functions of loops use each()
+// (every iteration of a chunk) and tile() (the chunk as a range).
+// Who may call: the stack that runs the frame. They switch if the body does.
+// Guarantees: `next` of the frame is past an iteration before the iteration starts. If the body calls nothing that may
+// wait, the compiler keeps `next` in a register, and the loop is an ordinary one (see position).
+// Tests: tests/unit/sched/loop_test.cpp, parallel_for_test.cpp.
 #pragma once
 
 #include <algorithm>

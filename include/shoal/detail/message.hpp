@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on other nodes, the lowest form: a function and its payload, executed in place by whichever worker decodes
-// them. Who may call: send() tasks (it may switch, when buffers are full); a receiver runs inside a poll and must
-// neither wait nor throw nor send: what may wait it makes a task.
-// Guarantees: payload arrives as it was; messages from a worker to a node are executed in order. Code travels as image
-// and offset; see src/remote/code.hpp.
-// Shown by tests/unit/remote/handlers_test.cpp, tests/cluster/completion_test.cpp.
+// The lowest form of calls on other nodes: a function with a payload, executed by the worker that decodes it. Who may
+// call: send() tasks (it may switch when buffers are full); a receiver runs inside a poll and must neither wait nor
+// throw nor send: it spawns a task for work that may wait.
+// Guarantees: the payload arrives unchanged; messages from a worker to a node are executed in order. Code is sent as
+// image and offset; see src/remote/code.hpp. Tests: tests/unit/remote/handlers_test.cpp,
+// tests/cluster/completion_test.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker reaches memory through: the mapped segments, the streams of commands to the nodes whose memory is not
-// mapped, the window of deferred accesses to memory that is, and the list of whom the replies are for.
+// A worker's access to memory: the mapped segments, the streams of commands to nodes whose memory is not mapped, the
+// window of deferred accesses to mapped memory, and the list of pending replies.
 // Who may call: tasks, on their worker. make_room, fetch, settle_node and settle_all may switch tasks; the rest do not.
-// Guarantees: replies come in the order of the requests to a node, so a reply carries no name.
-// The window: an access to mapped memory is begun by a prefetch and done k_window accesses later, so that the processor
-// always has that many cache misses under way. Measured: 2.4 times the rate of doing them one by one.
-// Shown by tests/unit/remote/, tests/unit/array/, tests/cluster/.
+// Guarantees: replies arrive in the order of the requests to a node, so a reply needs no identification.
+// The window: an access to mapped memory starts with a prefetch and is executed k_window accesses later, so the
+// processor always has that many cache misses in flight. Measured: 2.4 times the rate of single accesses.
+// Tests: tests/unit/remote/, tests/unit/array/, tests/cluster/.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ class node_memory;
 namespace shoal::cluster {
 class loop_stops;
 class node_teams;
-}
+}  // namespace shoal::cluster
 
 namespace shoal::detail {
 
@@ -37,11 +37,11 @@ struct node_context {
   array::node_memory* memory = nullptr;
   cluster::node_teams* teams = nullptr;
   cluster::loop_stops* stops = nullptr;
-  // The task that serves until node 0 says stop. Partners: that task, and the worker that executes node 0's message.
+  // The task that waits for node 0's message to stop. Partners: that task, and the worker that executes the message.
   std::atomic<suspended*> stop{nullptr};
 };
 
-/// Whom a reply is for: what to do with its word in the upper 16 bits, and a pointer.
+/// The destination of a reply: how to use its word, in the upper 16 bits, and a pointer.
 enum class reply_kind : std::uint8_t { value_1, value_2, value_4, value_8, task, bulk };
 
 /// The bytes that a bulk reply fills; follows its entry in the list.
@@ -107,8 +107,8 @@ struct alignas(64) peer_port {
 
 /// What makes an access to mapped memory more than the access.
 enum unusual_access : std::uint8_t {
-  k_attention = 1,  // set by the service thread: look at your messages, and push out what is old
-  k_exclusive = 2,  // nobody but this worker touches this node's memory: plain modifications do
+  k_attention = 1,  // set by the service activity: poll, and send old buffers
+  k_exclusive = 2,  // only this worker accesses this node's memory: plain modifications suffice
 };
 
 struct port {
@@ -118,7 +118,7 @@ struct port {
   std::uint32_t nodes = 1;
   std::atomic<std::uint8_t> unusual{0};  // bits of unusual_access; one test per access for both
   std::uint64_t async_issued = 0;
-  std::uint64_t by_network_bytes = ~std::uint64_t{0};  // from so many on the network copies by itself
+  std::uint64_t by_network_bytes = ~std::uint64_t{0};  // copies of this size and more are one-sided transfers
   std::uint64_t window_next = 0;
   std::uint64_t window_drained = 0;  // window_next when the window was last empty
   deferred_access window[k_window];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A box cut into tiles that are numbered so that neighbouring numbers are neighbours in space: tile numbers read as a
-// path down the tree of halvings, each of the side that is longest relative to its grain. So half of a range of tile
-// numbers is (nearly) half of the box, and one number is all that a loop over a box keeps and gives away.
-// Who may call: anybody; values that do not change. Nothing switches.
-// Guarantees: the tiles are disjoint and together the box; which they are depends on the box and the numbers given, on
-// nothing else. No tile has more than unit() points. Shown by tests/unit/sched/tiling_test.cpp.
+// A box divided into numbered tiles; tiles with neighbouring numbers are neighbours in space. The bits of a tile's
+// number are a path down the tree of halvings; each halves the side that is longest relative to its grain. So half of a
+// range of numbers is (nearly) half of the box, and a loop over a box handles plain ranges of numbers.
+// Who may call: anyone; constant values. Nothing switches.
+// Guarantees: the tiles are disjoint and their union is the box; they depend only on the box and the given numbers. No
+// tile has more than unit() points. Tests: tests/unit/sched/tiling_test.cpp.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ public:
     }
     return t;
   }
-  /// As many tiles as said, nearly equal; some are empty if the box is small. Grains only say which side is cut.
+  /// The given number of tiles, nearly equal; some are empty if the box is small. Grains only choose the divided side.
   static tiling of_shares(const Box& box, unsigned shares) noexcept {
     tiling t(box);
     t.shares_ = shares;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For ThreadSanitizer builds of the project; empty elsewhere. A worker's own state (streams, window, deque) is touched
-// by all its stacks in turn; TSan thinks in stacks, among which the switch gives no order, and would call that races.
-// Who may call: the library's own code, around accesses to a worker's state. Atomics are still seen.
+// For ThreadSanitizer builds of the project; empty elsewhere. All stacks of a worker use the worker's own state
+// (streams, window, deque) in turn. TSan treats stacks as threads without an order between them, and would report
+// races.
+// Who may call: the library's own code, around accesses to a worker's state. TSan still sees atomics.
 #pragma once
 
 #if SHOAL_TSAN
@@ -17,7 +18,7 @@ void __tsan_acquire(void* address);
 
 namespace shoal::detail {
 
-/// While it lives, plain accesses of this stack are not looked at: for the scheduler, whose state belongs to the thread
+/// During its lifetime TSan ignores plain accesses of this stack: for the scheduler, whose state belongs to the thread
 /// while TSan thinks in stacks. Atomics are still seen.
 class tsan_ignore_scope {
 public:

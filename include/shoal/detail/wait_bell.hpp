@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many waiters for something that a word of the lock shows: wait(ready) returns once ready() has said yes. Whoever
-// makes the change stores it and then rings: ring_one() where one waiter can use it (and rings again when it is done
-// with it), ring_all() where only a particular one can. Ringing costs a load while nobody sleeps.
-// Who may call: any thread; wait() blocks as its policy says, or switches tasks with task_wait.
-// Guarantees: no change is slept over: a sleeper announces itself, makes all threads fence, and looks once more
-// (Dekker; the unlocker's half is a store, a compiler fence and a load). The bell must outlive every ring().
-// Shown by tests/unit/locks/any_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
+// Many waiters for a condition on a word of the lock: wait(ready) returns once ready() is true. The thread that changes
+// the word then calls ring_one(), if one waiter can use the change (and calls it again when it is done with it), or
+// ring_all(), if only a particular waiter can. Ringing costs a load while no waiter sleeps.
+// Who may call: any thread; wait() blocks as its policy defines, or switches tasks with task_wait.
+// Guarantees: no change is missed: a sleeper announces itself, makes all threads fence, and checks once more (Dekker;
+// the unlocker's half is a store, a compiler fence and a load). The bell must outlive every ring().
+// Tests: tests/unit/locks/any_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ public:
         if (ready()) return;
         Wait::sleep(rings_, announced);
         if (!ready()) continue;
-        announce();  // a ring wakes one, and there may be others: whoever it was rings for the next
+        announce();  // a ring wakes one waiter, and there may be others: the woken one rings for the next
         return;
       }
     }
@@ -64,7 +64,7 @@ private:
     return seen | 1;
   }
 
-  // Odd while somebody sleeps or is about to. Counts on, so that who is about to sleep notices a ring that came before,
+  // Odd while a waiter sleeps or is about to. It is a counter, so a waiter about to sleep notices an earlier ring,
   // though another has announced itself since. Partners: sleepers and ringers.
   typename Atomics::template atomic<std::uint32_t> rings_{0};
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One waiter and one grant: what the waiters of a queue lock wait at. It may lie on the waiter's stack.
-// Who may call: wait() the one waiter, once; grant() one other, once; reset() whoever has it alone. wait() blocks as
-// its policy says, or switches tasks with task_wait.
+// One waiter and one grant: the waiters of a queue lock wait at such cells. It may be on the waiter's stack.
+// Who may call: wait() the one waiter, once; grant() one other, once; reset() its only user. wait() blocks as
+// its policy defines, or switches tasks with task_wait.
 // Guarantees: what was written before grant() is visible after wait(). The waiter may destroy the cell as soon as
 // wait() returns: grant() does not touch it after that.
 // Shown by tests/unit/locks/any_lock_test.cpp, model: tests/model/lock_wait_test.cpp.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a worker that programs' own code touches: its deque, the loops it stands in, and what the layers above
+// The part of a worker that inlined code of programs uses: its deque, its current loops, and what upper layers
 // keep per worker. The rest is src/sched/worker.hpp.
 // Who may call: the worker's own thread, but for wake(). leave() switches tasks; the others do not.
 // Guarantees: a task that has started stays on its worker, so t_worker is the same before and after a wait.
@@ -18,12 +18,12 @@
 
 namespace shoal::detail {
 
-/// A piece of work that nobody has started. `run` is called once, by the worker that takes it, and disposes of the
+/// Work that has not begun. `run` is called once, by the worker that takes it, and destroys the
 /// task.
 struct task {
   using function = void (*)(task&) noexcept;
   function run;
-  const void* group = nullptr;  // whoever may run it inline while waiting for it
+  const void* group = nullptr;  // its waiter may run it inline
 };
 
 struct loop_frame;
@@ -83,7 +83,7 @@ extern thread_local constinit worker_base* t_worker [[gnu::tls_model("initial-ex
 /// The port of that worker, for the accesses that must be fast (see port.hpp).
 extern thread_local constinit port* t_port [[gnu::tls_model("initial-exec")]];
 
-/// The worker that the calling task runs on; says so if there is none.
+/// The worker that the calling task runs on; fails with a message outside of tasks.
 inline worker_base& worker_here() noexcept {
   SHOAL_ASSERT(t_worker != nullptr,
                "this is for tasks: call it from a task, inside shoal::pool::run or submit, or shoal::run");
@@ -113,7 +113,7 @@ inline void* allocate(worker_base& w, std::size_t bytes) {
     return allocate_anew(w, bytes);
   list.first = b->next;
   --list.count;
-  acquire_from(b);  // what was in it before is over
+  acquire_from(b);  // ordered after the previous use of the block
   return b;
 }
 inline void deallocate(worker_base& w, void* at, std::size_t bytes) noexcept {
@@ -148,13 +148,13 @@ void deallocate_for(worker_base& w, void* at) noexcept {
     deallocate(w, at, sizeof(T));
 }
 
-/// The only way into a deque. Wakes a sleeper if nobody searches for work.
+/// The only way into a deque. Wakes a sleeper if no worker searches for work.
 inline void publish(worker_base& w, task& t) {
   w.tasks.push(&t);
   if (w.signs->wake.on()) [[unlikely]]
     wake_a_sleeper(w);
 }
-/// Offers `t` to whoever comes first: this worker, last in first out, or a thief.
+/// Spawns `t`: this worker (last in, first out) or a thief runs it.
 inline void spawn(worker_base& w, task& t) {
   const tsan_ignore_scope ignore;
   release_to(&t);
@@ -167,7 +167,7 @@ inline void spawn(worker_base& w, task& t) {
     throw;
   }
 }
-/// Takes `t` back if it is what the bottom of the deque holds and nobody was faster. `t` must still exist.
+/// Takes `t` back if it is at the bottom of the deque and no thief was faster. `t` must still exist.
 inline bool unspawn(worker_base& w, task& t) noexcept {
   const tsan_ignore_scope ignore;
   return w.tasks.bottom_item() == &t && w.tasks.pop() == &t;
@@ -179,7 +179,7 @@ inline task* unspawn_of(worker_base& w, const void* group) noexcept {
   if (t == nullptr) return nullptr;
   acquire_from(t);
   if (t->group == group) return t;
-  publish(w, *t);  // whoever looked meanwhile saw nothing
+  publish(w, *t);  // thieves that looked meanwhile saw an empty deque
   return nullptr;
 }
 

@@ -50,7 +50,7 @@ protected:
 
   void TearDown() override { std::remove(path.c_str()); }
 
-  // The sentence of the error that f throws; its code is compared.
+  // The message of the error that f throws; its code is compared.
   template <class F>
   static std::string error_of(errc code, F f) {
     try {
@@ -188,8 +188,8 @@ TEST_F(settings_test, tables_of_the_file_are_prefixes) {
 }
 
 TEST_F(settings_test, malformed_and_missing_files) {
-  const std::string sentence = error_of(errc::bad_input, [&] { file("workers = 1\nstack = = 2\n"); });
-  EXPECT_NE(sentence.find(path + ", line 2"), std::string::npos) << sentence;
+  const std::string message = error_of(errc::bad_input, [&] { file("workers = 1\nstack = = 2\n"); });
+  EXPECT_NE(message.find(path + ", line 2"), std::string::npos) << message;
   const std::string list = error_of(errc::bad_input, [&] { file("workers = [1, 2]\n"); });
   EXPECT_NE(list.find("line 1: workers must be"), std::string::npos) << list;
   EXPECT_NE(error_of(errc::not_found, [&] { s.read_file(path + ".absent"); }).find(".absent"), std::string::npos);

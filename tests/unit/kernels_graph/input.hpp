@@ -70,7 +70,7 @@ private:
   std::filesystem::path path_;
 };
 
-/// The sentence with which f refuses, after checking the code; "" and a failure if it does not.
+/// The message with which f refuses, after checking the code; "" and a failure if it does not.
 template <class F>
 std::string refusal(F&& f, errc code = errc::bad_input) {
   try {

@@ -53,8 +53,8 @@ protected:
 
 TEST_F(Validate, TheRightTreePasses) {
   const tree_verdict verdict = judge(right_);
-  EXPECT_TRUE(verdict.right()) << verdict.sentence;
-  EXPECT_EQ(verdict.sentence, "");
+  EXPECT_TRUE(verdict.right()) << verdict.message;
+  EXPECT_EQ(verdict.message, "");
   EXPECT_EQ(verdict.reached, 8u);
   EXPECT_EQ(verdict.traversed, 10u);  // with the loop and the repetition
   EXPECT_EQ(verdict.deepest, 5u);
@@ -76,7 +76,7 @@ TEST_F(Validate, GeneratedGraphsPass) {
   for (const std::uint64_t root : {1u, 77u, 500u}) {
     const tree t = search(graph.list, graph.vertices, root);
     const tree_verdict verdict = validate_tree(root, t.parents, t.levels, graph.list);
-    EXPECT_TRUE(verdict.right()) << verdict.sentence;
+    EXPECT_TRUE(verdict.right()) << verdict.message;
   }
 }
 
@@ -84,7 +84,7 @@ TEST_F(Validate, GeneratedGraphsPass) {
 
 TEST_F(Validate, RootWithAnotherParent) {
   right_.parents[0] = 1;
-  EXPECT_EQ(judge(right_).sentence, "vertex 0: the root is not its own parent at level 0 (rule 1)");
+  EXPECT_EQ(judge(right_).message, "vertex 0: the root is not its own parent at level 0 (rule 1)");
 }
 
 TEST_F(Validate, RootAtAnotherLevel) {
@@ -132,22 +132,22 @@ TEST_F(Validate, CycleIsFoundByVertexChecksAlone) {
 TEST_F(Validate, SecondRoot) {
   right_.parents[11] = 11;
   right_.levels[11] = 0;
-  EXPECT_EQ(judge(right_).sentence, "vertex 11: it is its own parent, which only the root may be (rule 1)");
+  EXPECT_EQ(judge(right_).message, "vertex 11: it is its own parent, which only the root may be (rule 1)");
 }
 
 TEST_F(Validate, ParentThatIsNoVertex) {
   right_.parents[4] = 12;
-  EXPECT_EQ(judge(right_).sentence, "vertex 4: its parent is no vertex (rule 1)");
+  EXPECT_EQ(judge(right_).message, "vertex 4: its parent is no vertex (rule 1)");
 }
 
 TEST_F(Validate, ParentThatWasNotReached) {
   right_.parents[4] = 8;
-  EXPECT_EQ(judge(right_).sentence, "vertex 4: its parent was not reached (rule 1)");
+  EXPECT_EQ(judge(right_).message, "vertex 4: its parent was not reached (rule 1)");
 }
 
 TEST_F(Validate, LevelOffByOne) {
   right_.levels[7] = 4;  // a leaf of the tree
-  EXPECT_EQ(judge(right_).sentence, "vertex 7: its level is not one more than its parent's (rule 2)");
+  EXPECT_EQ(judge(right_).message, "vertex 7: its level is not one more than its parent's (rule 2)");
   right_.levels[7] = 6;
   EXPECT_EQ(judge(right_).fault, tree_fault::level_of_parent);
 }
@@ -156,20 +156,20 @@ TEST_F(Validate, LongWayRound) {
   // A tree, and levels that suit it, but not of shortest paths: 5 reached by way of 4 instead of from 0.
   right_.parents = {0, 0, 1, 2, 3, 4, 3, 6, k_no_parent, k_no_parent, k_no_parent, k_no_parent};
   right_.levels = levels_of_tree(0, right_.parents).levels;
-  EXPECT_EQ(judge(right_).sentence, "edge 0 - 5: it joins levels further apart than a shortest path allows (rule 3)");
+  EXPECT_EQ(judge(right_).message, "edge 0 - 5: it joins levels further apart than a shortest path allows (rule 3)");
 }
 
 TEST_F(Validate, LeafLeftOut) {
   right_.parents[7] = k_no_parent;
   right_.levels[7] = k_no_level;
-  EXPECT_EQ(judge(right_).sentence, "edge 7 - 6: it leads from a reached vertex to one that was not reached (rule 4)");
+  EXPECT_EQ(judge(right_).message, "edge 7 - 6: it leads from a reached vertex to one that was not reached (rule 4)");
 }
 
 TEST_F(Validate, TreeEdgeThatDoesNotExist) {
   // 4 hung at 1 instead of 5: the same level, no such edge.
   ASSERT_EQ(right_.parents[4], 5u);
   right_.parents[4] = 1;
-  EXPECT_EQ(judge(right_).sentence, "vertex 4: the edge to its parent is not in the graph (rule 5)");
+  EXPECT_EQ(judge(right_).message, "vertex 4: the edge to its parent is not in the graph (rule 5)");
 }
 
 TEST_F(Validate, VertexOfAnotherComponentHungOn) {
@@ -181,7 +181,7 @@ TEST_F(Validate, VertexOfAnotherComponentHungOn) {
 TEST_F(Validate, HalfReached) {
   tree t = right_;
   t.levels[11] = 3;
-  EXPECT_EQ(judge(t).sentence, "vertex 11: it has a parent but no level, or a level but no parent");
+  EXPECT_EQ(judge(t).message, "vertex 11: it has a parent but no level, or a level but no parent");
   right_.levels[7] = k_no_level;
   EXPECT_EQ(judge(right_).fault, tree_fault::half_reached);
 }
@@ -190,7 +190,7 @@ TEST_F(Validate, EdgeOutOfRange) {
   const edges list{{0, 12}};
   numbers alone(12, k_no_parent);
   alone[0] = 0;
-  EXPECT_EQ(validate_tree(0, alone, {}, list).sentence, "edge 0 - 12: it has an end that is no vertex");
+  EXPECT_EQ(validate_tree(0, alone, {}, list).message, "edge 0 - 12: it has an end that is no vertex");
 }
 
 TEST_F(Validate, AnySingleChangeOfParentIsCaughtUnlessTheTreeIsStillRight) {

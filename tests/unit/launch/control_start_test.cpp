@@ -25,14 +25,14 @@ std::vector<std::string> told(const hub_place& place, const std::vector<control:
 }
 
 TEST(start, every_node_is_told_what_does_not_fit) {
-  auto other_code = identity_of(1, 3);
-  other_code.code = "another build";
+  auto other_program = identity_of(1, 3);
+  other_program.code = "another build";
   auto other_settings = identity_of(1, 3);
   other_settings.settings = "workers 2";
   const auto odd_count = identity_of(1, 2);
   const auto twice = identity_of(0, 3);
   for (const auto& [odd, words] :
-       {std::pair{other_code, "runs another program, or other versions of its libraries"},
+       {std::pair{other_program, "runs another program, or other versions of its libraries"},
         std::pair{other_settings, "was started with other settings (workers"},
         std::pair{odd_count, "node 1 of 2 in a job of 3"}, std::pair{twice, "node 0 has been started already"}}) {
     hub h(options_for(3));

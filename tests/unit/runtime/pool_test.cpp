@@ -193,7 +193,7 @@ TEST(pool_of_program, several_live_at_once) {
 }
 
 TEST(pool_of_program, names_wrong_settings) {
-  const auto sentence = [](const pool_options& o) -> std::string {
+  const auto message = [](const pool_options& o) -> std::string {
     try {
       const pool p(o);
       return "";
@@ -201,10 +201,10 @@ TEST(pool_of_program, names_wrong_settings) {
       return e.what();
     }
   };
-  EXPECT_NE(sentence({.settings = {{"steal", "rondom"}}}).find("nearest"), std::string::npos);
-  EXPECT_NE(sentence({.settings = {{"topology", "package:2 core"}}}).find("topology"), std::string::npos);
-  EXPECT_NE(sentence({.workers = 5000}).find("workers"), std::string::npos);
-  EXPECT_NE(sentence({.settings = {{"wrkers", "2"}}}).find("wrkers"), std::string::npos);
+  EXPECT_NE(message({.settings = {{"steal", "rondom"}}}).find("nearest"), std::string::npos);
+  EXPECT_NE(message({.settings = {{"topology", "package:2 core"}}}).find("topology"), std::string::npos);
+  EXPECT_NE(message({.workers = 5000}).find("workers"), std::string::npos);
+  EXPECT_NE(message({.settings = {{"wrkers", "2"}}}).find("wrkers"), std::string::npos);
 }
 
 std::size_t entries(const char* folder) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks that wait for each other's futures in a circle are told so, by name, and tasks that merely wait in long chains,
+// Tasks that wait for each other's futures in a cycle are told so, by name, and tasks that merely wait in long chains,
 // or on stacks that others waited on before, are not. The work per wait is bounded: the edges that are followed are
 // counted.
 #include <gtest/gtest.h>
@@ -37,8 +37,8 @@ INSTANTIATE_TEST_SUITE_P(shapes, future_cycles,
 
 constexpr const char* k_names[] = {"ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jim"};
 
-// Task i asks for the result of task i + 1, once all are there to be asked. Gives how many were told of a circle.
-unsigned close_circle(unsigned length, unsigned yields, bool through_then, std::string& sentence) {
+// Task i asks for the result of task i + 1, once all are there to be asked. Gives how many were told of a cycle.
+unsigned close_cycle(unsigned length, unsigned yields, bool through_then, std::string& message) {
   std::vector<future<int>> results(length);
   std::atomic<unsigned> told{0};
   latch begun(length + 1);
@@ -56,7 +56,7 @@ unsigned close_circle(unsigned length, unsigned yields, bool through_then, std::
         EXPECT_EQ(e.code(), errc::deadlock) << e.what();
         ++told;
         const std::lock_guard lock(guard);
-        sentence = e.what();
+        message = e.what();
       }
       ended.count_down();
       return got;
@@ -73,13 +73,13 @@ TEST_P(future_cycles, are_named_and_not_hung) {
   sched::run_pool(GetParam().workers, [] {
     for (const bool through_then : {false, true})
       for (unsigned yields = 0; yields < 20; ++yields) {
-        std::string sentence;
-        const unsigned told = close_circle(GetParam().length, yields, through_then, sentence);
+        std::string message;
+        const unsigned told = close_cycle(GetParam().length, yields, through_then, message);
         ASSERT_GE(told, 1U);
         ASSERT_LE(told, GetParam().length);
         for (unsigned i = 0; i < GetParam().length; ++i)
-          EXPECT_NE(sentence.find(std::string("task '") + k_names[i] + "'"), std::string::npos) << sentence;
-        EXPECT_EQ(sentence.find("task no."), std::string::npos) << sentence;
+          EXPECT_NE(message.find(std::string("task '") + k_names[i] + "'"), std::string::npos) << message;
+        EXPECT_EQ(message.find("task no."), std::string::npos) << message;
       }
   });
 }
@@ -127,25 +127,25 @@ TEST_P(future_cycles, are_not_seen_where_there_are_none) {
 
 TEST(future_cycle, of_tasks_without_names_gives_their_numbers) {
   sched::run_pool(1, [] {
-    std::string sentence;
+    std::string message;
     future<void> self;
     self = async([&] {
       try {
         self.get();
       } catch (const error& e) {
-        sentence = e.what();
+        message = e.what();
       }
     });
     yield();
     self.wait();
-    EXPECT_NE(sentence.find("task no. "), std::string::npos) << sentence;
-    EXPECT_NE(sentence.find(" of worker 0"), std::string::npos) << sentence;
+    EXPECT_NE(message.find("task no. "), std::string::npos) << message;
+    EXPECT_NE(message.find(" of worker 0"), std::string::npos) << message;
   });
 }
 
 TEST(future_cycle, of_a_part_of_when_all_is_named_too) {
   sched::run_pool(2, [] {
-    std::string sentence;
+    std::string message;
     future<std::tuple<int, int>> both;
     future<int> self;
     semaphore made(0);
@@ -156,7 +156,7 @@ TEST(future_cycle, of_a_part_of_when_all_is_named_too) {
       try {
         both.wait();
       } catch (const error& e) {
-        sentence = e.what();
+        message = e.what();
       }
       told.release();
       return 2;
@@ -164,11 +164,11 @@ TEST(future_cycle, of_a_part_of_when_all_is_named_too) {
     made.release();
     told.acquire();
     EXPECT_EQ(both.get(), std::tuple(1, 2));
-    EXPECT_NE(sentence.find("task 'snake' waits for task 'snake'"), std::string::npos) << sentence;
+    EXPECT_NE(message.find("task 'snake' waits for task 'snake'"), std::string::npos) << message;
   });
 }
 
-// Longer than a wait follows edges: the worker finds the circle when it has nothing else to run.
+// Longer than a wait follows edges: the worker finds the cycle when it has nothing else to run.
 TEST(future_cycle, longer_than_one_search_is_found_when_the_worker_has_nothing_to_run) {
   for (const unsigned workers : {1U, 2U})
     sched::run_pool(workers, [] {
@@ -180,7 +180,7 @@ TEST(future_cycle, longer_than_one_search_is_found_when_the_worker_has_nothing_t
       latch begun(k_tasks + 1);
       latch ended(k_tasks);
       mutex guard;
-      std::string sentence;
+      std::string message;
       for (unsigned i = 0; i < k_tasks; ++i)
         results[i] = async(names[i].c_str(), [&, next = (i + 1) % k_tasks] {
           begun.arrive_and_wait();
@@ -190,7 +190,7 @@ TEST(future_cycle, longer_than_one_search_is_found_when_the_worker_has_nothing_t
             EXPECT_EQ(e.code(), errc::deadlock) << e.what();
             ++told;
             const std::lock_guard lock(guard);
-            sentence = e.what();
+            message = e.what();
           }
           ended.count_down();
         });
@@ -198,7 +198,7 @@ TEST(future_cycle, longer_than_one_search_is_found_when_the_worker_has_nothing_t
       ended.wait();
       for (auto& r : results) r.get();
       EXPECT_GE(told, 1U);
-      for (const std::string& name : names) ASSERT_NE(sentence.find("task '" + name + "'"), std::string::npos) << name;
+      for (const std::string& name : names) ASSERT_NE(message.find("task '" + name + "'"), std::string::npos) << name;
     });
 }
 

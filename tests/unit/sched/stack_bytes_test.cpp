@@ -276,18 +276,18 @@ TEST(stack_bytes, a_stack_that_the_system_refuses_is_an_error_of_the_task) {
 #endif
 }
 
-// Tasks that fill futures are the same task on both stacks: a circle is noticed.
-TEST(stack_bytes, a_circle_of_futures_is_noticed_across_stacks) {
+// Tasks that fill futures are the same task on both stacks: a cycle is noticed.
+TEST(stack_bytes, a_cycle_of_futures_is_noticed_across_stacks) {
   run_pool(1, [] {
     future<int> first;
     future<int> second;
-    std::atomic<int> circles{0};
-    const auto take = [&circles](future<int>& f) {
+    std::atomic<int> cycles{0};
+    const auto take = [&cycles](future<int>& f) {
       while (!f.valid()) yield();
       try {
         return call_with_stack(k_one_mebibyte, [&f] { return f.get(); });
       } catch (const error& e) {
-        if (e.code() == errc::deadlock) ++circles;
+        if (e.code() == errc::deadlock) ++cycles;
         return 1;
       }
     };
@@ -302,9 +302,9 @@ TEST(stack_bytes, a_circle_of_futures_is_noticed_across_stacks) {
     second = async("second", k_one_mebibyte, begin(first));
     both = true;
     for (int i = 0; i < 10; ++i) yield();
-    while (circles == 0) yield();
+    while (cycles == 0) yield();
     for (int i = 0; i < 100; ++i) yield();
-    EXPECT_EQ(circles.load(), 1);
+    EXPECT_EQ(cycles.load(), 1);
   });
 }
 

@@ -280,15 +280,15 @@ TEST(no_wait, allows_what_does_not_wait) {
 }
 
 #if !SHOAL_TSAN && !SHOAL_ASAN
-TEST(sync_death_test, counts_below_nought_are_told) {
+TEST(sync_death_test, counts_below_zero_are_reported) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const char* const k_latch = "a latch is counted down below nought";
+  const char* const k_latch = "a latch is counted down below zero";
   EXPECT_DEATH(shoal::latch(1).count_down(2), k_latch);
   EXPECT_DEATH(shoal::latch(1).count_down(-1), k_latch);
   EXPECT_DEATH(shoal::latch(1).arrive_and_wait(2), k_latch);
-  EXPECT_DEATH(shoal::latch(-1), "expects nought or more");
-  EXPECT_DEATH(shoal::semaphore(-1), "count of nought or more");
-  EXPECT_DEATH(shoal::semaphore(1).release(-1), "nought times or more");
+  EXPECT_DEATH(shoal::latch(-1), "expects zero or more");
+  EXPECT_DEATH(shoal::semaphore(-1), "count of zero or more");
+  EXPECT_DEATH(shoal::semaphore(1).release(-1), "zero times or more");
 }
 
 TEST(no_wait_death_test, on_a_thread_that_is_no_task) {

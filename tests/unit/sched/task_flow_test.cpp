@@ -327,7 +327,7 @@ TEST(task_flow_death, a_thread_of_the_program_is_told_that_it_cannot_wait) {
       "this is for tasks");
 }
 
-TEST(task_flow, refuses_a_bound_of_nought) { EXPECT_THROW(task_flow(0), error); }
+TEST(task_flow, refuses_a_bound_of_zero) { EXPECT_THROW(task_flow(0), error); }
 
 TEST(task_flow, may_live_longer_than_a_pool) {
   task_flow f;

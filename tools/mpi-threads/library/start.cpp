@@ -46,7 +46,7 @@ std::string level_name(int level) {
   }
 }
 
-void say(const std::string& sentence) { fmt::print(stderr, "shoal mpi-threads: {}\n", sentence); }
+void say(const std::string& message) { fmt::print(stderr, "shoal mpi-threads: {}\n", message); }
 
 void tell(const std::string& state, const arbiter* a) {
   process_report report;

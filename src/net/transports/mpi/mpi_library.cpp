@@ -133,7 +133,7 @@ mpi_library::mpi_library() {
     const preferred_settings while_it_starts;
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "start");
     ::on_exit(finalize, nullptr);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // check_mpi() says them
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // check_mpi() reports them
   }
   // Who has started it himself calls it, too, and knows nothing of our lock.
   if (level < (running != 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED))

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MPI library of this process: there is only one, whatever number of networks stands on it, so this is the one
-// piece of process-wide state here. Its level is MPI_THREAD_SERIALIZED: whoever calls MPI holds lock().
+// The MPI library of this process. A process has only one, for any number of networks, so this is process-wide state.
+// Its level is MPI_THREAD_SERIALIZED: a thread that calls MPI holds lock().
 // Who may call: any thread; started() and communicator() are collective over the processes of the job and may block.
-// Guarantees: initialises MPI unless the program has; what was initialised here is finalised when the process exits.
-// Tags are unique within the process. Throws shoal::error.
-// Shown by tests/unit/net/plugin_test.cpp.
+// Guarantees: initialises MPI unless the program has; if it has initialised MPI, it finalises it at the exit of the
+// process. Tags are unique within the process. Throws shoal::error. Tests: tests/unit/net/plugin_test.cpp.
 #pragma once
 
 #include <mpi.h>
@@ -24,7 +23,7 @@ public:
   int size() const noexcept { return size_; }
   /// One of Shoal's own, so that the program's messages are not met: the n-th.
   MPI_Comm communicator(unsigned number);
-  /// The first of `count` that nobody else in this process has.
+  /// The first of `count` tags that are unused in this process.
   int take_tags(int count);
   /// "Open MPI v4.1.4".
   std::string describe();
@@ -37,7 +36,7 @@ private:
   std::vector<MPI_Comm> communicators_;
 };
 
-/// What MPI says of an error code.
+/// MPI's text for an error code.
 std::string mpi_reason(int code);
 /// Throws if it is not MPI_SUCCESS: "MPI could not <what>: <its reason>".
 void check_mpi(int code, const char* what);

@@ -163,7 +163,7 @@ void mpi_wire::lose(std::uint32_t node, int code) noexcept {
   news_ = true;
 }
 
-// MPI does not say whom it concerns.
+// MPI does not report the node.
 void mpi_wire::lose_all(int code) noexcept {
   for (std::uint32_t node = 0; node < peers_.size(); ++node)
     if (node != node_) lose(node, code);

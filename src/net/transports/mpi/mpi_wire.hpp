@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One domain's wire over MPI: a tag of its own in its process, some receives posted before anything comes, and sends of
-// label and words as one message. A buffer that arrives is replaced at once, so that messages which nobody has time for
-// never hold up others; the credits above bound how many buffers there are.
-// Who may call: as wire.hpp says. Nothing here waits for the library's lock: what another thread has no time for now is
-// done by the next progress(); only the end waits. MPI matches messages of one sender, tag and communicator in order.
-// When the wire ends, what was sent gets a moment to leave; a peer that takes nothing is not waited for.
-// Shown by tests/unit/net/plugin_test.cpp.
+// One domain's wire over MPI: its own tag in its process, some receives posted in advance, and sends of label and words
+// as one message. A buffer that has arrived is replaced at once, so messages that are not executed yet never delay
+// others; the credits of the layer above bound the number of buffers.
+// Who may call: as in wire.hpp. Nothing waits for the library's lock: if another thread holds it, the next progress()
+// does the work; only the end waits. MPI matches messages of one sender, tag and communicator in order.
+// At the end of the wire, sent messages get a short time to leave; it does not wait for a peer that receives nothing.
+// Tests: tests/unit/net/plugin_test.cpp.
 #pragma once
 
 #include <mpi.h>

@@ -38,7 +38,7 @@ private:
   ucp_config_t* config_ = nullptr;
 };
 
-// Whether the user lets UCX use one of these: UCX warns of settings for what it does not use.
+// Whether the user's settings let UCX use one of these: UCX warns of settings of unused transports.
 bool may_use(std::initializer_list<std::string_view> transports) {
   const char* const allowed = std::getenv("UCX_TLS");
   if (allowed == nullptr) return true;
@@ -108,7 +108,7 @@ void ucx_context::register_segment(bool allocates) {
       UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
   parameters.address = segment_;
   parameters.length = segment_bytes_;
-  parameters.flags = UCP_MEM_MAP_NONBLOCK;  // pages that nobody has touched stay away where the network allows it
+  parameters.flags = UCP_MEM_MAP_NONBLOCK;  // untouched pages stay unallocated if the network allows it
   if (allocates) parameters.flags |= UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_FIXED;
   check(ucp_mem_map(context_, &parameters, &registration_),
         allocates ? "allocate the segment" : "register the segment");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What UCX calls a context: its configuration, its devices, and the node's segment registered with them. One for each
-// wire by default, so that wires share nothing; one for all of a node where that is asked for.
+// A UCX context: its configuration, its devices, and the node's segment registered with them. By default each wire has
+// its own, so that wires share nothing; optionally one for all wires of a node.
 // Who may call: the node's thread, at start and end; the readers any thread. Throws shoal::error.
-// Guarantees: what the environment says of UCX (UCX_...) goes before what Shoal prefers.
-// Shown by tests/unit/net/plugin_test.cpp.
+// Guarantees: settings of UCX in the environment (UCX_...) take precedence over those of Shoal.
+// Tests: tests/unit/net/plugin_test.cpp.
 #pragma once
 
 #include <ucp/api/ucp.h>

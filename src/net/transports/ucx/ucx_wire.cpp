@@ -288,7 +288,7 @@ void ucx_wire::on_got(void* request, ucs_status_t status, void* operation_of_it)
   if (status == UCS_OK)
     o->done->store(true, std::memory_order_release);
   else
-    o->owner->lose(*o->to, status);  // what has not come is not said to be there
+    o->owner->lose(*o->to, status);  // missing data is not reported as arrived
   o->owner->finish(o);
   ucp_request_free(request);
 }

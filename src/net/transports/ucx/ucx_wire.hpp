@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One domain's wire over UCX: a worker of UCX's, and an endpoint to the same domain of each other node, made when it is
-// first used. Messages are UCX's active messages, always eager; they carry a number, so that a network of several
-// rails, on which UCX promises no order, keeps ours.
-// Who may call: as wire.hpp says. Guarantees: words that UCX may leave where they arrived are not copied. A put is done
-// when it is at the target: puts since the last progress() share one flush; what
-// was sent is flushed when there is nothing else to do, so that all_sent() knows.
-// When the wire ends, what was sent gets a moment to leave; peers that have gone are not waited for.
-// Shown by tests/unit/net/plugin_test.cpp.
+// One domain's wire over UCX: a UCX worker, and an endpoint to the same domain of each other node, made at its first
+// use. Messages are active messages of UCX, always eager; they are numbered, since UCX promises no order over several
+// rails.
+// Who may call: as in wire.hpp. Guarantees: words that UCX may keep where they arrived are not copied. A put is done
+// when it is at the target: puts since the last progress() share one flush. Sent messages are flushed when there is
+// nothing else to do, for all_sent(). At the end of the wire, sent messages get a short time to leave; it does not wait
+// for lost peers.
+// Tests: tests/unit/net/plugin_test.cpp.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -31,11 +31,11 @@ public:
 
   /// Of the worker, for the others.
   std::vector<std::byte> address() const;
-  /// How to reach the same domain of another node: its worker, its segment's key and where the segment lies there.
+  /// The address of the same domain of another node: its worker, its segment's key and the segment's address there.
   void introduce(std::uint32_t node, std::vector<std::byte> address, std::vector<std::byte> key, std::uint64_t base);
   /// Connects to it, if that has not been done; throws shoal::error.
   void meet(std::uint32_t node);
-  /// UCX's own names of what it uses: "posix", "tcp".
+  /// UCX's names of the transports that it uses: "posix", "tcp".
   std::vector<std::string> transports() const;
 
   void send(std::uint32_t node, const message_label& label, std::uint64_t* words, std::size_t count,
@@ -66,7 +66,7 @@ private:
     ucx_wire* owner = nullptr;
     peer* to = nullptr;
   };
-  // Words that somebody keeps: where UCX has put them, or a copy because they lay askew.
+  // Words that the receiver keeps: where UCX has put them, or a copy because they were not aligned.
   struct kept {
     void* data = nullptr;  // UCX's; null: not in use, or only a copy
     std::vector<std::uint64_t> copy;
@@ -84,9 +84,9 @@ private:
     ucp_ep_h endpoint = nullptr;
     ucp_rkey_h rkey = nullptr;
     std::uint64_t sent = 0, taken = 0;             // messages
-    std::map<std::uint64_t, early> waiting;        // came before their turn
-    std::vector<std::atomic<bool>*> put, flushed;  // to be flushed; in the flush under way
-    bool dirty = false, flushing = false;          // something has been sent since the last flush; one is under way
+    std::map<std::uint64_t, early> waiting;        // arrived out of order
+    std::vector<std::atomic<bool>*> put, flushed;  // to be flushed; in the current flush
+    bool dirty = false, flushing = false;  // something has been sent since the last flush; a flush has not ended
     bool lost = false, told = false;
     ucs_status_t why = UCS_OK;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/sentences.hpp"
+#include "launch/start_errors.hpp"
 
 #include <fmt/format.h>
 

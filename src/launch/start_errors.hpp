@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nodes are told when a job cannot begin, the same whether they share a page (world.hpp) or a hub (control.hpp).
-// Who may call: anyone, at set-up. Never switches tasks. Shown by tests/unit/launch/world_test.cpp, control_test.cpp.
+// Error messages for jobs that cannot start, common to nodes that share a page (world.hpp) and nodes with a hub
+// (control.hpp). Who may call: anyone, at set-up. Never switches tasks.
+// Tests: tests/unit/launch/world_test.cpp, control_test.cpp.
 #pragma once
 
 #include <cstdint>
