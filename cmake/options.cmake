@@ -21,6 +21,10 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 add_library(shoal_flags INTERFACE)
 target_compile_options(shoal_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror=return-type)
+# gcc 12 warns of its own std::stop_source, in every loop that takes a stop token.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(shoal_flags INTERFACE -Wno-maybe-uninitialized)
+endif()
 # For targets outside the library: with SHOAL_QUICK they are compiled with less optimisation.
 function(shoal_around target)
   if(SHOAL_QUICK)

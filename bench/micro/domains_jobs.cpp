@@ -75,8 +75,7 @@ std::string mpi_launcher() {
 }
 
 std::vector<std::string> environment_of(const domains_setup& s, const std::string& transport, bool network_memory) {
-  using kind = domains_setup::kind;
-  const bool processes = s.what == kind::processes;
+  const bool processes = s.what == domains_setup::kind::processes;
   const auto set = [](std::string_view name, const auto& value) { return fmt::format("SHOAL_{}={}", name, value); };
   return {set("TRANSPORT", transport),
           set("DIRECT", "off"),
@@ -84,13 +83,13 @@ std::vector<std::string> environment_of(const domains_setup& s, const std::strin
           set("NETWORK_MEMORY", network_memory ? "on" : "off"),
           set("PIN", "off"),
           set("WORKERS", processes ? 1 : s.workers),
-          set("DOMAINS", s.what == kind::threads ? s.count
-                         : processes             ? 1
-                                                 : s.workers),
+          set("DOMAINS", s.what == domains_setup::kind::threads ? s.count
+                         : processes                            ? 1
+                                                                : s.workers),
           set("ONE_SIDED", "1G"),  // larger than every message, so that send uses messages
-          set("MESSAGES", s.what == kind::mask ? "domain_0" : "own"),
-          set("POLL_MASK", s.what == kind::mask ? s.count : 0),
-          set("SHARED_CONTEXT", s.what == kind::shared ? "on" : "off")};
+          set("MESSAGES", s.what == domains_setup::kind::mask ? "domain_0" : "own"),
+          set("POLL_MASK", s.what == domains_setup::kind::mask ? s.count : 0),
+          set("SHARED_CONTEXT", s.what == domains_setup::kind::shared ? "on" : "off")};
 }
 
 domains_outcome read_answer(const std::string& text) {

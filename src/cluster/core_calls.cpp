@@ -17,14 +17,6 @@
 #include "shoal/task.hpp"
 
 namespace shoal::cluster {
-namespace {
-
-static_assert(SHOAL_MOST_ARGUMENT_BYTES == k_most_untyped_bytes);
-
-std::span<const std::byte> bytes_of(const void* arguments, std::size_t bytes) noexcept {
-  return {static_cast<const std::byte*>(arguments), bytes};
-}
-
 /// The buffer for the reply to a call, and its destination.
 struct pending_answer {
   std::vector<std::uint64_t> words;
@@ -38,6 +30,14 @@ struct pending_answer {
   }
   static constexpr std::uint64_t k_failed = ~std::uint64_t{0};  // until the answer is there
 };
+
+namespace {
+
+static_assert(SHOAL_MOST_ARGUMENT_BYTES == k_most_untyped_bytes);
+
+std::span<const std::byte> bytes_of(const void* arguments, std::size_t bytes) noexcept {
+  return {static_cast<const std::byte*>(arguments), bytes};
+}
 
 // The shares of a loop. Throws if its place names an array or node that does not exist.
 int shares_of(const shoal_loop& l, shoal_error* error, detail::loop_shares& shares) {

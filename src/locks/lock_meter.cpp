@@ -16,15 +16,6 @@ namespace {
 
 constexpr unsigned k_nobody = std::numeric_limits<unsigned>::max();
 
-struct alignas(lockfree::k_cache_line_bytes) slot {
-  std::atomic<bool> waits{false};          // partners: winners, which count waiters; report(), which reads asked_at
-  std::atomic<std::uint64_t> asked_ns{0};  // written by its thread; read by report()
-  std::uint64_t asked_at = 0;              // number of acquisitions at that time
-  std::uint64_t acquisitions = 0;
-  std::uint64_t most_passed = 0;
-  locks::time_histogram wait;
-};
-
 double factor(double happened, double fair) {
   return fair > 0 ? happened / fair : std::numeric_limits<double>::quiet_NaN();
 }
@@ -32,6 +23,15 @@ double factor(double happened, double fair) {
 }  // namespace
 
 struct lock_meter::state {
+  struct alignas(lockfree::k_cache_line_bytes) slot {
+    std::atomic<bool> waits{false};          // partners: winners, which count waiters; report(), which reads asked_at
+    std::atomic<std::uint64_t> asked_ns{0};  // written by its thread; read by report()
+    std::uint64_t asked_at = 0;              // number of acquisitions at that time
+    std::uint64_t acquisitions = 0;
+    std::uint64_t most_passed = 0;
+    locks::time_histogram wait;
+  };
+
   explicit state(std::vector<unsigned> package_of_thread)
       : package(std::move(package_of_thread)), slots(std::make_unique<slot[]>(package.size())) {}
 
@@ -64,7 +64,7 @@ lock_report lock_meter::report() const { return report(base::now_ns()); }
 
 void lock_meter::asks(unsigned thread, std::uint64_t at_ns) noexcept {
   SHOAL_ASSERT(thread < threads(), "the thread's number is too large for this lock_meter");
-  slot& mine = state_->slots[thread];
+  state::slot& mine = state_->slots[thread];
   mine.asked_ns.store(at_ns, std::memory_order_relaxed);
   mine.asked_at = state_->acquisitions.load(std::memory_order_relaxed);
   mine.waits.store(true, std::memory_order_release);
@@ -72,7 +72,7 @@ void lock_meter::asks(unsigned thread, std::uint64_t at_ns) noexcept {
 
 void lock_meter::got(unsigned thread, std::uint64_t at_ns) noexcept {
   state& s = *state_;
-  slot& mine = s.slots[thread];
+  state::slot& mine = s.slots[thread];
   unsigned waiting = 0;
   unsigned with_last = 0;
   const unsigned last_package = s.last == k_nobody ? k_nobody : s.package[s.last];
@@ -116,7 +116,7 @@ lock_report lock_meter::report(std::uint64_t at_ns) const {
   locks::time_histogram wait;
   std::uint64_t longest = 0;
   for (unsigned t = 0; t < threads(); ++t) {
-    const slot& one = s.slots[t];
+    const state::slot& one = s.slots[t];
     wait.add(one.wait);
     r.by_thread.push_back(one.acquisitions);
     r.acquisitions += one.acquisitions;

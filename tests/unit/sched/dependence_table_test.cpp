@@ -92,12 +92,12 @@ TEST_F(dependence_tables, tasks_that_have_ended_are_not_waited_for_even_if_their
 
 TEST_F(dependence_tables, rows_of_a_block_are_rows) {
   constexpr std::uintptr_t k_matrix = 0x10000;
-  flow_task& block = task();
-  enter(block, {{region2d(reinterpret_cast<const char*>(k_matrix + 4), 3, 4, 16), k_out}});
+  flow_task& columns = task();
+  enter(columns, {{region2d(reinterpret_cast<const char*>(k_matrix + 4), 3, 4, 16), k_out}});
   EXPECT_TRUE(
       enter(task(), {at(k_matrix, 4, k_out), at(k_matrix + 8, 12, k_out), at(k_matrix + 40, 12, k_in)}).empty());
-  EXPECT_EQ(enter(task(), {at(k_matrix + 23, 1, k_out)}), these({&block}));
-  EXPECT_EQ(enter(task(), {at(k_matrix + 36, 1, k_in)}), these({&block}));
+  EXPECT_EQ(enter(task(), {at(k_matrix + 23, 1, k_out)}), these({&columns}));
+  EXPECT_EQ(enter(task(), {at(k_matrix + 36, 1, k_in)}), these({&columns}));
 }
 
 TEST_F(dependence_tables, what_nobody_can_wait_for_is_swept_out) {
