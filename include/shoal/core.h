@@ -74,7 +74,7 @@ int shoal_yield(shoal_error* error);
 /** Names a global array on all nodes: a plain value, which arguments of loops and calls may hold. 0 names none. */
 typedef uint64_t shoal_array;
 
-/** Types of elements. Elements of SHOAL_BYTES have any size, and the verbs put and get only. */
+/** Types of elements. SHOAL_BYTES: elements of any size; accesses with this type can only put and get. */
 enum shoal_type {
   SHOAL_U8,
   SHOAL_U16,
@@ -105,8 +105,8 @@ enum shoal_distribution {
  *   if (shoal_array_create(SHOAL_U64, 0, 1000000, SHOAL_PARTITION, &a, &error)) puts(error.message); */
 int shoal_array_create(int type, size_t element_bytes, uint64_t size, int distribution, shoal_array* array,
                        shoal_error* error);
-/** Frees an array on all nodes, when what is on its way to it has arrived. May switch. Afterwards its id names no
- * array. Freeing while another task uses the array is misuse that may go unnoticed. Errors: SHOAL_NO_ARRAY. */
+/** Waits until all operations in flight on an array are executed, then frees it on all nodes. May switch. Then its id
+ * names no array. Freeing while another task uses the array is misuse that may go unnoticed. Errors: SHOAL_NO_ARRAY. */
 int shoal_array_free(shoal_array array, shoal_error* error);
 
 /** What an array is. */
@@ -154,29 +154,29 @@ enum shoal_verb {
   SHOAL_COMPARE_EXCHANGE
 };
 
-/** Executes `verb` on one element, and returns when it is complete. Switches unless this process maps the element.
- * `type`: the array's element type; for arrays of SHOAL_BYTES also any type of the same size.
+/** Executes `verb` on one element, and returns when it is complete. If this process does not map the element: switches,
+ * sends 8 to 24 bytes, gets a reply. `type`: the array's element type; for SHOAL_BYTES also any type of the same size.
  * `operand`: one element, read before the function returns; not used by SHOAL_GET. For SHOAL_COMPARE_EXCHANGE it is the
  * expected value, and `desired` is stored if the element equals it. `desired`: not used by other verbs.
- * `result`: room for the value before, for SHOAL_GET, the SHOAL_FETCH_ verbs and both exchanges; not used by others.
- * Errors: SHOAL_NO_ARRAY, SHOAL_OUT_OF_RANGE, SHOAL_WRONG_TYPE, SHOAL_NO_SUCH_VERB, SHOAL_NO_OPERAND. O(1); a message of 8 to 24 bytes, and its reply, where the element is not mapped.
+ * `result`: receives the element's previous value, for SHOAL_GET, the SHOAL_FETCH_ verbs and both exchanges only.
+ * Errors: SHOAL_NO_ARRAY, SHOAL_OUT_OF_RANGE, SHOAL_WRONG_TYPE, SHOAL_NO_SUCH_VERB, SHOAL_NO_OPERAND. O(1).
  *   uint64_t one = 1, before;
  *   shoal_access(SHOAL_FETCH_ADD, SHOAL_U64, counters, 7, &one, NULL, &before, &error); */
 int shoal_access(int verb, int type, shoal_array array, uint64_t index, const void* operand, const void* desired,
                  void* result, shoal_error* error);
-/** Begins the same. It is complete after shoal_wait, or when the task or loop body that began it ends. Switches only
- * when buffers are full. `operand` and `desired` are read before the function returns; `result` must live, and is not
- * defined, until the operation is complete, and must be aligned as the element (SHOAL_UNALIGNED). Operations are
- * unordered among each other. Errors as above. */
+/** Begins the same. It is complete after shoal_wait, or when the task or the whole loop has ended. Switches only
+ * when buffers are full. `operand` and `desired` are read before the function returns. `result` must live until the
+ * operation is complete, is undefined until then, and must be aligned as the element (else SHOAL_UNALIGNED). Such
+ * operations have no order among each other. Errors as above. */
 int shoal_async_access(int verb, int type, shoal_array array, uint64_t index, const void* operand, const void* desired,
                        void* result, shoal_error* error);
 
 /** Copies `count` elements, from element `first` on, to `target` or from `values`, and returns when that is complete.
- * May switch. The memory must be aligned as the elements where these are of 2, 4 or 8 bytes; such elements do not tear.
+ * May switch. Elements of 2, 4 or 8 bytes do not tear; the memory must have their alignment (else SHOAL_UNALIGNED).
  * Errors: SHOAL_NO_ARRAY, SHOAL_OUT_OF_RANGE, SHOAL_NO_OPERAND, SHOAL_UNALIGNED. O(count) bytes. */
 int shoal_get_range(shoal_array array, uint64_t first, uint64_t count, void* target, shoal_error* error);
 int shoal_put_range(shoal_array array, uint64_t first, uint64_t count, const void* values, shoal_error* error);
-/** Begin the same; complete after shoal_wait, or when the task or loop body ends. May switch when buffers are full.
+/** Begin the same; complete after shoal_wait, or when the task or whole loop has ended. May switch if buffers are full.
  * `target` must live until then. `values` are copied before the function returns. Errors as above. */
 int shoal_async_get_range(shoal_array array, uint64_t first, uint64_t count, void* target, shoal_error* error);
 int shoal_async_put_range(shoal_array array, uint64_t first, uint64_t count, const void* values, shoal_error* error);
@@ -217,7 +217,7 @@ typedef void (*shoal_loop_body)(uint64_t first, uint64_t count, const void* argu
 enum shoal_place {
   SHOAL_EVERYWHERE, /* equal shares on all nodes */
   SHOAL_HERE,       /* on this node */
-  SHOAL_ELSEWHERE,  /* on all nodes but this one, of which there must be some */
+  SHOAL_ELSEWHERE,  /* equal shares on all nodes but this one; SHOAL_INVALID_ARGUMENT if there is no other node */
   SHOAL_OWNERS      /* iteration i where element i of `owners` is, one iteration per call if that is SHOAL_CYCLIC */
 };
 
@@ -228,7 +228,7 @@ typedef struct shoal_loop {
   size_t argument_bytes; /* at most SHOAL_MOST_ARGUMENT_BYTES */
   uint64_t first;        /* iterations first ... end - 1; none if end <= first */
   uint64_t end;
-  uint64_t grain; /* most iterations per call of the body; 0: chosen. 1 where iterations wait: then many do at once */
+  uint64_t grain; /* maximum iterations per call of the body; 0: automatic; 1 if iterations wait: many can wait then */
   int place;      /* enum shoal_place */
   shoal_array owners; /* for SHOAL_OWNERS */
 } shoal_loop;
@@ -257,8 +257,8 @@ typedef struct shoal_call {
 } shoal_call;
 
 /** Begins a call on `node`, which may be this one. The body runs as a task there. May switch when buffers are full.
- * Errors: SHOAL_INVALID_ARGUMENT (no body, no such node, too many bytes), SHOAL_NO_OPERAND, SHOAL_UNSUPPORTED. A body
- * that returns more than `room` gives SHOAL_REMOTE. Two messages. */
+ * Errors: SHOAL_INVALID_ARGUMENT (no body, no such node, too many bytes), SHOAL_NO_OPERAND, SHOAL_UNSUPPORTED. If the
+ * body returns more than `room`, shoal_completion_wait returns SHOAL_INVALID_ARGUMENT. Two messages. */
 int shoal_begin_call(uint32_t node, const shoal_call* call, shoal_completion* completion, shoal_error* error);
 
 #ifdef __cplusplus

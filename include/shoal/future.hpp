@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Futures: results of tasks (async), of continuations (then), of several futures (when_all), of promises.
 //   shoal::future<int> f = shoal::async([] { return work(); });  ...  int x = f.get();
-// Who may call: tasks; a future and a promise by one task at a time each. get() and wait() may switch tasks, and so may
-// the destructor: the future of a task waits for the task (the future of a promise does not wait). The others do not.
-// Guarantees: get() moves the value out, once, or throws the task's exception. A continuation runs on the worker that
-// made the value, directly after the task. After an exception continuations do not run; their futures have the same
-// exception. An exception that nobody gets is logged. A wait that would close a cycle of futures throws shoal::error
+// Who may call: tasks; one task at a time for each future and each promise. get(), wait() and a future's destructor may
+// switch tasks: the destructor waits for the task, but not for a promise. The other functions do not switch.
+// Guarantees: get() moves the value out, once, or throws the task's exception. A continuation runs directly after its
+// task, on the same worker (as a new task if then() comes later). After an exception continuations do not run; their
+// futures have the same exception. One that nobody gets is logged. A wait that would close a cycle throws shoal::error
 // (deadlock) with the tasks' names; cycles through a promise, a group, a lock or the continuation of when_all are not
-// detected. One allocation per task, from recycled blocks if closure and value fit into 128 bytes.
+// detected. One allocation per task, from recycled blocks if closure, value and shared state fit into 128 bytes.
 // Tests: tests/unit/sched/future_test.cpp, future_cycle_test.cpp.
 #pragma once
 

@@ -4,8 +4,8 @@
 //   const int sum = job.run([] { return work(); });    // any thread, any number of times
 //   job.end();
 // Who may call: any thread that is no worker; submit() also tasks. The constructor, run() and end() block their thread.
-// Under a launcher each process makes one job, once. Main tasks run on node 0; the other processes call end(), or
-// destroy the job: that serves until node 0 ends the job.
+// Under a launcher each process makes one job, once. Main tasks run on node 0. The processes of other nodes call end()
+// or destroy the job: this call serves node 0, and returns when node 0 has ended the job.
 // Guarantees: the workers are threads of the job, parked while there is no work. Exceptions of a main task reach the
 // caller of run(); the constructor throws errors of the start. Arrays stay from one main task to the next. If a node is
 // lost, the other nodes end their processes (docs/running.md).
@@ -28,7 +28,7 @@ namespace shoal {
 class job {
 public:
   /// Starts the nodes of this process and waits for those of other processes. Throws shoal::error for wrong settings,
-  /// if the system refuses memory or threads, if nodes do not fit together, and in tasks.
+  /// if the system refuses memory or threads, if nodes are incompatible, and if a task calls it.
   explicit job(const run_options& options = {});
   /// The same; takes --shoal-NAME=VALUE out of the command line.
   job(int& argc, char** argv, const run_options& options = {});

@@ -30,8 +30,8 @@ namespace shoal {
 /// For parallel_reduce: the result has the same bits for any number of workers and any timing. The chunks depend only
 /// on the range and on `grain`, the largest number of iterations of a chunk (0: at most 1024 chunks). Within a chunk
 /// the values are combined in order, starting with the identity; then the results of the chunks, in order, starting
-/// with the identity. So combine may be neither commutative nor associative. The chunks of a box are tiles, traversed
-/// row by row, in the order of the halvings that made them.
+/// with the identity. So combine need not be commutative or associative. The chunks of a box are tiles in the order in
+/// which repeated halving makes them; the iterations of a tile run row by row.
 struct deterministic_t {
   std::uint64_t grain = 0;
 };
@@ -120,7 +120,7 @@ void parallel_for(const Range& range, const Body& body, Options&&... options) {
                                                    detail::plan_of(options...));
 }
 
-/// What none of the two takes: says why.
+/// These overloads take what the two above refuse; they do not compile, and the error message says why.
 template <std::integral First, std::integral Last, class Body, class... Options>
 void parallel_for(First, Last, const Body&, Options&&...) {
   detail::explain_refusal<false, Body, Options...>();
@@ -130,8 +130,8 @@ void parallel_for(const Range&, const Body&, Options&&...) {
   detail::explain_refusal<false, Body, Options...>();
 }
 
-/// Combines body(i) for all i of [first, last), in any order and grouping unless `deterministic`; `identity` must
-/// change nothing, and begins every partial result. A body that takes parts is called body(part), or body(part, value
+/// Combines body(i) for all i of [first, last), in any order and grouping unless `deterministic`. Every partial result
+/// starts with `identity`, which must be neutral. A body that takes parts is called body(part), or body(part, value
 /// so far).
 template <std::integral First, std::integral Last, class T, class Body, class Combine, detail::reduce_option... Options>
 requires(detail::value_body<Body, detail::numbers_between<First, Last>, T>&& detail::identity_value<T, First, Last>) T
@@ -157,7 +157,7 @@ requires detail::value_body<Body, Range, T> T parallel_reduce(const Range& range
   return detail::reduce_with(detail::engine_range<Range>(range), identity, body, combine, options...);
 }
 
-/// What none of the two takes: says why.
+/// These overloads take what the two above refuse; they do not compile, and the error message says why.
 template <std::integral First, std::integral Last, class T, class Body, class Combine, class... Options>
 requires detail::identity_value<T, First, Last> T parallel_reduce(First, Last, T identity, const Body&, const Combine&,
                                                                   Options&&...) {

@@ -9,7 +9,8 @@
 // Guarantees: a loop returns when all iterations have ended and all that they began asynchronously is complete. One
 // message per node and loop; within a node workers divide their share lazily. Many iterations wait at once, bounded by
 // memory. Each node runs its share as shoal/loop.hpp says. The first exception ends the share of its node early; when
-// all shares have ended it is thrown here, as shoal::remote_error, or as itself from a loop at `here`.
+// all shares have ended, the loop throws one of them as shoal::remote_error: this node's own if there is one, else the
+// first that arrived; the others are logged. A loop at `here` throws the exception itself.
 // Source: GMT's parFor (Morari 2014, chapter 5). Shown by tests/cluster/loop_test.cpp.
 #pragma once
 

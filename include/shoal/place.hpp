@@ -2,7 +2,7 @@
 // Where a loop runs: the first argument of parallel_for and parallel_reduce (parallel_for.hpp).
 //   everywhere   equal, contiguous shares on all nodes
 //   here         on this node: the body may hold references and pointers
-//   elsewhere    equal shares on all nodes but this one; the job has at least two nodes
+//   elsewhere    equal shares on all nodes but this one; if there is no other node, the program ends with a message
 //   owners_of(a) iteration i on the node that holds element i of the array `a`
 // Who may call: anyone; they are values. Tests: tests/cluster/loop_test.cpp.
 #pragma once

@@ -81,8 +81,8 @@ public:
     run(p, detail::body_on_stack<std::decay_t<F>>{stack, std::forward<F>(f)});
   }
 
-  /// Returns when all tasks of the group have ended; rethrows their first exception. May switch. Runs tasks that no
-  /// thief has taken inline, as plain calls: they share the caller's errno.
+  /// Returns when all tasks of the group have ended; rethrows their first exception. May switch. Tasks that no thief
+  /// has taken may run here as plain calls; these share the caller's errno.
   void wait() {
     if (!children_.nothing_begun()) wait_all();
     children_.rethrow();
@@ -168,8 +168,8 @@ private:
     if (mine) children_.add();
   }
 
-  // Whether the caller may use the members that are not atomic. If not, a task of the group, on another worker or
-  // during the wait, spawns another one; it is counted and has not ended, so the wait cannot end.
+  // Whether the caller may use the members that are not atomic. If not, the caller is a task of the group, on another
+  // worker or during the wait. The group has counted this task, and it has not ended; so the wait cannot end now.
   bool is_mine(const detail::worker_base& w) noexcept {
     if (user_ != nullptr) return user_ == &w && !children_.awaited();
     user_ = &w;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rest of one worker's share of a sweep: blocks first ... last - 1 of a table that is rewritten for every sweep.
-// The owner takes blocks from the front, idle workers take them from the back. It also records whether the owner has
-// been notified: the owner may be busy during several sweeps and is notified once.
+// The blocks that one worker still has to run in one sweep (a run of an affinity loop): first ... last - 1 of a table
+// that each sweep rewrites. The owner takes blocks from the front, idle workers from the back. The list also records
+// whether the owner has been notified: the owner may be busy during several sweeps and is notified once.
 // Who may call: fill, tell: the thread that begins a sweep, after the previous sweep has ended. take_front, told: the
 // owner. take_back, left: any thread. Nothing waits, allocates or switches tasks.
-// Guarantees: every block is taken once; the taker sees all writes before fill(). take_back() takes only in the sweep
-// that it names, so a thread takes only in a sweep in which it has checked its own list. A notified owner sees every
-// fill() before a tell() that returned true, and before one that found a notification that the owner has not yet
-// consumed.
+// Guarantees: every block is taken once; the taker sees all writes before fill(). take_back(s) takes nothing if s is
+// not the list's sweep. So a thread takes blocks of others only in a sweep in which it has checked its own list. After
+// told(), the owner sees every fill() that precedes a tell(), whether this tell() returned true or found that a
+// notification was still pending.
 // Tests: tests/model/block_list_test.cpp, tests/stress/loop_test.cpp.
 #pragma once
 

@@ -3,13 +3,13 @@
 //   sleeper:   searching = park(slot, searching, bell, fence_all, look, sleep)
 //   publisher: publish the work;  if (sign.on()) ring the bell of wake_one(near), unless that is k_nobody
 //   searcher:  on finding work, and before it runs it: ring the bell of hand_on(near), unless that is k_nobody
-// Guarantees: of those who publish while nobody searches one takes a sleeper, and the sleeper becomes a searcher. While
-// there is a searcher nobody else is woken. A search ends in one of three ways: the searcher hands it on to the next
+// Guarantees: if threads publish while no worker searches, one takes a sleeper, which becomes a searcher.
+// While one searches, publishers wake nobody. A search ends in one of three ways: the searcher hands it on to the next
 // sleeper; there is no sleeper; or the searcher sleeps itself, fences for all threads and looks at all queues once
 // more.
 // So no work stays unseen while a worker sleeps. Each call costs the same for any number of workers up to k_most_slots.
 // With `searches` false (workers that do not reach all others) nobody searches: the sign counts the sleepers, each
-// sleeper fences and looks, each publisher wakes one. Nothing here waits or makes a system call.
+// sleeper fences and looks, each publisher wakes one. Only the functions given to park() may wait or make system calls.
 // Shown by tests/unit/lockfree/sleeper_map_test.cpp, tests/model/parking_test.cpp.
 #pragma once
 
@@ -44,8 +44,8 @@ public:
             const Sleep& sleep) {
     bell.prepare();
     const bool turned_on = announce(slot, searching);
-    // Publishers that saw the sign off have left their work to us. Where it was on already they wake somebody; where
-    // somebody searches the searcher does this when it sleeps.
+    // If we turned the sign on, publishers that saw it off woke nobody: we fence and look at all queues. If it was on,
+    // publishers wake a sleeper; if a worker searches, that worker looks at all queues before it sleeps.
     if (turned_on) fence_all();
     const bool found = look(turned_on);
     if (found)
@@ -99,20 +99,20 @@ private:
   // True: the sign was off and is on.
   bool announce(unsigned slot, bool searching) {
     const unsigned g = slot / k_group_slots;
-    // Partner: clear(), whose caller rings our bell: it must find it prepared.
+    // Partner: clear(). The thread that clears the bit rings our bell; it must see bell.prepare().
     groups_[g].sleeping.fetch_or(bit(slot), std::memory_order_release);
     if (!searches_) {
       sign_.word.fetch_add(1, std::memory_order_relaxed);
       return true;
     }
-    // Partner: take(). Who clears the group's bit after us sees ours; who cleared it before us sees that it is set.
+    // Partner: take(). If it clears the group's bit later, it sees our slot; if earlier, this sets the bit again.
     const std::int64_t before = sign_.word.fetch_or(sign_bit(g), std::memory_order_release);
     if (!searching) return before == 0;
     return sign_.word.fetch_add(k_searcher, std::memory_order_relaxed) + k_searcher > 0;
   }
 
-  // True: somebody has taken this sleeper, which makes it a searcher. The bit in the sign stays: a publisher that finds
-  // nobody takes it away. So a worker that sleeps and wakes for messages alone fences once.
+  // True: another thread has taken this sleeper: it is a searcher now. The bit in the sign stays until take() finds no
+  // sleeper in the group. So a worker that is woken again and again, only by messages, executes the fence once.
   bool withdraw(unsigned slot) {
     const bool taken = !clear(slot);
     if (searches_) return taken;
@@ -134,7 +134,7 @@ private:
     return false;
   }
 
-  // Only while the caller searches: then a bit that is missing in the sign for a moment makes no publisher silent.
+  // Only for a searcher: while there is one, publishers wake nobody, so a bit may be missing in the sign for a moment.
   unsigned take(unsigned near) {
     const unsigned home = near / k_group_slots;
     auto marked = static_cast<std::uint32_t>(sign_.word.load(std::memory_order_relaxed));

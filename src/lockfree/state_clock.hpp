@@ -28,11 +28,11 @@ public:
     std::uint32_t epoch = 0;
   };
 
-  /// Adds the time since the last call to `charged`, usually the state that ends.
+  /// Enters `state`. Adds the time since the last change to elapsed[charged]; `charged` is usually the state that ends.
   void enter(std::uint32_t state, std::uint64_t now, std::uint32_t charged) {
     write(state, now, charged, now - since_.load(std::memory_order_relaxed), epoch_.load(std::memory_order_relaxed));
   }
-  /// Sets the begin of the current state to `since`.
+  /// As enter(), but the time that it adds begins at `since`; also sets the epoch.
   void restart(std::uint32_t state, std::uint64_t now, std::uint32_t charged, std::uint64_t since,
                std::uint32_t epoch) {
     write(state, now, charged, now - since, epoch);

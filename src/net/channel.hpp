@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How buffers are sent: a channel leads from one domain to a domain of another node, for one class of traffic. It
 // carries bytes; upper layers define their contents.
-// Who may call: an out_channel: its worker; an in_channel: the thread that serves the domain (one at a time). None
-// switches tasks.
+// Who may call, one thread at a time: the worker sends requests and receives replies; the thread that serves the
+// domain receives requests and sends replies. None switches tasks.
 // Guarantees: buffers arrive whole and in the order of post(). The number of buffers in flight is bounded: acquire()
 // fails until the receiver has released one. done() counts the buffers that the receiver has released; the effects of
 // their execution are visible then. post() and release() wake the other side if it is parked. Classes never wait for
@@ -47,13 +47,13 @@ public:
 class domain {
 public:
   virtual ~domain() = default;
-  /// Moves messages of transports that do not move by themselves; true if anything has arrived. Also for an idle
-  /// sibling.
+  /// Moves the messages of a transport that needs a thread for this; true if anything has arrived. An idle sibling may
+  /// call it, too.
   virtual bool progress() noexcept { return false; }
   /// Whether the network itself copies from and to the memory of other nodes.
   virtual bool one_sided() const noexcept { return false; }
-  /// Begins a copy between memory of this process and the part of `node`, which knows nothing of it. *done is set
-  /// (release) in some progress() once the data has arrived. False: refused, nothing was started.
+  /// Begins a copy between memory of this process and the segment of `node`; no thread of `node` takes part. Sets the
+  /// flag (release), in this call or in progress(), once the data has arrived. False: refused, nothing was started.
   virtual bool put(unsigned, std::uint64_t, const void*, std::size_t, std::atomic<bool>&) noexcept { return false; }
   virtual bool get(unsigned, std::uint64_t, void*, std::size_t, std::atomic<bool>&) noexcept { return false; }
   virtual out_channel& out(unsigned node, traffic t) noexcept = 0;
@@ -77,7 +77,7 @@ struct registered_memory {
   std::uint64_t bytes = 0;
 };
 
-/// One node's door to the others.
+/// Connects one node to the others: a domain for each of its workers.
 class transport {
 public:
   virtual ~transport() = default;

@@ -11,7 +11,7 @@ namespace {
 
 worker_port& port_of(sched::worker& w) noexcept { return *static_cast<worker_port*>(w.port); }
 
-// Goes through the nodes that the worker has something under way to, one after the other; then tells who asked.
+// Goes through the nodes to which the worker has operations in flight, one after the other; then notifies the caller.
 struct fence_walk final : stream_waiter {
   worker_port* port = nullptr;
   sched::fence_request* request = nullptr;

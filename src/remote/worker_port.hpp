@@ -19,7 +19,7 @@
 
 namespace shoal::remote {
 
-/// Waits for a stream to one node: for all written so far to be executed and replied to, or for room.
+/// Waits for all commands written so far to one node to be executed and replied to, or for a free buffer to that node.
 struct stream_waiter {
   std::uint64_t executed_mark = 0;
   std::uint64_t reply_mark = 0;
@@ -43,16 +43,16 @@ public:
   void flush(aggregate::reason why) noexcept;
 
   void make_room(std::uint32_t node, std::size_t words);
-  /// Enters `waiter` unless its event has already happened; true if it has (nothing entered).
+  /// True: all commands written so far to `node` are executed and replied to. False: calls `waiter.fire` when they are.
   bool settled(std::uint32_t node, stream_waiter& waiter) noexcept;
-  /// The first node from `from` on with operations in flight; nodes() if there is none.
+  /// The first node from number `from` on with pending operations; `nodes` if there is none.
   std::uint32_t first_unsettled(std::uint32_t from) noexcept;
 
   /// Waits for it; false if the network refuses, and nothing was begun. `begin`: put() or get() of the domain.
   template <class Begin>
   bool wait_for_transfer(const Begin& begin);
   net::domain& domain() noexcept { return domain_; }
-  /// How long its worker may sleep; who waits for a transfer is rung by nobody.
+  /// How long its worker may park. Short while a transfer is pending, since nobody wakes the worker when it ends.
   std::int64_t longest_sleep_ns() noexcept;
 
   server& serving() noexcept { return serving_; }
@@ -89,7 +89,7 @@ public:
     unsigned workers = 1;
     unsigned request_threads = 0;  // that execute commands beside the workers
     std::uint64_t segment_bytes = 0;
-    std::uint64_t by_network_bytes = ~std::uint64_t{0};  // larger transfers are the network's, where it can
+    std::uint64_t by_network_bytes = ~std::uint64_t{0};  // copies from this size on are one-sided, if possible
     bool mapped_elsewhere = false;                       // other nodes access this node's segment directly
   };
   explicit node_ports(const setup& s);

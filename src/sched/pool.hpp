@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workers of one node: starts and stops them, and keeps the map of parked workers. Upper layers (messages) are
 // called through `pool_hooks`.
-// Who may call: the constructing thread (run, start, finish); submit, wake_one and stopping: any thread. Only submit()
-// may be called inside a task.
+// Who may call: run, start and finish: the constructing thread, outside of tasks; submit, wake_one, stopping and stop:
+// any thread, also inside a task.
 // Guarantees: run() runs the main task on the calling thread, which is worker 0, and returns when the task has ended.
 // Or: start() starts all workers as threads, submit() adds tasks, finish() ends the workers. No task may be left when a
 // pool stops. Tests: tests/unit/sched/pool_test.cpp.
@@ -36,14 +36,14 @@ struct pool_hooks {
   virtual ~pool_hooks() = default;
   /// Executes messages that have arrived; true if there were any.
   virtual bool poll(worker&) noexcept { return false; }
-  /// Sends the buffers, since the worker is idle; true if it executed messages meanwhile, which may have brought
-  /// work.
+  /// Sends the buffers, since the worker is idle. It may also execute messages; then it returns true, and there may be
+  /// new work.
   virtual bool flush(worker&) noexcept { return false; }
   /// Whether poll() would find messages. Called after the worker has announced that it parks.
   virtual bool pending(worker&) noexcept { return false; }
   /// The longest time to park before pending() must be called again; negative: senders wake the worker.
   virtual std::int64_t longest_sleep_ns(worker&) noexcept { return -1; }
-  /// Calls `request.done` once all that the worker has issued is complete; true if it is already (no call then).
+  /// True: all that the worker has issued is complete already. False: calls `request.done` when it is.
   virtual bool fence(worker&, fence_request&) noexcept { return true; }
 };
 
@@ -56,7 +56,7 @@ struct pool_options {
   std::vector<machine::processor> where;  // by worker, for distances between them; empty: not known
   steal_policy_factory steal;             // makes the victim policies; empty: the standard policy
   unsigned spin_rounds = 40;              // polls before a worker with nothing to do parks
-  bool heavy_fences = true;  // a worker that parks fences for those who spawn, where the system can; else they do
+  bool heavy_fences = true;  // the parking worker fences for spawning ones (membarrier), if possible; else they fence
   fiber::guard_kind guards = fiber::guard_kind::marked;  // the best to try
   machine::executor* executor = &machine::threads();     // runs the workers; outlives the pool
 };
@@ -75,7 +75,7 @@ public:
   void start();
   /// Ends what start() began.
   void finish() noexcept;
-  /// Offers a task to whichever worker looks first; it may wait. Any thread, between start() and finish().
+  /// Any thread, between start() and finish(): gives a task to the first worker that looks for one. The task may wait.
   void submit(errand& e) noexcept;
   /// Moves submitted tasks into the deque of `w`, the calling worker; true if there were any.
   bool take_submitted(worker& w);
@@ -103,8 +103,8 @@ public:
   /// Ends the workers' loops; worker 0's too. Any thread.
   void stop() noexcept;
 
-  /// Wakes a parked worker, if there is one and no searcher: after `from`, or a thread that is no worker, has
-  /// published work. Prefers workers near `from`; takes none whose policy does not reach it. Any thread.
+  /// Call it after publishing work: wakes one parked worker, unless one searches. `from`: the worker that published;
+  /// null: none in particular. Prefers workers near `from`; wakes none whose policy does not reach `from`. Any thread.
   void wake_one(const worker* from) noexcept;
   /// `from`, which searches and has found work, wakes the next searcher; two if there is `plenty` of work and a
   /// processor for each worker.
@@ -143,7 +143,7 @@ private:
   const bool heavy_fences_;
   const bool may_double_;                          // there is a processor for each worker
   alignas(64) detail::pool_signs signs_;           // partners: parking workers and whoever spawns
-  alignas(64) lockfree::wake_sign<> fenced_sign_;  // in the place of signs_.wake, where publishers fence
+  alignas(64) lockfree::wake_sign<> fenced_sign_;  // the sleepers' sign if publishers fence (signs_.wake: always on)
   std::vector<unsigned> slots_;                    // by worker: its bit in sleepers_; packages have groups of their own
   std::vector<worker*> at_slot_;                   // the worker of each slot; null: unused
   std::optional<lockfree::sleeper_map<>> sleepers_;  // constructed when it is known which workers reach which

@@ -40,15 +40,15 @@ namespace shoal::sched {
 
 class pool;
 
-/// A task for one particular worker. May not wait: it may run on top of a task that does.
+/// A task given to one worker must not wait: it may run on a waiting task's stack. Given to pool::submit(), it may.
 struct errand : lockfree::inbox_node<>, detail::task {};
 
-/// A task for one particular worker, never stolen. The worker's loop starts it, so it may wait. What is left
-/// of them when the pool stops is run then, and must have nothing to do but to dispose of itself.
+/// A task for one particular worker, never stolen. The worker's loop starts it, so it may wait. When the pool stops,
+/// the worker runs the placed tasks that have not started; such a task must do nothing but free itself.
 struct placed_task : lockfree::inbox_node<>, detail::task {};
 
-/// The last task that a loop has started; in the loop's frame, found through the notes of its stack. Messages name
-/// the innermost of these: `code`, `node`, the future that the stack is to fill.
+/// The task that worker::loop() has started last. A local object of loop(); the notes of the stack point to it. Error
+/// messages take the code address from `code`, else `node`, else the future that the stack will fill.
 struct started {
   const void* code = nullptr;
   const detail::graph_node* node = nullptr;
@@ -70,13 +70,13 @@ public:
   void begin_with(detail::task& t) noexcept { first_ = &t; }
 
   // --- for the running task ---
-  /// Gives the word that the task was woken with; 0 if without.
+  /// Suspends the running task. Returns the word given to make_ready_here(); 0 if the task was made runnable otherwise.
   std::uint64_t leave() noexcept;
   void yield() noexcept;
   /// Serves messages; called by loops between chunks and by programs that compute for long.
   bool poll() noexcept;
-  /// Calls `function` with so many free bytes of stack, on the current stack or on another one that the call has to
-  /// itself. Throws shoal::error before the call begins if there is no such stack.
+  /// Calls `function` with at least `bytes` free bytes of stack: on the current stack, or on another one, for this call
+  /// alone. Throws shoal::error, before `function` is called, if there is no such stack.
   void call_on_stack(std::size_t bytes, void (*function)(void*) noexcept, void* argument);
   fiber::fiber* current() noexcept { return current_; }
   bool stands_natively_on(const fiber::stack_notes& notes) const noexcept { return &notes == &native_notes_; }
@@ -87,7 +87,7 @@ public:
   /// What the current stack's loop has begun last.
   started& begun() const noexcept { return *static_cast<started*>(current_->notes->running); }
 
-  /// For a task of this worker, on this worker's thread, which gets `word` from leave(); does not look at its stack.
+  /// Makes a task of this worker runnable; its leave() returns `word`. On this worker's thread. Reads no stack.
   void make_ready_here(fiber::fiber& f, std::uint64_t word) noexcept {
     fiber::release_to(&f);
     ready_.push(&f, word);
@@ -110,13 +110,13 @@ public:
   bool reaches(unsigned victim) const noexcept { return reached_[victim]; }
   bool reaches_all() const noexcept { return unreached_ == 0; }
 
-  /// Keeps a task for this worker alone, until it has nothing else to start; last in, first out.
+  /// Stores a task that only this worker may start, after all tasks in its deque; last in, first out.
   void keep(placed_task& t) noexcept;
-  /// Puts an outermost range aside while too many iterations of such wait; true if it was.
+  /// If too many pieces of outermost loops run or wait here: keeps `t`, such a piece, for later and returns true.
   bool defer_if_full(detail::loop_state& loop, detail::task& t) noexcept;
   void begin_outermost() noexcept { ++outermost_begun_; }
   void end_outermost() noexcept { --outermost_begun_; }
-  /// So many pieces of outermost loops may always have begun here, whatever else waits.
+  /// At least this many pieces of outermost loops may run or wait here at once, however many other tasks wait.
   static constexpr std::size_t k_least_outermost = 16;
 
   /// The doorbell may be in memory shared with other processes. Call it before the thread starts.
@@ -131,7 +131,7 @@ public:
   /// set_profile().
   profile_recorder* profile() const noexcept { return profile_.load(std::memory_order_acquire); }
   void set_profile(profile_recorder* p) noexcept { profile_.store(p, std::memory_order_release); }
-  /// The `after`th spawn from now on, which is at least 1. Its own thread.
+  /// Chooses the spawn to be timed: the `after`th from now on; `after` is at least 1. Only the worker's own thread.
   void time_next_spawn(std::uint64_t after) noexcept {
     spawn_start -= after + spawn_clock;
     spawn_clock = -after;
@@ -268,7 +268,7 @@ private:
   lockfree::inbox<> placed_;         // partners: place
 };
 
-/// While it lives, what runs on this stack is better known by other code than by the task that the loop has begun.
+/// While this object exists, error messages name `code` and `node`, not the task that worker::loop() has started.
 class known_as {
 public:
   known_as(started& at, const void* code, const detail::graph_node* node) noexcept
@@ -290,7 +290,7 @@ private:
 
 inline worker* this_worker() noexcept { return static_cast<worker*>(detail::t_worker); }
 
-/// Somebody else may be about to learn that a task here has ended: then all that it has spawned is counted.
+/// Call it before another thread can learn that a task has ended here: it counts all spawns so far in the profile.
 inline void note_end() noexcept {
   if (detail::t_worker == nullptr) return;
   if (profile_recorder* const p = this_worker()->profile(); p != nullptr) [[unlikely]] {

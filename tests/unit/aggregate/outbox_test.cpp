@@ -9,7 +9,7 @@
 namespace shoal::aggregate {
 namespace {
 
-// A channel of buffers of 8 words, of which two may be under way.
+// A channel of buffers of 8 words, of which two may be in flight.
 class small_channel final : public net::out_channel {
 public:
   std::uint64_t* acquire() noexcept override { return sent.size() - released < 2 ? open : nullptr; }

@@ -21,7 +21,7 @@
 namespace shoal::net {
 
 constexpr std::size_t k_most_words = 2500;
-constexpr unsigned k_credits = 6;  // messages from one wire to another that may be under way
+constexpr unsigned k_credits = 6;  // messages from one wire to another that may be in flight
 
 struct cluster {
   std::vector<std::unique_ptr<network>> nodes;

@@ -127,7 +127,7 @@ private:
   bool news_ = false;  // of losses
   std::vector<peer> peers_;
   std::vector<peer*> unflushed_, flushing_now_;  // those that are dirty; scratch
-  unsigned flushes_ = 0;                         // under way
+  unsigned flushes_ = 0;                         // in flight
   std::deque<operation> operations_;
   std::vector<operation*> free_operations_;
   std::deque<kept> kept_;
