@@ -20,6 +20,15 @@ if(TARGET shoal_command)
   install(TARGETS shoal_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+# All that is installed: `cmake --build build --target installed`.
+get_property(plugins GLOBAL PROPERTY SHOAL_PLUGINS)
+add_custom_target(installed DEPENDS shoal shoal_shared ${plugins})
+foreach(target shoal_command launch_pmix mpi_threads_openmpi mpi_threads_mpich)
+  if(TARGET ${target})
+    add_dependencies(installed ${target})
+  endif()
+endforeach()
+
 install(FILES ${PROJECT_SOURCE_DIR}/data/debian-bookworm.txt.zst DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal)
 
 install(EXPORT shoal NAMESPACE shoal:: FILE shoal-targets.cmake DESTINATION ${package_folder})

@@ -137,10 +137,20 @@ private:
 
   template <class F, class Offer>
   void begin(F&& f, Offer offer) {
-    using body = std::decay_t<F>;
-    using inline_child = child_of<body, true>;
     detail::worker_base& w = detail::worker_here();
     const bool mine = is_mine(w);
+    try {
+      begin_child(w, mine, std::forward<F>(f), offer);
+    } catch (...) {
+      if (mine && children_.nothing_begun()) user_ = nullptr;
+      throw;
+    }
+  }
+
+  template <class F, class Offer>
+  void begin_child(detail::worker_base& w, bool mine, F&& f, Offer offer) {
+    using body = std::decay_t<F>;
+    using inline_child = child_of<body, true>;
     // The first children after a wait are stored in the group itself, if they fit: most groups have few.
     if constexpr (sizeof(inline_child) <= k_home_bytes && alignof(inline_child) <= alignof(std::max_align_t)) {
       constexpr std::size_t k_bytes =

@@ -69,7 +69,7 @@ public:
     }
   }
 
-  // The caller searches and has seen work for others: adds one searcher.
+  // The caller has seen work for others: one searcher more.
   unsigned wake_another(unsigned near) {
     sign_.word.fetch_add(-k_searcher, std::memory_order_relaxed);
     return hand_on(near);

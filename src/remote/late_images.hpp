@@ -3,7 +3,7 @@
 // the image a number and every node binds the number to its own copy of the image.
 // Who may call: tasks. Switches tasks, once per image and sending process; later calls are a search of the table.
 // Guarantees: throws shoal::error, which names the library and the node, if a node has not loaded the same image.
-// Cost: the first sender pays one call to each node.
+// Cost: each sending node makes one call to node 0, which calls each node in turn.
 // Shown by tests/cluster/launch_test.cpp.
 #pragma once
 

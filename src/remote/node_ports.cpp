@@ -52,6 +52,7 @@ bool node_ports::poll(sched::worker& w) noexcept { return port_of(w).poll(w); }
 
 bool node_ports::flush(sched::worker& w) noexcept {
   port_of(w).flush(aggregate::reason::idle);
+  if (port_of(w).nodes == 1) return false;
   bool served = false;
   // Nothing to do here: see whether a sibling is too busy to look at its messages.
   for (unsigned i = 0; i < servers_.size(); ++i) {

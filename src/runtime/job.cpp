@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <mutex>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/log.hpp"
 #include "launch/launcher_signs.hpp"
@@ -48,12 +50,12 @@ constexpr const char* k_prefix = "--shoal-";
 
 // Takes --shoal-NAME=VALUE out of the command line.
 void take_arguments(base::settings& s, int* argc, char** argv) {
-  int kept = 0;
+  std::vector<char*> kept;  // argv changes only if all are right
   for (int i = 0; i < *argc; ++i) {
     const std::string text = argv[i];
     const auto equals = text.find('=');
     if (i == 0 || text.rfind(k_prefix, 0) != 0) {
-      argv[kept++] = argv[i];
+      kept.push_back(argv[i]);
       continue;
     }
     if (equals == std::string::npos)
@@ -64,7 +66,10 @@ void take_arguments(base::settings& s, int* argc, char** argv) {
     std::replace(name.begin(), name.end(), '-', '_');
     s.set(name, text.substr(equals + 1), base::setting_origin::command_line);
   }
-  *argc = kept;
+  if (static_cast<int>(kept.size()) == *argc) return;
+  std::ranges::copy(kept, argv);
+  argv[kept.size()] = nullptr;
+  *argc = static_cast<int>(kept.size());
 }
 
 runtime::config read_config(int* argc, char** argv, const run_options& options) {
@@ -97,6 +102,7 @@ struct job::state {
 
   const int process = machine::own_pid();
   const std::unique_ptr<runtime::hosted_nodes> nodes;
+  std::mutex ending;  // held until the job has ended: any thread may call end()
   bool ended = false;
 };
 
@@ -162,7 +168,9 @@ void job::begin(std::unique_ptr<detail::submission> s) {
 
 void job::end() {
   check_outside();
-  if (state_->process != machine::own_pid() || std::exchange(state_->ended, true)) return;
+  if (state_->process != machine::own_pid()) return;
+  const std::lock_guard one(state_->ending);
+  if (std::exchange(state_->ended, true)) return;
   const base::log_context before = base::current_log_context();
   base::set_log_context({.level = before.level, .node = nodes() > 1 ? static_cast<int>(node()) : -1});
   std::exception_ptr thrown;

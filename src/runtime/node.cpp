@@ -29,6 +29,7 @@ remote::node_ports::setup port_setup(const node_parts& parts, net::transport& tr
 sched::pool_options pool_setup(const node_parts& parts) {
   sched::pool_options o = scheduler_options(*parts.settings);
   o.processors = parts.processors;
+  o.processors_for_it = parts.processors_for_it;
   o.where = parts.where;
   return o;
 }

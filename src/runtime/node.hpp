@@ -31,6 +31,7 @@ struct node_parts {
   std::uint32_t nodes_on_machine = 0;  // that share this machine's memory; 0: all
   const config* settings = nullptr;
   std::vector<int> processors;            // of the workers; -1: not pinned
+  unsigned processors_for_it = 0;         // its share of this machine's
   std::vector<machine::processor> where;  // the same for distances; empty: not known
   std::unique_ptr<net::transport> transport;
   machine::segment* segment = nullptr;  // mapped

@@ -6,7 +6,8 @@
 namespace shoal::runtime {
 
 void place_workers(node_parts& parts, config& c, const machine::topology& machine, machine_share share) {
-  if (c.workers == 0) c.workers = std::max(machine.usable_processors() / share.nodes, 1U);
+  parts.processors_for_it = std::max(machine.usable_processors() / share.nodes, 1U);
+  if (c.workers == 0) c.workers = parts.processors_for_it;
   parts.processors.assign(c.workers, -1);
   const auto place = machine.choose(share.nodes, share.index, c.workers);
   const bool pin = c.pin && place.pin;

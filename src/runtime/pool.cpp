@@ -37,7 +37,8 @@ what_was_asked read_options(const pool_options& options) {
   // Looking at the machine takes longer than all the rest, and most pools need nothing of it.
   if (o.workers == 0 || c.pin) {
     const auto machine = machine::topology::discover();
-    if (o.workers == 0) o.workers = machine.usable_processors();
+    o.processors_for_it = machine.usable_processors();
+    if (o.workers == 0) o.workers = o.processors_for_it;
     const auto place = machine.choose(1, 0, o.workers);
     if (c.pin && place.pin) {
       o.processors.assign(place.pus.begin(), place.pus.end());

@@ -35,6 +35,12 @@ std::size_t least_stacks(const pool_options& options) {
   return std::size_t{options.workers} * 2 * fiber::stack_region::lease_size(options.stack_bytes);
 }
 
+bool has_processor_for_each(const pool_options& options) {
+  const unsigned processors =
+      options.processors_for_it != 0 ? options.processors_for_it : options.executor->processors();
+  return processors == 0 || options.workers <= processors;
+}
+
 struct main_task final : detail::task {
   const std::function<void()>* body = nullptr;
   pool* owner = nullptr;
@@ -50,7 +56,7 @@ pool::pool(const pool_options& options, pool_hooks* above)
       region_(options.stack_bytes, most_stacks(options), least_stacks(options), options.guards),
       classes_(region_.capacity(), options.guards),
       heavy_fences_(options.heavy_fences && machine::can_fence_all()),
-      may_double_(options.executor->processors() == 0 || options.workers <= options.executor->processors()),
+      may_double_(has_processor_for_each(options)),
       lanes_(options.workers, signs_.urgent) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
   if (!heavy_fences_) signs_.wake.word.store(1, std::memory_order_relaxed);
@@ -97,9 +103,17 @@ void pool::start_thread(unsigned i) {
   }));
 }
 
-void pool::start() {
-  for (unsigned i = 0; i < size(); ++i) start_thread(i);
+void pool::start_threads(unsigned first) {
+  threads_.reserve(size());
+  try {
+    for (unsigned i = first; i < size(); ++i) start_thread(i);
+  } catch (...) {  // the system refuses a thread
+    finish();
+    throw;
+  }
 }
+
+void pool::start() { start_threads(0); }
 
 void pool::join() noexcept {
   for (auto& t : threads_) t->join();
@@ -135,7 +149,7 @@ bool pool::take_submitted(worker& w) {
 
 void pool::run(const std::function<void()>& body) {
   SHOAL_ASSERT(detail::t_worker == nullptr, "shoal::run is called from a task; begin tasks with a task_group instead");
-  for (unsigned i = 1; i < size(); ++i) start_thread(i);
+  start_threads(1);
   const machine::affinity_scope until_the_end;  // the calling thread belongs to the program
   pin(0);
   main_task first;

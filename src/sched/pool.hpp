@@ -59,6 +59,7 @@ struct pool_options {
   bool heavy_fences = true;  // the parking worker fences for spawning ones (membarrier), if possible; else they fence
   fiber::guard_kind guards = fiber::guard_kind::marked;  // the best to try
   machine::executor* executor = &machine::threads();     // runs the workers; outlives the pool
+  unsigned processors_for_it = 0;  // that its workers may use at the same time; 0: as many as the executor has
 };
 
 class pool {
@@ -130,6 +131,7 @@ private:
   unsigned groups() const noexcept {
     return static_cast<unsigned>(at_slot_.size()) / lockfree::sleeper_map<>::k_group_slots;
   }
+  void start_threads(unsigned first);
   void start_thread(unsigned i);
   void pin(unsigned i) const noexcept;
   void join() noexcept;

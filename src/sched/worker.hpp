@@ -201,6 +201,7 @@ private:
   void drop_placed() noexcept;
   detail::task* steal() noexcept;
   bool idle(started& begun) noexcept;
+  bool run_stolen(started& begun) noexcept;
   void park(bool able) noexcept;
   void sleep() noexcept;
   bool anything_to_do(bool able, bool in_deques) noexcept;
@@ -210,14 +211,16 @@ private:
   void wait_without_stack() noexcept;
   void check_stack() noexcept;
   void drop_blocks() noexcept;
+  static block_depot::chain* take_chains(block_depot& depot) noexcept;
 
   static constexpr std::int64_t k_until_trim_ns = 1'000'000'000;
   static constexpr std::uint64_t k_polls_per_tending = 16;
   // A thief takes several tasks from a deque that holds at least this many.
   static constexpr std::size_t k_many_tasks = 64;
   static constexpr std::size_t k_most_stolen = 32;
-  static constexpr unsigned k_patience = 4;  // lost races, before a thief takes what another one has reserved
-  static constexpr unsigned k_turns = 256;   // direct switches, or tasks, between two polls for messages
+  static constexpr unsigned k_most_kept_chains = 8;  // of those that it takes from the depot
+  static constexpr unsigned k_patience = 4;          // lost races, before a thief takes what another one has reserved
+  static constexpr unsigned k_turns = 256;           // direct switches, or tasks, between two polls for messages
 
   pool& owner_;
   fiber::exception_state* exceptions_ = nullptr;

@@ -7,6 +7,23 @@
 
 namespace shoal::sched {
 
+// A worker takes them all, keeps some and gives the others back.
+block_depot::chain* worker::take_chains(block_depot& depot) noexcept {
+  block_depot::chain* const first = depot.take_all();
+  block_depot::chain* last = first;
+  for (unsigned kept = 1; last != nullptr && kept < k_most_kept_chains; ++kept)
+    last = static_cast<block_depot::chain*>(last->next.read());
+  if (last == nullptr) return first;
+  auto* surplus = static_cast<block_depot::chain*>(last->next.read());
+  last->next.write(nullptr);
+  while (surplus != nullptr) {
+    auto* const next = static_cast<block_depot::chain*>(surplus->next.read());
+    depot.put(block_depot::open(surplus));
+    surplus = next;
+  }
+  return first;
+}
+
 void worker::refill_blocks(bool large) {
   block_list& list = blocks[large];
   if (list.full != nullptr) {
@@ -15,7 +32,7 @@ void worker::refill_blocks(bool large) {
     return;
   }
   block_depot::chain*& chains = chains_[large];
-  if (chains == nullptr) chains = owner_.blocks(large).take_all();
+  if (chains == nullptr) chains = take_chains(owner_.blocks(large));
   if (chains != nullptr) {
     auto* const next = static_cast<block_depot::chain*>(chains->next.read());
     list.first = block_depot::open(std::exchange(chains, next));

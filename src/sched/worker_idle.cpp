@@ -30,7 +30,9 @@ task* worker::steal() noexcept {
     worker& other = owner_.at(victim);
     std::array<task*, k_most_stolen - 1> more;
     std::size_t count = 0;
-    const auto taken = losses < k_patience ? other.tasks.steal_batch(more, k_many_tasks, count) : other.tasks.steal();
+    lockfree::steal_result<task> taken{nullptr, lockfree::steal_outcome::empty};
+    if (!other.tasks.seems_empty())  // spares the fence of an attempt
+      taken = losses < k_patience ? other.tasks.steal_batch(more, k_many_tasks, count) : other.tasks.steal();
     // Partner: next_chunk(), in which a loop of that worker splits its range.
     if (taken.outcome == lockfree::steal_outcome::empty && !other.hungry_thief.load(std::memory_order_relaxed))
       other.hungry_thief.store(true, std::memory_order_relaxed);
@@ -63,9 +65,19 @@ void worker::hand_search_on(bool plenty) noexcept {
   owner_.hand_search_on(*this, plenty);
 }
 
+bool worker::run_stolen(started& begun) noexcept {
+  task* const t = steal();
+  if (t == nullptr) return false;
+  if (searching_) hand_search_on(owner_.at(robbed_).tasks.size_estimate() > 1 || detail::can_be_split(*t));
+  run(*t, begun, profile_operation::steal);
+  return true;
+}
+
 // Looks around for a while before parking; true if there is something to do.
 bool worker::idle(started& begun) noexcept {
   if (profile_recorder* const p = profile(); p != nullptr) p->looks();
+  // Publishers wake nobody else until this searcher has found their work. Its buffers were sent before it parked.
+  if (searching_ && run_stolen(begun)) return true;
   if (owner_.hooks().flush(*this)) {
     hand_search_on(false);
     if (profile_recorder* const p = profile(); p != nullptr) p->turns_out(profile_state::messages);
@@ -83,11 +95,7 @@ bool worker::idle(started& begun) noexcept {
       hand_search_on(false);
       return true;
     }
-    if (task* t = steal()) {
-      if (searching_) hand_search_on(owner_.at(robbed_).tasks.size_estimate() > 1 || detail::can_be_split(*t));
-      run(*t, begun, profile_operation::steal);
-      return true;
-    }
+    if (run_stolen(begun)) return true;
     if (profile_recorder* const p = profile(); p != nullptr) p->spins();
     // Somebody else may need the processor to produce what we wait for.
     if (round % 4 == 3)

@@ -51,9 +51,6 @@ struct worker_base {
   std::uint64_t spawn_clock = 0;
   std::uint64_t spawn_start = 0;
   unsigned no_wait_scopes = 0;  // of the running task
-  // A thief has found the deque empty. Thieves set it (partner: worker::steal); loops that run here clear it.
-  std::atomic<bool> hungry_thief{false};
-
   std::uint64_t spawned() const noexcept { return spawn_clock - spawn_start; }
 
   // Free blocks for small tasks and closures, in two sizes. The worker that frees a block keeps it; k_chain free blocks
@@ -71,6 +68,12 @@ struct worker_base {
     block* full = nullptr;  // k_chain more
   };
   block_list blocks[2];  // by is_large()
+  // A thief has found the deque empty. Thieves set it (partner: worker::steal); loops that run here clear it. Thieves
+  // read it at each attempt, so it has a cache line of its own.
+  struct alignas(64) lone_flag : std::atomic<bool> {
+    lone_flag() noexcept : atomic(false) {}
+  };
+  lone_flag hungry_thief;
   static constexpr bool is_large(std::size_t bytes) noexcept { return bytes > k_small_block_bytes; }
 
 protected:

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <functional>
 #include <stdexcept>
+#include <thread>
 
 #include "pool_run.hpp"
 #include "shoal/sync.hpp"
@@ -40,6 +41,32 @@ TEST_P(growing_groups, a_tree_in_one_group_is_whole_when_it_has_been_waited_for)
         t.group.wait();
         EXPECT_EQ(t.nodes.load(), use * 511);
       }
+    }
+  });
+}
+
+struct refuses_copies {
+  refuses_copies() = default;
+  refuses_copies(const refuses_copies&) { throw std::domain_error("copied"); }
+  void operator()() const {}
+};
+
+TEST(task_groups, after_a_body_that_could_not_be_copied_another_worker_may_use_the_group) {
+  run_pool(2, [] {
+    task_group group;
+    std::atomic<bool> refused{false};
+    task_group elsewhere;
+    elsewhere.run([&] {
+      const refuses_copies body;
+      EXPECT_THROW(group.run(body), std::domain_error);
+      refused = true;
+    });
+    while (!refused) std::this_thread::yield();  // this worker is occupied: the other one runs the task
+    for (int round = 0; round < 100; ++round) {
+      bool ran = false;
+      group.run([&ran] { ran = true; });
+      group.wait();
+      ASSERT_TRUE(ran);
     }
   });
 }
