@@ -41,7 +41,7 @@ enum shoal_status {
   SHOAL_NO_ARRAY = 33,     /* no array has this id, or it was freed */
   SHOAL_OUT_OF_RANGE = 34, /* the array does not have all of these elements */
   SHOAL_WRONG_TYPE = 35,   /* the array's elements have another type or size */
-  SHOAL_NO_SUCH_VERB = 36, /* the element type does not have this verb */
+  SHOAL_NO_SUCH_VERB = 36, /* the element type does not have this verb, or there is no such verb or type */
   SHOAL_NO_OPERAND = 37,   /* a pointer that is needed is NULL */
   SHOAL_UNALIGNED = 38     /* a pointer is not aligned as the elements */
 };

@@ -2,33 +2,112 @@
 #include "sched/block_depot.hpp"
 
 #include <new>
+#include <utility>
+
+#include "machine/reserved_range.hpp"
 
 namespace shoal::sched {
 namespace {
 
 using block = block_depot::block;
 
-// The first bytes of a slab.
-struct slab_header {
-  std::uint32_t blocks;
-  std::atomic<std::uint32_t> released{0};  // partners: all workers that release blocks of it
-};
 constexpr std::size_t k_first_block = 128;
-// A little less than the distance of two slabs, so that the allocator's own header fits between them.
-constexpr std::size_t k_slab_bytes = block_slab::k_bytes - 64;
 
-slab_header* slab_of(void* at) noexcept {
-  return reinterpret_cast<slab_header*>(reinterpret_cast<std::uintptr_t>(at) & ~(block_slab::k_bytes - 1));
+}  // namespace
+
+// The first bytes of a slab.
+struct slab {
+  machine::reserved_range memory;
+  block_store* home;
+  std::uint32_t blocks;
+  std::uint32_t free_blocks = 0;
+  block* free = nullptr;
+  slab* previous = nullptr;  // in the list of the store
+  slab* next = nullptr;
+};
+static_assert(sizeof(slab) <= k_first_block);
+
+namespace {
+
+slab& slab_of(void* at) noexcept {
+  return *reinterpret_cast<slab*>(reinterpret_cast<std::uintptr_t>(at) & ~(block_slab::k_bytes - 1));
 }
 
-void release_of(slab_header* slab, std::uint32_t count) noexcept {
-  const std::uint32_t blocks = slab->blocks;  // read before the addition: the release of the last block frees the slab
-  if (slab->released.fetch_add(count, std::memory_order_acq_rel) + count != blocks) return;
-  slab->~slab_header();
-  ::operator delete (slab, std::align_val_t{block_slab::k_bytes});
+void destroy(slab& s) noexcept {
+  const machine::reserved_range memory = std::move(s.memory);  // which the slab itself lies in
+  s.~slab();
 }
 
 }  // namespace
+
+block_store& block_store::of_size(std::size_t block_bytes) noexcept {
+  // Never destroyed: blocks may be freed until the process ends.
+  static auto& small = *new block_store;
+  static auto& large = *new block_store;
+  return detail::worker_base::is_large(block_bytes) ? large : small;
+}
+
+void block_store::link_first(slab& s) noexcept {
+  s.previous = nullptr;
+  s.next = first_;
+  (first_ != nullptr ? first_->previous : last_) = &s;
+  first_ = &s;
+}
+
+void block_store::link_last(slab& s) noexcept {
+  s.next = nullptr;
+  s.previous = last_;
+  (last_ != nullptr ? last_->next : first_) = &s;
+  last_ = &s;
+}
+
+void block_store::unlink(slab& s) noexcept {
+  (s.previous != nullptr ? s.previous->next : first_) = s.next;
+  (s.next != nullptr ? s.next->previous : last_) = s.previous;
+}
+
+void block_store::give(block* first) noexcept {
+  slab* ended = nullptr;  // linked by `next`
+  {
+    const std::lock_guard locked(lock_);
+    while (first != nullptr) {
+      block* const b = first;
+      first = first->next;
+      slab& s = slab_of(b);
+      b->next = std::exchange(s.free, b);
+      if (++s.free_blocks == 1 && s.blocks != 1) link_first(s);
+      if (s.free_blocks != s.blocks) continue;
+      unlink(s);
+      if (spare_ < k_most_spare) {
+        ++spare_;
+        link_last(s);
+      } else {
+        s.next = std::exchange(ended, &s);
+      }
+    }
+  }
+  while (ended != nullptr) {
+    slabs_.fetch_sub(1, std::memory_order_relaxed);
+    destroy(*std::exchange(ended, ended->next));
+  }
+}
+
+block* block_store::take(unsigned most, unsigned& count) noexcept {
+  count = 0;
+  block* taken = nullptr;
+  const std::lock_guard locked(lock_);
+  while (count < most && first_ != nullptr) {
+    slab& s = *first_;
+    if (s.free_blocks == s.blocks) --spare_;
+    for (; count < most && s.free != nullptr; ++count, --s.free_blocks) {
+      block* const b = s.free;
+      s.free = b->next;
+      b->next = std::exchange(taken, b);
+    }
+    if (s.free == nullptr) unlink(s);
+  }
+  return taken;
+}
 
 block_depot::~block_depot() {
   for (chain* c = take_all(); c != nullptr;) {
@@ -62,28 +141,27 @@ block* block_depot::open(chain* c) noexcept {
   return first;
 }
 
-// Blocks that are used together mostly lie together: one addition for each run of blocks of one slab.
 void block_depot::release(block* first) noexcept {
-  while (first != nullptr) {
-    slab_header* const slab = slab_of(first);
-    std::uint32_t run = 0;
-    for (; first != nullptr && slab_of(first) == slab; first = first->next) ++run;
-    release_of(slab, run);
-  }
+  if (first != nullptr) slab_of(first).home->give(first);
 }
 
 block_slab::~block_slab() {
-  const auto left = static_cast<std::uint32_t>(static_cast<std::size_t>(end_ - next_) / block_bytes_);
-  if (left != 0) release_of(slab_of(next_), left);
+  block* left = nullptr;
+  for (; next_ != end_; next_ += block_bytes_) left = ::new (static_cast<void*>(next_)) block{left};
+  block_depot::release(left);
 }
 
 block* block_slab::cut(unsigned& count) {
   constexpr unsigned k_most = 32;  // pages are touched only when they are needed
   if (next_ == end_) {
-    auto* const memory = static_cast<std::byte*>(::operator new (k_slab_bytes, std::align_val_t{k_bytes}));
-    const std::size_t blocks = (k_slab_bytes - k_first_block) / block_bytes_;
-    ::new (static_cast<void*>(memory)) slab_header{static_cast<std::uint32_t>(blocks)};
-    next_ = memory + k_first_block;
+    machine::reserved_range memory(k_bytes, k_bytes);
+    memory.commit(0, k_bytes);
+    std::byte* const first = memory.data();
+    const std::size_t blocks = (k_bytes - k_first_block) / block_bytes_;
+    ::new (static_cast<void*>(first))
+        slab{std::move(memory), &block_store::of_size(block_bytes_), static_cast<std::uint32_t>(blocks)};
+    block_store::of_size(block_bytes_).slabs_.fetch_add(1, std::memory_order_relaxed);
+    next_ = first + k_first_block;
     end_ = next_ + blocks * block_bytes_;
   }
   block* const first = ::new (static_cast<void*>(next_)) block{nullptr};

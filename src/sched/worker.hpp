@@ -124,7 +124,7 @@ public:
 
   pool& owner() noexcept { return owner_; }
 
-  /// When it has no free block of that size. May throw std::bad_alloc.
+  /// When it has no free block of that size. May throw shoal::error (out_of_memory).
   void refill_blocks(bool large);
 
   /// The recorder of times and counts; null while no profile is wanted. For the worker, and the caller of

@@ -39,7 +39,8 @@ void worker::refill_blocks(bool large) {
     list.count = k_chain;
     return;
   }
-  list.first = slabs_[large].cut(list.count);
+  list.first = block_store::of_size(large ? k_block_bytes : k_small_block_bytes).take(k_chain, list.count);
+  if (list.first == nullptr) list.first = slabs_[large].cut(list.count);
 }
 
 void worker::drop_blocks() noexcept {

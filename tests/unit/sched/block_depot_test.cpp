@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "shoal/future.hpp"
 #include "shoal/task.hpp"
 #include "unit/sched/pool_run.hpp"
 
@@ -105,6 +106,46 @@ TEST(block_depot, threads_release_the_blocks_of_a_slab_at_the_same_time) {
   std::thread other([&] { release_all(halves[1]); });
   release_all(halves[0]);
   other.join();
+}
+
+// Blocks of slabs that are partly in use are used again, in whichever order they were freed.
+TEST(block_depot, phases_of_the_same_tasks_need_no_more_slabs) {
+  run_pool(1, [] {
+    const auto phase = [] {
+      std::vector<future<int>> all;
+      for (int i = 0; i < 20'000; ++i) all.push_back(async([i] { return i; }).then([](int x) { return x; }));
+      for (auto& f : all) f.get();
+    };
+    const auto slabs = [] { return block_store::of_size(64).slabs() + block_store::of_size(128).slabs(); };
+    for (int i = 0; i < 3; ++i) phase();
+    const std::size_t before = slabs();
+    for (int i = 0; i < 40; ++i) phase();
+    EXPECT_LE(slabs(), before + 2);
+  });
+}
+
+TEST(block_store, gives_slabs_without_a_used_block_back_but_for_a_few) {
+  block_store& store = block_store::of_size(128);
+  const std::size_t before = store.slabs();
+  {
+    block_slab slab(128);
+    block* all = nullptr;
+    for (int i = 0; i < 1000; ++i) {  // many slabs
+      unsigned count = 0;
+      block* const first = slab.cut(count);
+      block* last = first;
+      while (last->next != nullptr) last = last->next;
+      last->next = all;
+      all = first;
+    }
+    EXPECT_GE(store.slabs(), before + 10);
+    store.give(all);
+  }
+  EXPECT_LE(store.slabs(), before + block_store::k_most_spare);
+  unsigned count = 0;
+  block* const again = store.take(10, count);
+  EXPECT_EQ(count, 10U);
+  store.give(again);
 }
 
 // The group's task allocates all blocks; whoever runs a task frees its block.
