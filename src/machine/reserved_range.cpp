@@ -9,6 +9,10 @@
 #include <shoal/detail/assert.hpp>
 #include <shoal/error.hpp>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace shoal::machine {
 namespace {
 
@@ -26,7 +30,11 @@ reserved_range::reserved_range(std::size_t bytes, std::size_t alignment, page_ki
 void reserved_range::commit(std::size_t offset, std::size_t bytes) {
   SHOAL_ASSERT(offset <= size() && bytes <= size() - offset, "a commit lies within the reserved range");
   SHOAL_ASSERT(offset % page_size() == 0 && bytes % page_size() == 0, "a commit consists of whole pages");
-  if (bytes == 0 || ::mprotect(data() + offset, bytes, PROT_READ | PROT_WRITE) == 0) return;
+  if (bytes == 0) return;
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(data() + offset, bytes);  // stacks with red zones may have lain here before
+#endif
+  if (::mprotect(data() + offset, bytes, PROT_READ | PROT_WRITE) == 0) return;
   const int cause = errno;
   throw error(errc::out_of_memory, fmt::format("the system refused {} of memory ({}); {}", describe_bytes(bytes),
                                                std::strerror(cause), describe_address_space_limits()));
