@@ -8,6 +8,7 @@
 #include "bench/micro/domains.hpp"
 #include "bench/micro/limits.hpp"
 #include "bench/micro/locks.hpp"
+#include "bench/micro/service.hpp"
 #include "bench/micro/spawn.hpp"
 #include "bench/micro/switch.hpp"
 #include "bench/micro/wake.hpp"
@@ -33,6 +34,8 @@ constexpr subcommand k_benchmarks[] = {
      "shoal bench locks --threads 1,2,4 --picture locks.svg", declare_locks},
     {"domains", "workers over a network library: number of domains, processes, poll mask",
      "shoal bench domains -w 2 --picture domains.svg", declare_domains},
+    {"service", "how long a get, a call, a woken and a submitted task wait for a busy worker",
+     "shoal bench service -n 2 -w 1 --direct off", declare_service},
     {"barrier", "barrier and allreduce of 8 bytes over nodes", "shoal bench barrier -n 2", declare_barrier},
 };
 
