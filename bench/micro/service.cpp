@@ -109,10 +109,11 @@ struct submitted_task final : sched::errand {
   std::atomic<bool> done{false};  // partner: the requesting thread
 };
 
-// Requests from a thread that is no worker, one after another, to the pool of the busy worker.
+// Requests from two threads that are no workers to the pool of the busy worker: one wakes a task, one submits tasks.
 class outside_requests {
 public:
-  explicit outside_requests(sched::pool& pool) : pool_(pool), thread_([this] { run(); }) {}
+  explicit outside_requests(sched::pool& pool)
+      : pool_(pool), waking_([this] { keep_waking(); }), submitting_([this] { keep_submitting(); }) {}
   ~outside_requests() { finish(); }
 
   // A task of the pool: waits for the requests to wake it.
@@ -127,26 +128,31 @@ public:
   bool is_waited_for() const { return waited_for_; }
   // The task has ended afterwards.
   void finish() {
-    if (!thread_.joinable()) return;
+    if (!waking_.joinable()) return;
     stop_.store(true, std::memory_order_relaxed);
-    while (!ended_.load(std::memory_order_acquire)) yield();
-    thread_.join();
+    while (ended_.load(std::memory_order_acquire) < 2) yield();
+    waking_.join();
+    submitting_.join();
   }
 
   std::vector<double> woken_us;
   std::vector<double> submitted_us;
 
 private:
-  void run() {
-    while (!stop_.load(std::memory_order_relaxed)) {
-      std::this_thread::sleep_for(std::chrono::microseconds(500));
-      wake();
-      std::this_thread::sleep_for(std::chrono::microseconds(500));
-      submit();
-    }
+  bool pause() const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return !stop_.load(std::memory_order_relaxed);
+  }
+  void keep_waking() {
+    while (!waited_for_) pause();
+    while (pause()) wake();
     over_ = true;
     wake();
-    ended_.store(true, std::memory_order_release);
+    ended_.fetch_add(1, std::memory_order_release);
+  }
+  void keep_submitting() {
+    while (pause()) submit();
+    ended_.fetch_add(1, std::memory_order_release);
   }
   static void until(const std::atomic<bool>& done) {
     while (!done.load(std::memory_order_acquire)) std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -173,12 +179,13 @@ private:
   sched::pool& pool_;
   semaphore wake_{0};
   std::uint64_t wake_ns_ = 0;
-  bool waited_for_ = false;
-  bool over_ = false;
-  std::atomic<bool> awake_{false};  // partner of each: the other side
+  std::atomic<bool> waited_for_{false};  // partner of each: the other side
+  std::atomic<bool> over_{false};
+  std::atomic<bool> awake_{false};
   std::atomic<bool> stop_{false};
-  std::atomic<bool> ended_{false};
-  std::thread thread_;
+  std::atomic<int> ended_{0};
+  std::thread waking_;  // last: they use all above
+  std::thread submitting_;
 };
 
 // What node 1 reports.
@@ -189,14 +196,15 @@ struct busy_result {
   std::uint64_t ran = 0;
 };
 
-busy_result be_busy(std::size_t kind, std::int64_t body_ns, double seconds) {
+busy_result be_busy(std::size_t kind, std::int64_t body_ns, double seconds, const array_ref<std::uint64_t>& begun) {
   busy_result result;
   outside_requests requests(sched::this_worker()->owner());
   task_group waiting;
   waiting.run([&] { requests.wait_in_turn(); });
   work w{body_ns};
-  const std::uint64_t end_ns = base::now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
   while (!requests.is_waited_for()) yield();
+  begun.put(0, k_value + 1);
+  const std::uint64_t end_ns = base::now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
   for (; base::now_ns() < end_ns; result.expected += k_batch) run_batch(k_kinds[kind], w);
   requests.finish();
   waiting.wait();
@@ -231,6 +239,7 @@ int run_service(const service_options& options) {
     const auto record = [&](std::string_view what, const wait_times& t) {
       result.record(fmt::format("{}.{}_p50_us", kind, what), "us", t.p50_us);
       result.record(fmt::format("{}.{}_p99_us", kind, what), "us", t.p99_us);
+      result.record(fmt::format("{}.{}_count", kind, what), "", static_cast<double>(t.count));
     };
     record("get", r.get);
     record("call", r.call);
@@ -254,18 +263,28 @@ service_result measure_service(std::string_view kind, std::int64_t body_ns, doub
   std::vector<double> get_us;
   std::vector<double> call_us;
   bool correct = true;
-  future<busy_result> busy = async_on(1, [=] { return be_busy(number, body_ns, seconds); });
+  future<busy_result> busy = async_on(1, [=, begun = table.ref()] { return be_busy(number, body_ns, seconds, begun); });
   flush();
+  while (table->get(0) == k_value) yield();
   // The busy node stops for itself at the end: requests that it answers idly do not count.
   const std::uint64_t end_ns = base::now_ns() + static_cast<std::uint64_t>(seconds * 0.9 * 1e9);
+  bool called_right = true;
+  task_group calling;  // beside the gets, which must not wait for the calls
+  calling.run([&] {
+    while (base::now_ns() < end_ns) {
+      const std::uint64_t start_ns = base::now_ns();
+      called_right = on(1, [] { return k_value; }) == k_value && called_right;
+      call_us.push_back(us_since(start_ns));
+    }
+  });
   while (base::now_ns() < end_ns) {
-    std::uint64_t start_ns = base::now_ns();
+    const std::uint64_t start_ns = base::now_ns();
     correct = table->get(1) == k_value && correct;
     get_us.push_back(us_since(start_ns));
-    start_ns = base::now_ns();
-    correct = on(1, [] { return k_value; }) == k_value && correct;
-    call_us.push_back(us_since(start_ns));
+    yield();  // a get of mapped memory does not
   }
+  calling.wait();
+  correct = correct && called_right;
   const busy_result there = busy.get();
   result.get = summary_of(get_us);
   result.call = summary_of(call_us);

@@ -212,8 +212,7 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
 void free_array(const array_layout& layout) noexcept {
   SHOAL_ASSERT(t_worker != nullptr,
                "a global array is freed outside of tasks; free it in a task of its job, before the job or shoal::run "
-               "ends (an exception "
-               "may have destroyed it early)");
+               "ends");
   const std::uint64_t bytes = layout.most_local() * layout.element_bytes;
   const part_request request{layout, bytes};
   try {

@@ -75,7 +75,7 @@ void block_store::give(block* first) noexcept {
       first = first->next;
       slab& s = slab_of(b);
       b->next = std::exchange(s.free, b);
-      if (++s.free_blocks == 1 && s.blocks != 1) link_first(s);
+      if (++s.free_blocks == 1) link_first(s);
       if (s.free_blocks != s.blocks) continue;
       unlink(s);
       if (spare_ < k_most_spare) {
@@ -90,6 +90,17 @@ void block_store::give(block* first) noexcept {
     slabs_.fetch_sub(1, std::memory_order_relaxed);
     destroy(*std::exchange(ended, ended->next));
   }
+}
+
+void block_store::shorten(slab& s, std::uint32_t by) noexcept {
+  {
+    const std::lock_guard locked(lock_);
+    s.blocks -= by;
+    if (s.free_blocks != s.blocks) return;
+    if (s.free_blocks != 0) unlink(s);
+  }
+  slabs_.fetch_sub(1, std::memory_order_relaxed);
+  destroy(s);
 }
 
 block* block_store::take(unsigned most, unsigned& count) noexcept {
@@ -146,9 +157,9 @@ void block_depot::release(block* first) noexcept {
 }
 
 block_slab::~block_slab() {
-  block* left = nullptr;
-  for (; next_ != end_; next_ += block_bytes_) left = ::new (static_cast<void*>(next_)) block{left};
-  block_depot::release(left);
+  if (next_ == end_) return;
+  slab& s = slab_of(next_);
+  s.home->shorten(s, static_cast<std::uint32_t>(static_cast<std::size_t>(end_ - next_) / block_bytes_));
 }
 
 block* block_slab::cut(unsigned& count) {

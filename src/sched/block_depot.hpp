@@ -69,6 +69,8 @@ public:
 
 private:
   friend class block_slab;
+  /// The last `by` blocks of a slab will never be cut: their pages stay untouched.
+  void shorten(slab& s, std::uint32_t by) noexcept;
   void link_first(slab& s) noexcept;
   void link_last(slab& s) noexcept;
   void unlink(slab& s) noexcept;
