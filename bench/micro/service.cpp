@@ -48,6 +48,7 @@ double us_since(std::uint64_t start_ns) { return static_cast<double>(base::now_n
 struct work {
   std::int64_t body_ns;
   std::atomic<std::uint64_t> ran{0};  // partners: the workers of the node
+  task_graph graph{};                 // a chain of k_batch bodies, built when it is needed first
 
   void body() {
     const std::uint64_t end_ns = base::now_ns() + static_cast<std::uint64_t>(body_ns);
@@ -80,14 +81,13 @@ void run_batch(std::string_view kind, work& w) {
     for (std::uint64_t i = 0; i < k_batch; ++i) flow.run(inout(data), [&w] { w.body(); });
     flow.wait();
   } else if (kind == "graph") {
-    task_graph graph;
     task_graph::handle last;
-    for (std::uint64_t i = 0; i < k_batch; ++i) {
-      const task_graph::handle next = graph.add([&w] { w.body(); });
+    for (std::uint64_t i = w.graph.size(); i < k_batch; ++i) {
+      const task_graph::handle next = w.graph.add([&w] { w.body(); });
       if (i != 0) last.precedes(next);
       last = next;
     }
-    graph.run();
+    w.graph.run();
   } else {
     constexpr std::uint64_t k_tasks = 8;
     task_group group;
@@ -201,7 +201,7 @@ busy_result be_busy(std::size_t kind, std::int64_t body_ns, double seconds, cons
   outside_requests requests(sched::this_worker()->owner());
   task_group waiting;
   waiting.run([&] { requests.wait_in_turn(); });
-  work w{body_ns};
+  work w{.body_ns = body_ns};
   while (!requests.is_waited_for()) yield();
   begun.put(0, k_value + 1);
   const std::uint64_t end_ns = base::now_ns() + static_cast<std::uint64_t>(seconds * 1e9);

@@ -273,7 +273,9 @@ void parallel_invoke(F&& f, G&& g) {
   } catch (...) {
     thrown = std::current_exception();
   }
-  if (detail::unspawn(*detail::t_worker, child)) {
+  detail::worker_base& w = *detail::t_worker;
+  detail::take_turn(w);
+  if (detail::unspawn(w, child)) {
     child.call();
   } else {
     child.ended.add();

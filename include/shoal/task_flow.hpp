@@ -3,7 +3,7 @@
 // readers of the same bytes run in parallel.
 //   shoal::task_flow flow;  flow.run(in(a), out(b), [&] { b = f(a); });  ...  flow.wait();
 // Who may call: the task that added the first unfinished task, but no task of the flow; these may have their own flows.
-// wait() switches tasks; run() may switch if too many tasks are unfinished or memory is exhausted.
+// wait() switches tasks; run() may switch, to let others run or if too many tasks are unfinished.
 // Guarantees: two tasks conflict if they share a byte that at least one of them writes. A task starts when all earlier
 // conflicting tasks have ended, and sees their effects. When `most_unfinished` tasks are unfinished, run() waits until
 // half of them have ended. After an exception, tasks that have not begun are dropped; wait() rethrows the first

@@ -3,9 +3,11 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 
@@ -41,6 +43,23 @@ std::string thread_name(std::uint32_t id) {
   std::string name;
   std::getline(std::ifstream("/proc/self/task/" + std::to_string(id) + "/comm"), name);
   return name;
+}
+
+const std::byte* own_stack_bottom() noexcept {
+  const auto* const here = static_cast<const std::byte*>(__builtin_frame_address(0));
+  constexpr std::size_t k_usual = std::size_t{8} << 20;
+  if (::syscall(SYS_gettid) == ::getpid()) {  // the C library would read the whole list of mappings for it
+    rlimit limit{};
+    const bool known = ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return here - std::min(known ? static_cast<std::size_t>(limit.rlim_cur) : k_usual, k_usual) / 2;
+  }
+  pthread_attr_t attributes;
+  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return here;
+  void* bottom = nullptr;
+  std::size_t bytes = 0;
+  const bool known = ::pthread_attr_getstack(&attributes, &bottom, &bytes) == 0;
+  ::pthread_attr_destroy(&attributes);
+  return known ? static_cast<const std::byte*>(bottom) : here;
 }
 
 unsigned current_processor() noexcept {

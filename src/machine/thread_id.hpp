@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads by the kernel's number, for diagnostics: the calling thread, whether a thread still exists, its name.
+// Threads by the kernel's number, for diagnostics: the calling thread, whether a thread still exists, its name, its stack.
 // Who may call: any thread. thread_id() costs a load after the first call of a thread, and is right in a forked child
 // too; the others ask the kernel. Never switches tasks. Shown by tests/unit/machine/thread_id_test.cpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -17,5 +18,9 @@ bool thread_lives(std::uint32_t id) noexcept;
 std::string thread_name(std::uint32_t id);
 /// The processor that the caller runs on at this moment; 0 if unknown.
 unsigned current_processor() noexcept;
+
+/// The lowest byte of the calling thread's stack that it may use. Of a process's first thread, whose stack grows on
+/// demand: half of what the limit allows below the caller's frame. Never null.
+const std::byte* own_stack_bottom() noexcept;
 
 }  // namespace shoal::machine

@@ -163,7 +163,7 @@ void receive_call(const arrival& a) noexcept {
   t->from = a.from;
   t->words = static_cast<std::uint32_t>(arguments.size());
   std::copy(arguments.begin(), arguments.end(), t->arguments());
-  spawn(a.worker, *t);
+  arrive(a.worker, *t);
 }
 
 }  // namespace

@@ -57,7 +57,8 @@ void show_place(future_state* s, stack_notes& here) noexcept {
 std::string wait_for(future_state& s) {
   if (s.word.is_done()) return {};
   auto& w = static_cast<sched::worker&>(worker_here());
-  if (unspawn(w, s)) {  // it has not begun: this task runs it
+  take_turn(w);
+  if (w.has_room() && unspawn(w, s)) {  // it has not begun: this task runs it
     fiber::acquire_from(&s);
     run_future(s);
     return {};
@@ -96,7 +97,7 @@ void run_future(task& t) noexcept {
   filling f;
   f.state = static_cast<future_state*>(&t);
   f.outer = std::exchange(here.fills, &f);
-  while (f.state != nullptr) f.state = f.state->of->step(*f.state);
+  while ((f.state = f.state->of->step(*f.state)) != nullptr) take_turn(*t_worker);
   here.fills = f.outer;
   if (f.outer == nullptr) here.forget_awaited();
 }

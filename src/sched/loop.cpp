@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "base/clock.hpp"
+#include "base/rough_time.hpp"
 #include "fiber/sanitizer.hpp"
 #include "sched/affinity_map.hpp"
 #include "sched/pool.hpp"
@@ -141,6 +141,7 @@ void run_range_here(sched::worker& w, loop_state& loop, std::uint64_t begin, std
 
 // A task that waits for a stack must not have a frame yet: the part that the wait cuts off would wait for a stack, too.
 void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
+  take_turn(w);
   if (loop.stack_bytes == 0) [[likely]]
     return run_range_here(w, loop, begin, end);
   try {
@@ -169,20 +170,11 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
   frame.end = position{middle};
 }
 
-// What chunks and steps are to take. A factor of two does not matter: the counter of x86 is taken to run at 3 GHz,
-// since to measure its rate takes milliseconds.
-struct chunk_time {
-#if defined(__x86_64__)
-  static std::uint64_t now() noexcept { return base::ticks(); }
-  static constexpr std::uint64_t k_per_ns = 3;
-#else
-  static std::uint64_t now() noexcept { return base::now_ns(); }
-  static constexpr std::uint64_t k_per_ns = 1;
-#endif
-  static constexpr std::uint64_t k_chunk = 4000 * k_per_ns;
-  static constexpr std::uint64_t k_step = 100 * k_per_ns;
-  static constexpr std::uint64_t k_step_of_box = 1600 * k_per_ns;  // each step finds its place in the tile by divisions
-};
+// What chunks and steps are to take, in ticks.
+constexpr std::uint64_t k_chunk_time = 4000 * base::rough_time::k_per_ns;
+constexpr std::uint64_t k_step_time = 100 * base::rough_time::k_per_ns;
+constexpr std::uint64_t k_step_time_of_box =
+    1600 * base::rough_time::k_per_ns;         // each step finds its place in the tile by divisions
 constexpr std::uint64_t k_fastest_growth = 8;  // of a chunk over the one before
 
 // How many of `done` positions, which took `took`, take `wanted`; at most k_fastest_growth times as many.
@@ -192,19 +184,20 @@ std::uint64_t positions_in(std::uint64_t wanted, std::uint64_t done, std::uint64
 
 // The size of the next chunk and of its steps, from the time that the last one took.
 void adapt_chunk(loop_frame& frame, const loop_state& loop, std::uint64_t done) noexcept {
-  const std::uint64_t now = chunk_time::now();
+  const std::uint64_t now = base::rough_time::now();
   if (done == 0) {
     frame.chunk = frame.step = loop.least;
   } else {
     const std::uint64_t took = now - frame.chunk_start;
-    frame.chunk = std::clamp(positions_in(chunk_time::k_chunk, done, took), loop.least, loop.grain);
-    const std::uint64_t step = loop.tiled ? chunk_time::k_step_of_box : chunk_time::k_step;
+    frame.chunk = std::clamp(positions_in(k_chunk_time, done, took), loop.least, loop.grain);
+    const std::uint64_t step = loop.tiled ? k_step_time_of_box : k_step_time;
     frame.step = std::clamp(positions_in(step, done, took), loop.least, loop.grain);
   }
   frame.chunk_start = now;
 }
 
 void begin_loop(sched::worker& w, local_loop& loop) noexcept {
+  w.expect_other_work();
   loop.outermost = w.current()->outermost;
   loop.caller = reinterpret_cast<suspended*>(w.current());
   loop.finished = [](loop_state& l) noexcept {
@@ -223,7 +216,7 @@ void join_loop(sched::worker& w, local_loop& loop) {
       fiber::acquire_from(&loop);
       break;
     }
-    if (task* t = unspawn_of(w, &loop)) {
+    if (task* t = w.has_room() ? unspawn_of(w, &loop) : nullptr) {
       run_piece_task(*t);  // or puts it aside
       continue;
     }
@@ -279,8 +272,7 @@ bool begin_chunk(loop_frame& frame) noexcept {
   }
   if (begun) {
     w.poll();
-    if (w.owner().urgent()) [[unlikely]]
-      w.yield();
+    take_turn(w);
   }
   const std::uint64_t next = number(frame.next);
   if (next >= number(frame.end)) return false;

@@ -134,14 +134,14 @@ void pool::submit(errand& e) noexcept {
 }
 
 bool pool::take_submitted(worker& w) {
-  // Whoever comes first takes them all: thieves find them in its deque.
+  // The first worker takes them all; thieves find them there.
   auto* node = submitted_.take_all();
   if (node == nullptr) return false;
   while (node != nullptr) {
     auto* const next = node->next.read();
     auto& t = static_cast<errand&>(*node);
     fiber::release_to(static_cast<detail::task*>(&t));  // for TSan: the stack that runs it may be another one
-    detail::publish(w, t);
+    w.add_arrived(t);
     node = next;
   }
   return true;

@@ -36,6 +36,8 @@ struct pool_hooks {
   virtual ~pool_hooks() = default;
   /// Executes messages that have arrived; true if there were any.
   virtual bool poll(worker&) noexcept { return false; }
+  /// Sends buffers for which tasks have waited for some time. `now`: of rough_time.
+  virtual void send_awaited(worker&, std::uint64_t /*now*/) noexcept {}
   /// Sends the buffers, since the worker is idle. It may also execute messages; then it returns true, and there may be
   /// new work.
   virtual bool flush(worker&) noexcept { return false; }
@@ -78,7 +80,7 @@ public:
   void finish() noexcept;
   /// Any thread, between start() and finish(): gives a task to the first worker that looks for one. The task may wait.
   void submit(errand& e) noexcept;
-  /// Moves submitted tasks into the deque of `w`, the calling worker; true if there were any.
+  /// Moves submitted tasks to the arrived ones of `w`, the calling worker; true if there were any.
   bool take_submitted(worker& w);
 
   unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }
@@ -121,6 +123,7 @@ public:
   /// Tasks of other than normal priority.
   lanes& by_priority() noexcept { return lanes_; }
   bool urgent() const noexcept { return signs_.urgent.load(std::memory_order_relaxed) != 0; }
+  bool anything_submitted() const noexcept { return !submitted_.empty(); }
   /// Whether there are tasks outside of the deques: submitted, or with a priority other than normal.
   bool anything_apart() const noexcept {
     return !submitted_.empty() || urgent() || lanes_.any(priority::low) || lanes_.any(priority::background);

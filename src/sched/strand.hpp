@@ -9,14 +9,11 @@
 #include <cstdint>
 #include <exception>
 
-#include "shoal/detail/worker.hpp"
+#include "fiber/sanitizer.hpp"
+#include "sched/worker.hpp"
 #include "shoal/task.hpp"
 
 namespace shoal::sched {
-
-/// After so many tasks the next one goes to the deque, so that the worker's loop looks at messages and at tasks that
-/// have been woken.
-inline constexpr std::int64_t k_longest_strand = 256;
 
 /// Whether no other worker can touch what this one does. ThreadSanitizer must see an order even then.
 inline bool alone([[maybe_unused]] const detail::worker_base& w) noexcept {
@@ -27,9 +24,11 @@ inline bool alone([[maybe_unused]] const detail::worker_base& w) noexcept {
 #endif
 }
 
-/// Whether a strand that has run so many tasks lets others run before its next one.
-inline bool gives_way(const detail::worker_base& w, std::int64_t tasks) noexcept {
-  return tasks >= k_longest_strand || w.signs->urgent.load(std::memory_order_relaxed) != 0;
+/// Charges the progress budget for a task of a strand. True: the next one goes to the deque, since the worker's loop must
+/// let others run.
+inline bool gives_way(detail::worker_base& w) noexcept {
+  const fiber::tsan_ignore_scope ignore;
+  return !static_cast<worker&>(w).spend_turn();
 }
 
 /// Calls `body`, and waits for its asynchronous operations, so that successors see their effects.

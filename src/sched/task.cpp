@@ -47,6 +47,15 @@ void spawn_timed(worker_base& w, task& t) {
   profile->spawn_ends(began);
 }
 
+void arrive(worker_base& w, task& t) {
+  const tsan_ignore_scope ignore;
+  release_to(&t);
+  if (++w.spawn_clock == 0) self(w).time_next_spawn(1);
+  self(w).add_arrived(t);
+}
+
+void let_others_run(worker_base& w) noexcept { self(w).let_others_run(); }
+
 suspended* this_task() noexcept {
   SHOAL_ASSERT(t_worker != nullptr,
                "only a task may wait here: call it from a task, inside shoal::pool::run or submit, or shoal::run");
@@ -65,6 +74,7 @@ void spawn_apart(worker_base& w, task& t, priority p) {
   release_to(&t);
   sched::pool& pool = self(w).owner();
   pool.by_priority().put(w.index, p, t);
+  if (p == priority::high) w.turns = 0;                  // it looks at them soon
   if (++w.spawn_clock == 0) self(w).time_next_spawn(1);  // another one, since these cost more
   // Partner: the fence in worker::park(), before it reads the lanes.
   lockfree::std_atomics::fence(std::memory_order_seq_cst);
@@ -106,9 +116,11 @@ void task_group::wait_all() noexcept {
   SHOAL_ASSERT(!children_.announced(), k_waits_for_itself);
   children_.announce(true);
   const std::uint64_t issued = detail::issued_count(w);
+  const auto& here = static_cast<sched::worker&>(w);
   do {
-    if (w.signs->urgent.load(std::memory_order_relaxed) != 0) [[unlikely]]
-      yield();
+    detail::take_turn(w);
+    if (!here.has_room()) [[unlikely]]
+      break;
     detail::task* t = detail::unspawn_of(w, this);
     if (t == nullptr) break;
     auto& child = static_cast<child_base&>(*t);

@@ -61,7 +61,7 @@ strand run_strand(flow_state& f, flow_task* t) noexcept {
     t->next = s.last;
     s.last = t;
     if (next == nullptr) return s;
-    if (sched::gives_way(w, s.count)) [[unlikely]] {
+    if (sched::gives_way(w)) [[unlikely]] {
       spawn(w, *next);
       return s;
     }
@@ -111,18 +111,15 @@ void hold_back(flow_state& f) noexcept {
 void wait_all(flow_state& f) noexcept {
   f.waiting = true;
   worker_base& w = *t_worker;
-  std::int64_t in_a_row = 0;
-  while (!f.unfinished.nothing_begun()) {
-    if (sched::gives_way(w, in_a_row)) [[unlikely]] {
-      in_a_row = 0;
-      yield();
-    }
+  auto& self = static_cast<sched::worker&>(w);
+  self.expect_other_work();
+  while (!f.unfinished.nothing_begun() && self.has_room()) {
+    take_turn(w);
     task* const t = unspawn_of(w, &f);
     if (t == nullptr) break;
     const strand s = run_strand(f, static_cast<flow_task*>(t));
     f.tasks.put(s.last);
     f.unfinished.ran_here(s.count);
-    in_a_row += s.count;
   }
   f.unfinished.wait();
   f.waiting = false;
@@ -213,6 +210,7 @@ void task_flow::submit(flow_body& made, const access* declared, std::size_t coun
     detail::drop_unregistered(f, t);
     throw;
   }
+  detail::take_turn(w);
 }
 
 void task_flow::wait() {

@@ -190,6 +190,7 @@ void task_graph::run() {
     running_.store(false, std::memory_order_release);
     throw;
   }
+  static_cast<sched::worker&>(w).expect_other_work();
   failed_.store(false, std::memory_order_relaxed);
   unfinished_.add(static_cast<std::int64_t>(nodes_.size()));
   // Backwards: the first one is then the first to run here, and the last ones go to thieves.
@@ -200,17 +201,11 @@ void task_graph::run() {
       unfinished_.ran_here(run_strand(*it));
     }
   }
-  std::int64_t in_a_row = 0;
-  while (!unfinished_.nothing_begun()) {
-    if (sched::gives_way(w, in_a_row)) [[unlikely]] {
-      in_a_row = 0;
-      yield();
-    }
+  while (!unfinished_.nothing_begun() && static_cast<sched::worker&>(w).has_room()) {
+    detail::take_turn(w);
     detail::task* t = detail::unspawn_of(w, this);
     if (t == nullptr) break;
-    const std::int64_t ran = run_strand(static_cast<graph_node*>(t));
-    unfinished_.ran_here(ran);
-    in_a_row += ran;
+    unfinished_.ran_here(run_strand(static_cast<graph_node*>(t)));
   }
   unfinished_.wait();
   running_.store(false, std::memory_order_release);  // partner: the exchange of the next run
@@ -242,7 +237,7 @@ std::int64_t task_graph::run_strand(graph_node* n) noexcept {
         detail::spawn(w, **s);
     }
     if (next == nullptr) return count;
-    if (sched::gives_way(w, count)) [[unlikely]] {
+    if (sched::gives_way(w)) [[unlikely]] {
       detail::spawn(w, *next);
       return count;
     }

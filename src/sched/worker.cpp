@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/rough_time.hpp"
 #include "fiber/sanitizer.hpp"
 #include "machine/memory_info.hpp"
+#include "machine/thread_id.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/assert.hpp"
 
@@ -19,6 +21,7 @@ using detail::task;
 worker::worker(pool& owner, unsigned number, std::size_t most_waiting)
     : owner_(owner),
       stacks_(owner.stacks(), this, on_fresh_stack),
+      room_bytes_(std::min(std::size_t{16} << 10, owner.options().stack_bytes / 4)),
       most_waiting_(most_waiting),
       view_(owner, number),
       policy_(owner.options().steal(view_)) {
@@ -51,6 +54,7 @@ void worker::run_thread() noexcept {
   error_number_ = &errno;
   fiber::adopt_thread(native_, native_notes_);
   current_ = &native_;
+  native_bottom_ = machine::own_stack_bottom();
   native_idle_ = false;
   if (profile_recorder* const p = profile(); p != nullptr) p->join(profile_state::spin);
   if (first_ != nullptr) {
@@ -114,6 +118,7 @@ void worker::run(task& t, started& begun, profile_operation how, bool spawned) n
 void worker::loop(fiber::fiber& self) noexcept {
   started begun;
   self.notes->running = &begun;
+  bool ready_first = false;  // a runnable task continues now, also before urgent ones
   for (;;) {
     if (owner_.stopping()) {
       if (&self == &native_) return;
@@ -124,34 +129,32 @@ void worker::loop(fiber::fiber& self) noexcept {
     if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
       p->turn();
     take_inbox();
-    if (turns_ == 0) {
-      // Also with many runnable tasks, the worker polls for messages and starts a new task once in k_turns.
-      turns_ = k_turns;
-      poll_once();
-      owner_.take_submitted(*this);
-      if (searches_.any()) [[unlikely]]
-        searches_.go_on();
-      if (task* t = next_own()) {
-        run(*t, begun);
+    if (turns < 0) {
+      ready_first = std::exchange(used_up_, false);
+      profile_operation how = profile_operation::get;
+      task* const t = serve(how);
+      if (t != nullptr) {
+        run(*t, begun, how);
         continue;
       }
     }
-    if (!ready_.empty() && !owner_.urgent()) {
-      --turns_;
+    if (!ready_.empty() && (ready_first || !owner_.urgent())) {
+      if (!spend_turn() && !ready_first) continue;
+      ready_first = false;
       if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
         p->hands_over();
       hand_over(self, ready_.pop());
       continue;
     }
     if (task* t = next_own()) {
-      --turns_;
       run(*t, begun);
+      spend_turn();
       continue;
     }
     if (poll_once() || owner_.take_submitted(*this)) continue;
     if (task* t = steal()) {
-      --turns_;
       run(*t, begun, profile_operation::steal);
+      spend_turn();
       continue;
     }
     if (task* t = next_apart()) {
@@ -163,6 +166,114 @@ void worker::loop(fiber::fiber& self) noexcept {
       if (!searching_) break;
     }
   }
+}
+
+// The turns are used up.
+bool worker::has_budget() noexcept {
+  if (turns < k_due) {  // the loop is due already
+    turns = k_due;
+    return false;
+  }
+  turns_of_others_ += std::max(turns_between_looks_, k_first_turns);
+  const std::uint64_t now = look_at_clock();
+  const bool own = turns_of_others_ >= k_turns_of_others;  // stays so until a loop serves them
+  if (!own) {
+    if (now - served_ < k_budget_ticks) return !owner_.urgent();
+    if (has_polled() && !anything_given()) {  // nobody waits for this worker
+      served_ = now;
+      return true;
+    }
+  }
+  due_ = own ? others::own : others::arrived;
+  used_up_ = true;
+  turns = k_due;
+  return false;
+}
+
+// Whether it has polled since this was asked last.
+bool worker::has_polled() noexcept {
+  const std::uint64_t count = polls.load(std::memory_order_relaxed);
+  return std::exchange(polls_seen_, count) != count;
+}
+
+bool worker::anything_given() const noexcept {
+  return !arrived_.seems_empty() || placed_first_ != nullptr || !mine_.empty() || owner_.anything_submitted() ||
+         owner_.urgent();
+}
+
+// Reads the clock, and sets how many turns may pass before it is read again: about those of k_look_ticks. Sends buffers
+// for which tasks wait.
+std::uint64_t worker::look_at_clock() noexcept {
+  const std::uint64_t now = base::rough_time::now();
+  const std::uint64_t took = now - std::exchange(looked_, now);
+  if (took < k_look_ticks / 2)
+    turns_between_looks_ = std::min(turns_between_looks_ * 2, k_most_turns);
+  else if (took > k_budget_ticks)
+    turns_between_looks_ =
+        std::max(static_cast<int>(static_cast<unsigned>(turns_between_looks_) * k_budget_ticks / took), 1);
+  turns = turns_between_looks_ - 1;
+  owner_.hooks().send_awaited(*this, now);
+  return now;
+}
+
+// Children that run inline are nested in the running task, so no task of the deque begins here: with one more of them at
+// each serving the stacks would become as many as the tasks.
+[[gnu::noinline]] void worker::let_others_run() noexcept {
+  const fiber::tsan_ignore_scope ignore;
+  // Below k_due: a strand has looked.
+  const std::uint64_t now = turns < k_due ? base::rough_time::now() : look_at_clock();
+  turns = turns_between_looks_ - 1;
+  if (no_wait_scopes != 0) return;
+  if (owner_.urgent()) return yield();
+  if (now - served_ < k_budget_ticks) return;
+  served_ = now;
+  bool polled = has_polled();
+  if (!polled && has_room()) {
+    poll_once();
+    polled = has_polled();
+  }
+  take_inbox();
+  const bool given = !polled || anything_given();
+  if (!given && ready_.empty()) return;
+  if (given) {
+    due_ = others::arrived;
+    used_up_ = true;
+    turns = k_due;
+  }
+  fiber::release_to(current_);
+  ready_.push(current_);
+  leave();
+}
+
+// Called by a loop when the budget is used up: executes messages, and gives the task that begins next, if any.
+task* worker::serve(profile_operation& how) noexcept {
+  const others what = std::exchange(due_, others::arrived);
+  turns = turns_between_looks_ - 1;
+  served_ = base::rough_time::now();
+  poll_once();
+  has_polled();
+  owner_.hooks().send_awaited(*this, served_);
+  owner_.take_submitted(*this);
+  if (searches_.any()) [[unlikely]]
+    searches_.go_on();
+  if (what == others::arrived) {
+    task* const given = next_given();
+    return given != nullptr ? given : take_arrived();
+  }
+  turns_of_others_ = 0;
+  if (++serves_ % k_serves_per_theft == 0) {
+    if (task* t = next_apart()) return t;
+    if (task* t = next_own()) return t;
+    how = profile_operation::steal;
+    return steal();
+  }
+  return next_own();
+}
+
+void worker::add_arrived(task& t) {
+  arrived_.push(&t);
+  if (signs->wake.on()) [[unlikely]]
+    owner_.wake_one(this);
 }
 
 void worker::run_errands() noexcept {
@@ -184,16 +295,33 @@ bool worker::full() const noexcept {
   return stacks_.in_use() >= most_waiting_ && outermost_begun_ >= std::max(most_waiting_ / k_share, k_least_outermost);
 }
 
-// What may begin now: errands, at once; what is urgent; what was placed here; the deque; what this worker keeps; and
-// ranges put aside if few enough iterations wait.
-task* worker::next_own() noexcept {
+// What others gave this worker: errands, at once; urgent tasks; tasks placed here.
+task* worker::next_given() noexcept {
   if (!mine_.empty()) [[unlikely]]
     run_errands();
   if (owner_.urgent()) [[unlikely]]
     if (task* t = owner_.by_priority().take(index, priority::high)) return t;
   if (placed_first_ != nullptr) [[unlikely]]
     return next_placed();
+  return nullptr;
+}
+
+task* worker::take_arrived() noexcept {
+  while (!arrived_.seems_empty())
+    if (const auto taken = arrived_.steal(); taken.outcome == lockfree::steal_outcome::won) return taken.item;
+  return nullptr;
+}
+
+// What may begin now: the above; arrived tasks, in turn with the deque; tasks that this worker keeps; and ranges put
+// aside if few enough iterations wait.
+task* worker::next_own() noexcept {
+  if (task* t = next_given()) return t;
+  arrived_first_ = !arrived_first_;
+  if (arrived_first_)
+    if (task* t = take_arrived()) return t;
   if (task* t = tasks.pop()) return t;
+  if (!arrived_first_)
+    if (task* t = take_arrived()) return t;
   if (kept_ != nullptr) [[unlikely]] {
     if (profile_recorder* const p = profile(); p != nullptr) p->begins_unspawned();
     return std::exchange(kept_, static_cast<placed_task*>(kept_->next.read()));
@@ -303,14 +431,14 @@ void worker::cut_frames() noexcept {
     check_stack();
 #endif
   ready_queue::entry next;
-  if (!ready_.empty() && turns_ > 0) [[likely]] {
-    --turns_;
+  if (!ready_.empty() && spend_turn()) [[likely]] {
     next = ready_.pop();
     if (profiled != nullptr) profiled->hands_over();
   } else {
     next = {take_loop(), 0};
     if (next.fiber == nullptr) [[unlikely]] {
       wait_without_stack();
+      turns = turns_between_looks_ - 1;
       next = ready_.pop();
       if (profiled != nullptr) profiled->hands_over();
     }
@@ -368,7 +496,10 @@ void worker::wait_without_stack() noexcept {
 
 void worker::yield() noexcept {
   const fiber::tsan_ignore_scope ignore;
-  if (ready_.empty() || owner_.urgent()) turns_ = 0;  // only tasks that have not begun can run: the loop chooses one
+  if (ready_.empty() || owner_.urgent()) {  // only tasks that have not begun can run: the loop chooses one
+    turns = k_due;
+    due_ = others::own;
+  }
   fiber::release_to(current_);
   ready_.push(current_);
   leave();

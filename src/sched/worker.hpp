@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rough_time.hpp"
 #include "fiber/fiber.hpp"
 #include "fiber/stack_classes.hpp"
 #include "fiber/stack_pool.hpp"
@@ -73,6 +74,22 @@ public:
   /// Suspends the running task. Returns the word given to make_ready_here(); 0 if the task was made runnable otherwise.
   std::uint64_t leave() noexcept;
   void yield() noexcept;
+  /// The slow path of detail::take_turn(): the turns are used up.
+  void let_others_run() noexcept;
+  /// Pieces of work of another kind begin: looks at the clock soon, however short those before were.
+  void expect_other_work() noexcept {
+    turns_between_looks_ = std::min(turns_between_looks_, k_first_turns);
+    turns = std::min(turns, turns_between_looks_ - 1);
+  }
+  /// Charges the budget for a task that the loop runs. False: return to the loop, which lets others run.
+  bool spend_turn() noexcept { return --turns >= 0 || has_budget(); }
+  /// Whether the current stack has room for more than the frames of the runtime: for a child that runs inline, whose
+  /// own children may run inline in turn, or for handlers of messages. If not, the caller waits instead, and a loop runs
+  /// them on another stack.
+  bool has_room() const noexcept {
+    const std::byte* const bottom = current_ == &native_ ? native_bottom_ : current_->notes->bottom;
+    return static_cast<const std::byte*>(__builtin_frame_address(0)) >= bottom + room_bytes_;
+  }
   /// Serves messages; called by loops between chunks and by programs that compute for long.
   bool poll() noexcept;
   /// Calls `function` with at least `bytes` free bytes of stack: on the current stack, or on another one, for this call
@@ -98,6 +115,9 @@ public:
     fiber::release_to(&f);
     ready_.push_front(&f);
   }
+
+  /// Adds a task from outside, and wakes a worker for it. May throw std::bad_alloc.
+  void add_arrived(detail::task& t);
 
   // --- for any thread ---
   void make_ready(fiber::fiber& f) noexcept;
@@ -192,10 +212,17 @@ private:
   void hand_over(fiber::fiber& self, ready_queue::entry next) noexcept;
   bool take_inbox() noexcept;
   bool poll_once() noexcept;
+  bool has_budget() noexcept;
+  bool has_polled() noexcept;
+  bool anything_given() const noexcept;
+  std::uint64_t look_at_clock() noexcept;
+  detail::task* serve(profile_operation& how) noexcept;
   bool poll_timed(profile_recorder& profile) noexcept;
   std::uint64_t leave_timed() noexcept;
   std::uint64_t leave_as(profile_recorder* profiled) noexcept;
   detail::task* next_own() noexcept;
+  detail::task* next_given() noexcept;
+  detail::task* take_arrived() noexcept;
   detail::task* next_apart() noexcept;
   detail::task* next_placed() noexcept;
   void drop_placed() noexcept;
@@ -220,7 +247,15 @@ private:
   static constexpr std::size_t k_most_stolen = 32;
   static constexpr unsigned k_most_kept_chains = 8;  // of those that it takes from the depot
   static constexpr unsigned k_patience = 4;          // lost races, before a thief takes what another one has reserved
-  static constexpr unsigned k_turns = 256;           // direct switches, or tasks, between two polls for messages
+  // The progress budget. A worker that runs tasks inline, or switches among runnable ones, lets others run after
+  // k_budget_ticks. It looks at the clock about once in k_look_ticks, and at least once in k_most_turns turns. A task of
+  // its deque begins once in k_turns_of_others turns at least, and each k_serves_per_theft-th time a low or stolen one.
+  static constexpr std::uint64_t k_budget_ticks = 10'000 * base::rough_time::k_per_ns;
+  static constexpr std::uint64_t k_look_ticks = 2'000 * base::rough_time::k_per_ns;
+  static constexpr int k_most_turns = 64;
+  static constexpr int k_turns_of_others = 256;
+  static constexpr unsigned k_serves_per_theft = 16;
+  enum class others : std::uint8_t { arrived, own };
 
   pool& owner_;
   fiber::exception_state* exceptions_ = nullptr;
@@ -229,13 +264,24 @@ private:
   std::uint64_t word_ = 0;  // for the task that is about to continue
   fiber::fiber native_;     // the thread's own stack
   fiber::stack_notes native_notes_;
+  const std::byte* native_bottom_ = nullptr;
   bool native_idle_ = false;  // it is suspended in its loop
-  unsigned turns_ = k_turns;
+  std::uint64_t served_ = 0;  // when others could run, in ticks
+  std::uint64_t looked_ = 0;  // at the clock
+  std::uint64_t polls_seen_ = 0;
+  int turns_between_looks_ = k_first_turns;
+  int turns_of_others_ = 0;                    // turns since a task of the deque began
+  unsigned serves_ = 0;                        // how often one began
+  others due_ = others::arrived;               // what may begin when turns is k_due
+  bool used_up_ = false;                       // turns is k_due since the budget was used up, not since a task yielded
+  bool arrived_first_ = false;                 // before the tasks of the deque
+  lockfree::deque<detail::task> arrived_{16};  // from outside; used first in, first out, also by thieves
   std::uint64_t noted_waits_ = 0;
   cycle_searches searches_;
   detail::task* first_ = nullptr;
   ready_queue ready_;
   fiber::stack_pool stacks_;
+  const std::size_t room_bytes_;                                                     // of has_room()
   std::array<std::unique_ptr<sized_stock>, fiber::stack_classes::k_classes> sized_;  // made on demand
   stack_call* call_ = nullptr;    // for the stack that is about to run it
   bool check_depth_ = false;      // some stacks have no guard

@@ -33,6 +33,8 @@ task* worker::steal() noexcept {
     lockfree::steal_result<task> taken{nullptr, lockfree::steal_outcome::empty};
     if (!other.tasks.seems_empty())  // spares the fence of an attempt
       taken = losses < k_patience ? other.tasks.steal_batch(more, k_many_tasks, count) : other.tasks.steal();
+    if (taken.outcome == lockfree::steal_outcome::empty && !other.arrived_.seems_empty())
+      taken = other.arrived_.steal();
     // Partner: next_chunk(), in which a loop of that worker splits its range.
     if (taken.outcome == lockfree::steal_outcome::empty && !other.hungry_thief.load(std::memory_order_relaxed))
       other.hungry_thief.store(true, std::memory_order_relaxed);
@@ -113,7 +115,7 @@ bool worker::anything_to_do(bool able, bool in_deques) noexcept {
   if (!able) return false;
   if (!placed_.empty() || owner_.anything_apart()) return true;
   for (unsigned i = 0; in_deques && i < siblings; ++i)
-    if (reached_[i] && !owner_.at(i).tasks.seems_empty()) return true;
+    if (reached_[i] && (!owner_.at(i).tasks.seems_empty() || !owner_.at(i).arrived_.seems_empty())) return true;
   return false;
 }
 
@@ -212,6 +214,7 @@ void worker::drop_placed() noexcept {
   started own;
   native_notes_.running = &own;  // the loop that it named has returned
   while (placed_first_ != nullptr) run(*next_placed(), own);
+  while (task* t = take_arrived()) run(*t, own);
   while (task* t = tasks.pop()) run(*t, own);  // continuations without a waiter
 }
 

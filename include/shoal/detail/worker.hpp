@@ -51,6 +51,11 @@ struct worker_base {
   std::uint64_t spawn_clock = 0;
   std::uint64_t spawn_start = 0;
   unsigned no_wait_scopes = 0;  // of the running task
+  // Pieces of work until the worker looks at its progress budget (take_turn). Below 0: others run next.
+  static constexpr int k_first_turns = 16;
+  static constexpr int k_due = -1;
+  int turns = k_first_turns;
+
   std::uint64_t spawned() const noexcept { return spawn_clock - spawn_start; }
 
   // Free blocks for small tasks and closures, in two sizes. The worker that frees a block keeps it; k_chain free blocks
@@ -184,6 +189,21 @@ inline task* unspawn_of(worker_base& w, const void* group) noexcept {
   if (t->group == group) return t;
   publish(w, *t);  // thieves that looked meanwhile saw an empty deque
   return nullptr;
+}
+
+/// A task from outside of this worker's tasks: a call of another node. Workers take these first in, first out, also
+/// while they run children inline.
+void arrive(worker_base& w, task& t);
+
+/// The slow path of take_turn().
+void let_others_run(worker_base& w) noexcept;
+/// Charges the progress budget of this worker for one piece of work on the current stack: a child that runs inline, a
+/// chunk of a loop. When the budget is used up, the worker executes messages, and runnable and arrived tasks run first.
+/// May switch tasks.
+inline void take_turn(worker_base& w) noexcept {
+  const tsan_ignore_scope ignore;
+  if (--w.turns < 0) [[unlikely]]
+    let_others_run(w);
 }
 
 suspended* this_task() noexcept;

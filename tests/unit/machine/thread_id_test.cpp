@@ -12,6 +12,17 @@
 namespace shoal::machine {
 namespace {
 
+TEST(thread_id, the_own_stack_lies_below_the_callers_frame) {
+  const auto look = [] {
+    const auto* const here = static_cast<const std::byte*>(__builtin_frame_address(0));
+    const std::byte* const bottom = own_stack_bottom();
+    EXPECT_GT(here - bottom, 64 << 10);
+    EXPECT_LE(here - bottom, 1 << 30);
+  };
+  look();
+  std::thread(look).join();
+}
+
 TEST(thread_id, is_the_threads_own_and_known_while_it_lives) {
   const std::uint32_t mine = thread_id();
   EXPECT_NE(mine, 0U);

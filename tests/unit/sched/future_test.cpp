@@ -152,6 +152,21 @@ TEST_P(futures, continuations_may_wait_and_a_long_chain_needs_no_deep_stack) {
   });
 }
 
+// Each waits for the one before, which has not begun: nested on one stack they would overflow it.
+TEST_P(futures, that_wait_for_one_another_need_no_deep_stack) {
+  run([] {
+    constexpr int k_links = 20'000;
+    const auto chain = [](int links) {
+      std::vector<future<int>> all(static_cast<std::size_t>(links));
+      all[0] = async([] { return 0; });
+      for (std::size_t i = 1; i < all.size(); ++i) all[i] = async([&before = all[i - 1]] { return before.get() + 1; });
+      return all.back().get();
+    };
+    EXPECT_EQ(async([&] { return chain(k_links); }).get(), k_links - 1);
+    EXPECT_EQ(chain(k_links), k_links - 1);
+  });
+}
+
 TEST_P(futures, a_continuation_runs_on_the_worker_that_made_the_value) {
   run([] {
     for (int i = 0; i < 100; ++i) {

@@ -32,6 +32,24 @@ struct tree {
   std::atomic<int> nodes{0};
 };
 
+// A task in a group in a task in a group, and so on: children that ran inline without end would overflow the stack.
+int nest(int depth) {
+  if (depth == 0) return 0;
+  int below = 0;
+  task_group group;
+  group.run([&below, depth] { below = nest(depth - 1); });
+  group.wait();
+  return below + 1;
+}
+
+TEST_P(growing_groups, nest_deeper_than_a_stack) {
+  run_pool(GetParam(), [] {
+    task_group group;
+    group.run([] { EXPECT_EQ(nest(5000), 5000); });
+    group.wait();
+  });
+}
+
 TEST_P(growing_groups, a_tree_in_one_group_is_whole_when_it_has_been_waited_for) {
   run_pool(GetParam(), [] {
     for (int round = 0; round < 20; ++round) {

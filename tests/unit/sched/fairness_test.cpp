@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runnable, submitted and low tasks run although a worker has work to run inline, or tasks that yield. Counts bodies,
+// not time: a slow machine only makes the counts smaller.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "pool_run.hpp"
+#include "shoal/future.hpp"
+#include "shoal/loop.hpp"
+#include "shoal/priority.hpp"
+#include "shoal/sync.hpp"
+#include "shoal/task.hpp"
+#include "shoal/task_flow.hpp"
+#include "shoal/task_graph.hpp"
+
+namespace shoal::sched {
+namespace {
+
+constexpr int k_bodies = 1000;
+constexpr int k_soon = 128;  // bodies: the clock is read once in 64 at least, and the first looks may find time left
+
+void tree(int bodies, const std::function<void()>& body) {
+  if (bodies == 1) return body();
+  parallel_invoke([&] { tree(bodies / 2, body); }, [&] { tree(bodies - bodies / 2, body); });
+}
+
+// The ways to run bodies one after another on one worker.
+void run_bodies(const std::string& kind, const std::function<void()>& body) {
+  if (kind == "group") {
+    task_group group;
+    for (int i = 0; i < k_bodies; ++i) group.run([&body] { body(); });
+    group.wait();
+  } else if (kind == "invoke") {
+    tree(k_bodies, body);
+  } else if (kind == "future") {
+    std::vector<future<void>> all;
+    for (int i = 0; i < k_bodies; ++i) all.push_back(async([&body] { body(); }));
+    while (!all.empty()) {
+      all.back().get();
+      all.pop_back();
+    }
+  } else if (kind == "then") {
+    future<void> last = async([&body] { body(); });
+    for (int i = 1; i < k_bodies; ++i) last = last.then([&body] { body(); });
+    last.get();
+  } else if (kind == "loop") {
+    parallel_for(0, k_bodies, [&body](int) { body(); });
+  } else if (kind == "simple_loop") {
+    parallel_for(
+        0, k_bodies, [&body](int) { body(); }, simple_partitioner{1});
+  } else if (kind == "flow") {
+    task_flow flow;
+    int data = 0;
+    for (int i = 0; i < k_bodies; ++i) flow.run(inout(data), [&body] { body(); });
+    flow.wait();
+  } else if (kind == "graph") {
+    task_graph graph;
+    std::vector<task_graph::handle> all;
+    for (int i = 0; i < k_bodies; ++i) {
+      all.push_back(graph.add([&body] { body(); }));
+      if (i != 0) all[static_cast<std::size_t>(i) - 1].precedes(all.back());
+    }
+    graph.run();
+  } else {
+    task_group group;
+    for (int t = 0; t < 4; ++t)
+      group.run([&body] {
+        for (int i = 0; i < k_bodies / 4; ++i) {
+          body();
+          yield();
+        }
+      });
+    group.wait();
+  }
+}
+
+class fairness : public testing::TestWithParam<const char*> {
+protected:
+  // Runs bodies of some time; `event` happens in the tenth.
+  void run_with(const std::function<void()>& event) {
+    run_bodies(GetParam(), [&] {
+      const std::uint64_t end_ns = base::now_ns() + 10'000;
+      while (base::now_ns() < end_ns)
+        ;
+      if (++ran_ == 10) event();
+    });
+    EXPECT_EQ(ran_, k_bodies);
+  }
+  int ran_ = 0;
+};
+INSTANTIATE_TEST_SUITE_P(behind, fairness,
+                         testing::Values("group", "invoke", "future", "then", "loop", "simple_loop", "flow", "graph",
+                                         "yield"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST_P(fairness, a_woken_task_runs_soon) {
+  run_pool(1, [this] {
+    semaphore event(0);
+    int at = 0;
+    task_group waiting;
+    bool waits = false;
+    waiting.run([&] {
+      waits = true;
+      event.acquire();
+      at = ran_;
+    });
+    while (!waits) yield();
+    run_with([&] { event.release(); });
+    waiting.wait();
+    EXPECT_LE(at, 10 + k_soon);
+  });
+}
+
+TEST_P(fairness, a_submitted_task_begins_soon) {
+  run_pool(1, [this] {
+    struct noting final : errand {
+      int* from = nullptr;
+      int at = 0;
+    } submitted;
+    submitted.from = &ran_;
+    submitted.run = [](detail::task& t) noexcept {
+      auto& self = static_cast<noting&>(static_cast<errand&>(t));
+      self.at = *self.from;
+    };
+    run_with([&] { this_worker()->owner().submit(submitted); });
+    EXPECT_GT(submitted.at, 0);
+    EXPECT_LE(submitted.at, 10 + k_soon);
+  });
+}
+
+TEST(yields, low_tasks_and_tasks_that_have_not_begun_run_beside_tasks_that_yield) {
+  run_pool(1, [] {
+    bool low = false;
+    bool normal = false;
+    task_group group;
+    group.run(priority::low, [&] { low = true; });
+    group.run([&] { normal = true; });
+    int yields = 0;
+    for (; yields < 1'000'000 && !(low && normal); ++yields) yield();
+    EXPECT_TRUE(low);
+    EXPECT_TRUE(normal);
+    group.wait();
+  });
+}
+
+TEST(yields, steal_from_a_worker_that_is_occupied) {
+  run_pool(2, [] {
+    std::atomic<bool> ran{false};
+    std::atomic<bool> spawned{false};
+    task_group group;
+    group.run([&] {  // on the other worker, which gives nothing away by itself
+      task_group inner;
+      inner.run([&] { ran = true; });
+      spawned = true;
+      while (!ran) std::this_thread::yield();
+      inner.wait();
+    });
+    while (!spawned) std::this_thread::yield();
+    while (!ran) yield();
+    group.wait();
+  });
+}
+
+// A chain of urgent tasks: each begins the next.
+struct chain {
+  task_group group;
+  int length = 0;
+  void go_on() {
+    if (++length < 100'000) group.run(priority::high, [this] { go_on(); });
+  }
+};
+
+TEST(high_priority, a_chain_of_urgent_tasks_does_not_hold_a_woken_task_back) {
+  run_pool(1, [] {
+    chain urgent;
+    semaphore event(0);
+    int at = 0;
+    bool waits = false;
+    task_group waiting;
+    waiting.run([&] {
+      waits = true;
+      event.acquire();
+      at = urgent.length;
+    });
+    while (!waits) yield();
+    event.release();
+    urgent.group.run(priority::high, [&] { urgent.go_on(); });
+    urgent.group.wait();
+    waiting.wait();
+    EXPECT_LT(at, 10'000);
+    EXPECT_EQ(urgent.length, 100'000);
+  });
+}
+
+}  // namespace
+}  // namespace shoal::sched
