@@ -55,10 +55,16 @@ public:
   }
 
   bool has_content() const noexcept { return begin_ != nullptr && stream_->cursor != begin_; }
+  /// The number of buffers sent so far.
+  std::uint64_t posted() const noexcept { return channel_->posted(); }
   bool can_open() noexcept { return begin_ != nullptr || channel_->acquire() != nullptr; }
   std::uint64_t mark() const noexcept { return channel_->posted() + (has_content() ? 1 : 0); }
   bool reached(std::uint64_t mark) noexcept { return channel_->done() >= mark; }
   std::size_t capacity_words() const noexcept { return channel_->capacity_words(); }
+  /// If buffers are not executed yet, wakes a worker that can execute them; none_sleeps: worth another try later.
+  net::deputy wake_deputy() noexcept {
+    return channel_->done() < channel_->posted() ? channel_->wake_deputy() : net::deputy::impossible;
+  }
 
 private:
   net::out_channel* channel_ = nullptr;

@@ -22,6 +22,9 @@ namespace shoal::net {
 enum class traffic : std::uint8_t { request, reply };
 inline constexpr unsigned k_traffic_classes = 2;
 
+/// What came of out_channel::wake_deputy().
+enum class deputy { impossible, woken, none_sleeps };
+
 class out_channel {
 public:
   virtual ~out_channel() = default;
@@ -32,6 +35,9 @@ public:
   virtual std::size_t capacity_words() const noexcept = 0;
   virtual std::uint64_t posted() const noexcept = 0;
   virtual std::uint64_t done() noexcept = 0;
+  /// Wakes one of the receiving node's other workers that sleep, to serve in place of the receiver, which does not look.
+  /// Impossible: that node has no other worker, or the transport cannot.
+  virtual deputy wake_deputy() noexcept { return deputy::impossible; }
 };
 
 class in_channel {

@@ -39,8 +39,9 @@ struct ring_side {
 class ring_out final : public out_channel {
 public:
   ring_out() = default;
-  ring_out(ring_side side, lockfree::slot_ring_control<>& control, std::size_t slots)
-      : side_(side), ring_(control, slots) {}
+  ring_out(ring_side side, lockfree::slot_ring_control<>& control, std::size_t slots, const ring_layout& layout,
+           unsigned to)
+      : side_(side), ring_(control, slots), layout_(&layout), to_(to) {}
 
   std::uint64_t* acquire() noexcept override { return ring_.has_room() ? side_.slot(ring_.fill_index()) + 1 : nullptr; }
   void post(std::size_t words) noexcept override {
@@ -51,10 +52,23 @@ public:
   std::size_t capacity_words() const noexcept override { return side_.slot_bytes / sizeof(std::uint64_t) - 1; }
   std::uint64_t posted() const noexcept override { return ring_.published(); }
   std::uint64_t done() noexcept override { return ring_.consumed(); }
+  deputy wake_deputy() noexcept override {
+    const unsigned workers = layout_->shape().workers;
+    if (workers == 1) return deputy::impossible;
+    for (unsigned w = 0; w < workers; ++w) {
+      lockfree::doorbell<>& bell = layout_->bell(to_, w);
+      if (&bell == side_.other || !bell.ring()) continue;
+      side_.waker->executor->wake(bell.word(), 1, side_.waker->between_processes);
+      return deputy::woken;
+    }
+    return deputy::none_sleeps;
+  }
 
 private:
   ring_side side_;
   lockfree::slot_ring_producer<> ring_;
+  const ring_layout* layout_ = nullptr;
+  unsigned to_ = 0;  // the receiving node
 };
 
 class ring_in final : public in_channel {
@@ -94,7 +108,7 @@ public:
           return ring_side{&layout.bell(peer, worker), layout.slots(from, to, worker, t), shape.slot_bytes, &waker};
         };
         out_[peer * k_traffic_classes + c] =
-            ring_out(side(node, peer), layout.control(node, peer, worker, t), shape.slots);
+            ring_out(side(node, peer), layout.control(node, peer, worker, t), shape.slots, layout, peer);
         in_[peer * k_traffic_classes + c] =
             ring_in(side(peer, node), layout.control(peer, node, worker, t), shape.slots);
       }
@@ -155,7 +169,7 @@ ring_transport::ring_transport(const char* name, ring_layout layout, unsigned no
     : name_(name), layout_(layout), node_(node), waker_{layout.shape().executor, between_processes} {
   SHOAL_ASSERT((layout.shape().slots & (layout.shape().slots - 1)) == 0, "a ring has a power of two of slots");
   for (unsigned w = 0; w < layout.shape().workers; ++w)
-    domains_.push_back(std::make_unique<ring_domain>(layout, node, w, waker_));
+    domains_.push_back(std::make_unique<ring_domain>(layout_, node, w, waker_));
 }
 
 ring_transport::~ring_transport() = default;

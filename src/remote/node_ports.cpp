@@ -11,21 +11,8 @@ namespace {
 
 worker_port& port_of(sched::worker& w) noexcept { return *static_cast<worker_port*>(w.port); }
 
-// Goes through the nodes to which the worker has operations in flight, one after the other; then notifies the caller.
-struct fence_walk final : stream_waiter {
-  worker_port* port = nullptr;
+struct node_fence final : settling {
   sched::fence_request* request = nullptr;
-  std::uint32_t node = 0;
-
-  // True if all is complete, and the walk gone.
-  bool go_on() noexcept {
-    for (;;) {
-      node = port->first_unsettled(node);
-      if (node == port->nodes) return true;
-      const std::uint32_t here = node++;
-      if (!port->settled(here, *this)) return false;
-    }
-  }
 };
 
 }  // namespace
@@ -37,6 +24,7 @@ node_ports::node_ports(const setup& s) : transport_(*s.transport), by_network_by
     net::domain& domain = transport_.at(w);
     servers_.push_back(std::make_unique<server>(domain, c.node, c.nodes, c.bases[c.node], s.segment_bytes, exclusive));
     ports_.push_back(std::make_unique<worker_port>(domain, *servers_.back(), c, exclusive));
+    ports_.back()->send_after_us(s.send_after_us);
   }
 }
 
@@ -49,6 +37,8 @@ void node_ports::attach(sched::worker& w) noexcept {
 }
 
 bool node_ports::poll(sched::worker& w) noexcept { return port_of(w).poll(w); }
+
+void node_ports::send_awaited(sched::worker& w, std::uint64_t now) noexcept { port_of(w).send_awaited(now); }
 
 bool node_ports::flush(sched::worker& w) noexcept {
   port_of(w).flush(aggregate::reason::idle);
@@ -73,20 +63,15 @@ std::int64_t node_ports::longest_sleep_ns(sched::worker& w) noexcept { return po
 bool node_ports::fence(sched::worker& w, sched::fence_request& request) noexcept {
   worker_port& port = port_of(w);
   detail::drain_window(port);
-  if (port.first_unsettled(0) == port.nodes) return true;
-  auto* walk = new fence_walk;
-  walk->port = &port;
-  walk->request = &request;
-  walk->fire = [](stream_waiter& waiter) noexcept {
-    auto& self = static_cast<fence_walk&>(waiter);
-    if (!self.go_on()) return;
-    sched::fence_request& done = *self.request;
-    delete &self;
-    done.done(done);
+  auto f = std::make_unique<node_fence>();
+  f->request = &request;
+  f->done = [](settling& s) noexcept {
+    const std::unique_ptr<node_fence> self(static_cast<node_fence*>(&s));
+    self->request->done(*self->request);
   };
-  if (!walk->go_on()) return false;
-  delete walk;
-  return true;
+  if (f->begin(port)) return true;
+  f.release();  // done() deletes it
+  return false;
 }
 
 }  // namespace shoal::remote

@@ -19,6 +19,12 @@ constexpr setting k_table[] = {
      .default_value = "32K",
      .help = "copies of so many bytes and more go straight from memory to memory, where the network library can",
      .min = "1"},
+    {.name = "send_after_us",
+     .type = setting_type::integer,
+     .default_value = "200",
+     .help = "microseconds after which a buffer that a task waits for is sent, although other tasks still add to it",
+     .min = "0",
+     .max = "1000000"},
 };
 
 }  // namespace
@@ -26,7 +32,9 @@ constexpr setting k_table[] = {
 const base::setting_table k_remote_settings{"remote", k_table};
 
 options read_options(const base::settings& s) {
-  return {.helpers = static_cast<unsigned>(s.get_int("helpers")), .one_sided_bytes = s.get_size("one_sided")};
+  return {.helpers = static_cast<unsigned>(s.get_int("helpers")),
+          .one_sided_bytes = s.get_size("one_sided"),
+          .send_after_us = static_cast<unsigned>(s.get_int("send_after_us"))};
 }
 
 }  // namespace shoal::remote

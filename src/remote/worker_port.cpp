@@ -21,6 +21,7 @@ worker_port::worker_port(net::domain& domain, server& serving, detail::node_cont
   context = &of;
   bases = of.bases;
   peers = hot_.data();
+  awaited_.reserve(of.nodes);
   node = of.node;
   nodes = of.nodes;
   if (is_exclusive) unusual = detail::k_exclusive;
@@ -68,7 +69,33 @@ bool worker_port::pending() noexcept {
 
 void worker_port::flush(aggregate::reason why) noexcept {
   detail::drain_window(*this);
+  if (why == aggregate::reason::idle) deputies_ns_ = k_first_deputies_ns;
   for (peer& p : peers_) p.requests.publish(why);
+}
+
+void worker_port::await_buffer(std::uint32_t to) noexcept {
+  awaited_.push_back({.node = to});
+  hot_[to].awaited = true;
+}
+
+void worker_port::send_awaited(std::uint64_t now) noexcept {
+  for (std::size_t looks = std::min(awaited_.size(), k_most_looks); looks > 0; --looks) {
+    if (next_look_ >= awaited_.size()) next_look_ = 0;
+    awaited_stream& s = awaited_[next_look_];
+    aggregate::outbox& out = peers_[s.node].requests;
+    const std::uint64_t* const cursor = hot_[s.node].requests.cursor;
+    const bool another = std::exchange(s.posted, out.posted()) != out.posted() || s.since == 0;
+    if (another) s.since = now;
+    if (std::exchange(s.cursor, cursor) != cursor || another) s.changed = now;
+    if (out.has_content() && now - s.changed < k_quiet_ticks && now - s.since < old_ticks_) {
+      ++next_look_;
+      continue;
+    }
+    out.publish(aggregate::reason::old);
+    hot_[s.node].awaited = false;
+    s = awaited_.back();
+    awaited_.pop_back();
+  }
 }
 
 // The replies of one node, each for whoever is first in the list. A task's goes into its entry in the queue of those
@@ -133,9 +160,16 @@ bool worker_port::wake_waiters(std::uint32_t of) noexcept {
 
 std::int64_t worker_port::longest_sleep_ns() noexcept {
   constexpr std::int64_t k_transfer_look_ns = 50'000;
-  const std::int64_t domain_ns = domain_.longest_sleep_ns();
-  if (transfers_ == nullptr) return domain_ns;
-  return domain_ns < 0 ? k_transfer_look_ns : std::min(domain_ns, k_transfer_look_ns);
+  std::int64_t longest_ns = domain_.longest_sleep_ns();
+  const auto limit = [&longest_ns](std::int64_t ns) { longest_ns = longest_ns < 0 ? ns : std::min(longest_ns, ns); };
+  if (transfers_ != nullptr) limit(k_transfer_look_ns);
+  bool again = false;
+  for (peer& p : peers_) again |= p.requests.wake_deputy() == net::deputy::none_sleeps;
+  if (again) {
+    limit(deputies_ns_);
+    deputies_ns_ = std::min(2 * deputies_ns_, k_last_deputies_ns);
+  }
+  return longest_ns;
 }
 
 bool worker_port::end_transfers() noexcept {
@@ -206,6 +240,7 @@ bool worker_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
   w.executed_mark = p.requests.mark();
   w.reply_mark = hot_[to].replies.pushed();
   if (p.requests.reached(w.executed_mark) && hot_[to].replies.popped() >= w.reply_mark) return true;
+  if (!hot_[to].awaited && p.requests.has_content()) await_buffer(to);
   w.next = nullptr;
   if (p.first_settling == nullptr)
     p.first_settling = &w;
@@ -215,12 +250,25 @@ bool worker_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
   return false;
 }
 
-std::uint32_t worker_port::first_unsettled(std::uint32_t from) noexcept {
-  for (std::uint32_t n = from; n < nodes; ++n) {
-    if (n == node) continue;
-    if (!hot_[n].replies.empty() || !peers_[n].requests.reached(peers_[n].requests.mark())) return n;
+bool worker_port::unsettled(std::uint32_t to) noexcept {
+  return to != node && (!hot_[to].replies.empty() || !peers_[to].requests.reached(peers_[to].requests.mark()));
+}
+
+bool settling::begin(worker_port& port) {
+  std::uint32_t most = 0;  // others may complete meanwhile
+  for (std::uint32_t n = 0; n < port.nodes; ++n) most += port.unsettled(n) ? 1 : 0;
+  if (most == 0) return true;
+  nodes_ = std::make_unique<of_node[]>(most);
+  for (std::uint32_t n = 0; n < port.nodes && left_ < most; ++n) {
+    of_node& w = nodes_[left_];
+    w.all = this;
+    w.fire = [](stream_waiter& one) noexcept {
+      settling& all = *static_cast<of_node&>(one).all;
+      if (--all.left_ == 0) all.done(all);
+    };
+    if (port.unsettled(n) && !port.settled(n, w)) ++left_;
   }
-  return nodes;
+  return left_ == 0;
 }
 
 }  // namespace shoal::remote
@@ -245,9 +293,13 @@ void reply_list::grow() {
 
 void make_room(port& p, std::uint32_t node, std::size_t words) { whole(p).make_room(node, words); }
 
+void await_buffer(port& p, std::uint32_t node) noexcept { whole(p).await_buffer(node); }
+
 std::uint64_t fetch(port& p, std::uint32_t node) {
   const tsan_ignore_scope ignore;
   sched::worker& w = *sched::this_worker();
+  if (!p.peers[node].awaited) [[unlikely]]
+    await_buffer(p, node);
   p.peers[node].replies.push(reply_kind::task, w.current());
   return w.leave();
 }
@@ -261,8 +313,12 @@ void settle_node(port& p, std::uint32_t node) {
 void settle_all(port& p) {
   const tsan_ignore_scope ignore;
   drain_window(p);
-  for (std::uint32_t n = whole(p).first_unsettled(0); n < p.nodes; n = whole(p).first_unsettled(n + 1))
-    settle_node(p, n);
+  struct of_task final : remote::settling {
+    suspended* task = nullptr;
+  } all;
+  all.done = [](remote::settling& s) noexcept { wake(static_cast<of_task&>(s).task); };
+  all.task = this_task();
+  if (!all.begin(whole(p))) leave();
 }
 
 bool put_by_network(port& p, std::uint32_t node, std::uint64_t offset, const void* from, std::size_t bytes) {

@@ -9,9 +9,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "aggregate/outbox.hpp"
+#include "base/rough_time.hpp"
 #include "net/channel.hpp"
 #include "remote/server.hpp"
 #include "sched/pool.hpp"
@@ -25,6 +27,24 @@ struct stream_waiter {
   std::uint64_t reply_mark = 0;
   stream_waiter* next = nullptr;
   void (*fire)(stream_waiter&) noexcept = nullptr;
+};
+
+/// Waits for the operations of a worker in flight to all nodes: takes the marks of all of them at once, so that the wait
+/// takes one round trip however many there are.
+class settling {
+public:
+  /// Called on the port's worker when all is complete, unless begin() returned true. May end the life of `settling`.
+  void (*done)(settling&) noexcept = nullptr;
+
+  /// True if there is nothing to wait for.
+  bool begin(class worker_port& port);
+
+private:
+  struct of_node final : stream_waiter {
+    settling* all = nullptr;
+  };
+  std::unique_ptr<of_node[]> nodes_;
+  std::uint32_t left_ = 0;
 };
 
 /// A copy by the network itself, and the task that waits for it.
@@ -41,18 +61,24 @@ public:
   bool poll(sched::worker& w) noexcept;
   bool pending() noexcept;
   void flush(aggregate::reason why) noexcept;
+  /// To be called from time to time, at `now` of rough_time: sends buffers for which tasks wait, if nothing was added to
+  /// them for k_quiet_ticks, or if they are send_after_us old. Looks at k_most_looks streams at most.
+  void send_awaited(std::uint64_t now) noexcept;
+  void send_after_us(unsigned us) noexcept { old_ticks_ = us * k_ticks_per_us; }
+  void await_buffer(std::uint32_t node) noexcept;
 
   void make_room(std::uint32_t node, std::size_t words);
   /// True: all commands written so far to `node` are executed and replied to. False: calls `waiter.fire` when they are.
   bool settled(std::uint32_t node, stream_waiter& waiter) noexcept;
-  /// The first node from number `from` on with pending operations; `nodes` if there is none.
-  std::uint32_t first_unsettled(std::uint32_t from) noexcept;
+  /// Whether operations to that node are in flight.
+  bool unsettled(std::uint32_t node) noexcept;
 
   /// Waits for it; false if the network refuses, and nothing was begun. `begin`: put() or get() of the domain.
   template <class Begin>
   bool wait_for_transfer(const Begin& begin);
   net::domain& domain() noexcept { return domain_; }
-  /// How long its worker may park. Short while a transfer is pending, since nobody wakes the worker when it ends.
+  /// How long its worker may park. Short while a transfer is pending, since nobody wakes the worker when it ends. Wakes
+  /// deputies where nodes have not executed what was sent to them; short also while these nodes' workers are all awake.
   std::int64_t longest_sleep_ns() noexcept;
 
   server& serving() noexcept { return serving_; }
@@ -66,6 +92,19 @@ private:
     stream_waiter* last_settling = nullptr;
     stream_waiter* for_room = nullptr;
   };
+  // A stream for whose open buffer tasks wait.
+  struct awaited_stream {
+    std::uint32_t node;
+    const std::uint64_t* cursor = nullptr;  // when it was looked at last
+    std::uint64_t posted = 0;               // the buffers before it
+    std::uint64_t since = 0;                // in ticks: when it was first looked at
+    std::uint64_t changed = 0;              // when something was added
+  };
+  static constexpr std::uint64_t k_ticks_per_us = 1000 * base::rough_time::k_per_ns;
+  static constexpr std::uint64_t k_quiet_ticks = 10 * k_ticks_per_us;
+  static constexpr std::size_t k_most_looks = 64;
+  static constexpr std::int64_t k_first_deputies_ns = 50'000;
+  static constexpr std::int64_t k_last_deputies_ns = 10'000'000;
 
   bool take_replies(sched::worker& w, std::uint32_t node) noexcept;
   bool wake_waiters(std::uint32_t node) noexcept;
@@ -74,9 +113,13 @@ private:
   server& serving_;
   std::vector<detail::peer_port> hot_;
   std::vector<peer> peers_;
+  std::vector<awaited_stream> awaited_;
+  std::uint64_t old_ticks_ = 200 * k_ticks_per_us;
+  std::size_t next_look_ = 0;
   net::domain& domain_;
   transfer* transfers_ = nullptr;  // begun and not yet seen to be done
   bool told_of_refusal_ = false;
+  std::int64_t deputies_ns_ = k_first_deputies_ns;  // until the next look for deputies
   aggregate::flush_counts flushes_;
 };
 
@@ -91,6 +134,7 @@ public:
     std::uint64_t segment_bytes = 0;
     std::uint64_t by_network_bytes = ~std::uint64_t{0};  // copies from this size on are one-sided, if possible
     bool mapped_elsewhere = false;                       // other nodes access this node's segment directly
+    unsigned send_after_us = 200;                        // the age at which a buffer that a task waits for is sent
   };
   explicit node_ports(const setup& s);
 
@@ -98,6 +142,7 @@ public:
   void attach(sched::worker& w) noexcept;
 
   bool poll(sched::worker& w) noexcept override;
+  void send_awaited(sched::worker& w, std::uint64_t now) noexcept override;
   bool flush(sched::worker& w) noexcept override;
   bool pending(sched::worker& w) noexcept override;
   std::int64_t longest_sleep_ns(sched::worker& w) noexcept override;

@@ -22,6 +22,7 @@ remote::node_ports::setup port_setup(const node_parts& parts, net::transport& tr
   s.request_threads = parts.nodes > 1 ? parts.settings->helpers : 0;
   s.segment_bytes = m.capacity_bytes();
   s.by_network_bytes = parts.settings->one_sided_bytes;
+  s.send_after_us = parts.settings->send_after_us;
   s.mapped_elsewhere = parts.nodes > 1 && parts.settings->direct;
   return s;
 }

@@ -36,6 +36,8 @@ inline stream& begin_message(worker_base& w, std::uint32_t node, std::uint64_t c
   stream& s = room_for(p, node, 1 + words);
   *s.cursor++ = header(static_cast<std::uint8_t>(other_operation::call), words, code);
   ++p.async_issued;
+  if (!p.peers[node].awaited) [[unlikely]]
+    await_buffer(p, node);
   return s;
 }
 

@@ -103,6 +103,7 @@ inline constexpr std::size_t k_window = 32;
 struct alignas(64) peer_port {
   stream requests;
   reply_list replies;
+  bool awaited = false;  // tasks wait for commands in the open buffer
 };
 
 /// What makes an access to mapped memory more than the access.
@@ -146,6 +147,8 @@ inline port& port_here() noexcept {
 void make_room(port& p, std::uint32_t node, std::size_t words);
 /// Waits for the reply to the value-returning command just written to `node`. Switches tasks.
 std::uint64_t fetch(port& p, std::uint32_t node);
+/// Says that a task waits for what is in the open buffer for `node`: it is sent when the worker's turns write no more.
+void await_buffer(port& p, std::uint32_t node) noexcept;
 /// Waits until all that this worker has written to `node` so far has been executed, and replied to. May switch tasks.
 void settle_node(port& p, std::uint32_t node);
 /// The same for all nodes and the window. May switch tasks.

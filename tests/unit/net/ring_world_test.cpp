@@ -104,6 +104,18 @@ TEST_F(worlds, post_and_release_ring_a_sleeper) {
   EXPECT_FALSE(sender.bell_is_shared());
 }
 
+TEST_F(worlds, a_sleeping_sibling_of_the_receiver_is_woken_as_its_deputy) {
+  out_channel& requests = nodes_[0]->at(0).out(1, traffic::request);
+  EXPECT_EQ(requests.wake_deputy(), deputy::none_sleeps);
+  nodes_[1]->at(0).bell()->prepare();  // the receiver itself
+  EXPECT_EQ(requests.wake_deputy(), deputy::none_sleeps);
+  EXPECT_TRUE(nodes_[1]->at(0).bell()->may_sleep());
+  nodes_[1]->at(1).bell()->prepare();
+  EXPECT_EQ(requests.wake_deputy(), deputy::woken);
+  EXPECT_FALSE(nodes_[1]->at(1).bell()->may_sleep());
+  EXPECT_EQ(requests.wake_deputy(), deputy::none_sleeps);
+}
+
 // A worker that is about to sleep asks while a sibling serves its domain.
 TEST_F(worlds, asking_whether_something_has_arrived_disturbs_nobody_who_serves) {
   constexpr std::uint64_t k_buffers = 20'000;

@@ -20,8 +20,14 @@ public:
   std::size_t capacity_words() const noexcept override { return k_words; }
   std::uint64_t posted() const noexcept override { return sent.size(); }
   std::uint64_t done() noexcept override { return taken; }
+  net::deputy wake_deputy() noexcept override {
+    ++deputies_asked;
+    return deputies;
+  }
 
   std::size_t bound = 1000;
+  net::deputy deputies = net::deputy::impossible;
+  int deputies_asked = 0;
   std::size_t taken = 0;
   std::vector<words> sent;
   words all() const {

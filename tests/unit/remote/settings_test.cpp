@@ -11,10 +11,13 @@ TEST(remote_settings, values_become_options) {
   s.add(k_remote_settings);
   EXPECT_EQ(read_options(s).helpers, 0U);
   EXPECT_EQ(read_options(s).one_sided_bytes, 32U << 10);
+  EXPECT_EQ(read_options(s).send_after_us, 200U);
   s.set("helpers", "3");
+  s.set("send_after_us", "50");
   s.set("one_sided", "512");
   EXPECT_EQ(read_options(s).helpers, 3U);
   EXPECT_EQ(read_options(s).one_sided_bytes, 512U);
+  EXPECT_EQ(read_options(s).send_after_us, 50U);
 }
 
 }  // namespace

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a worker sends its buffers, and what a wait for all nodes waits for. The test is all other nodes.
+#include "remote/worker_port.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/rough_time.hpp"
+#include "sched/worker.hpp"
+#include "unit/remote/channels.hpp"
+
+namespace shoal::remote {
+namespace {
+
+constexpr std::uint32_t k_nodes = 5;
+
+// Node 0 of k_nodes.
+class many_nodes final : public net::domain {
+public:
+  net::out_channel& out(unsigned n, net::traffic t) noexcept override {
+    return t == net::traffic::request ? requests[n] : replies[n];
+  }
+  net::in_channel& in(unsigned, net::traffic) noexcept override { return nobody; }
+  bool pending() noexcept override { return false; }
+  lockfree::doorbell<>* bell() noexcept override { return nullptr; }
+  bool bell_is_shared() const noexcept override { return false; }
+
+  std::array<test_out, k_nodes> requests, replies;
+  test_in nobody;
+};
+
+class worker_ports : public testing::Test {
+protected:
+  worker_ports() {
+    context_.nodes = k_nodes;
+    port_ = std::make_unique<worker_port>(domain_, server_, context_, false);
+  }
+  void write(std::uint32_t node) { *detail::room_for(*port_, node, 1).cursor++ = 0; }
+  void look_after_us(std::uint64_t us) { port_->send_awaited(now_ += us * 1000 * base::rough_time::k_per_ns); }
+  std::size_t sent(std::uint32_t node) const { return domain_.requests[node].sent.size(); }
+  void execute_all() {
+    for (test_out& o : domain_.requests) o.taken = o.sent.size();
+  }
+  void poll() { port_->poll(pool_.at(0)); }
+
+  sched::pool pool_{sched::pool_options()};
+  detail::node_context context_;
+  many_nodes domain_;
+  server server_{domain_, 0, k_nodes, nullptr, 0, false};
+  std::unique_ptr<worker_port> port_;
+  std::uint64_t now_ = 1'000'000'000;
+};
+
+TEST_F(worker_ports, a_buffer_that_nobody_waits_for_stays_open) {
+  write(1);
+  for (int i = 0; i < 100; ++i) look_after_us(1000);
+  EXPECT_EQ(sent(1), 0U);
+}
+
+TEST_F(worker_ports, a_buffer_that_a_task_waits_for_is_sent_when_nothing_is_added) {
+  write(1);
+  write(2);
+  detail::await_buffer(*port_, 1);
+  look_after_us(0);
+  look_after_us(9);
+  EXPECT_EQ(sent(1), 0U);
+  look_after_us(1);
+  EXPECT_EQ(sent(1), 1U);
+  EXPECT_EQ(sent(2), 0U);
+  EXPECT_FALSE(port_->peers[1].awaited);
+}
+
+TEST_F(worker_ports, a_buffer_that_a_task_waits_for_is_sent_at_last_although_others_write) {
+  detail::await_buffer(*port_, 1);
+  int looks = 0;
+  for (; looks < 1000 && sent(1) == 0; ++looks) {
+    if (looks % 10 == 0) write(1);  // the buffer must not become full
+    look_after_us(9 - 8 * (looks % 10 != 0));
+  }
+  EXPECT_EQ(sent(1), 1U);
+  EXPECT_GT(looks, 10);
+  EXPECT_LT(looks, 200);
+}
+
+TEST_F(worker_ports, a_wait_takes_the_marks_of_all_nodes_at_once) {
+  for (std::uint32_t n = 1; n < k_nodes; ++n) write(n);
+  struct counted final : settling {
+    int times = 0;
+  } all;
+  all.done = [](settling& s) noexcept { ++static_cast<counted&>(s).times; };
+  EXPECT_FALSE(all.begin(*port_));
+  look_after_us(0);
+  look_after_us(10);
+  for (std::uint32_t n = 1; n < k_nodes; ++n) EXPECT_EQ(sent(n), 1U) << n;
+  for (std::uint32_t n = 1; n < k_nodes; ++n) write(n);  // by another task, after the wait began
+  poll();
+  EXPECT_EQ(all.times, 0);
+  domain_.requests[k_nodes - 1].taken = 1;
+  poll();
+  EXPECT_EQ(all.times, 0);
+  execute_all();
+  poll();
+  EXPECT_EQ(all.times, 1);
+  poll();
+  EXPECT_EQ(all.times, 1);
+}
+
+TEST_F(worker_ports, who_sleeps_wakes_a_deputy_where_requests_are_not_executed) {
+  EXPECT_LT(port_->longest_sleep_ns(), 0);
+  write(2);
+  port_->flush(aggregate::reason::idle);
+  test_out& out = domain_.requests[2];
+  EXPECT_LT(port_->longest_sleep_ns(), 0);  // no worker there but the busy one
+  out.deputies = net::deputy::woken;
+  EXPECT_LT(port_->longest_sleep_ns(), 0);
+  EXPECT_EQ(out.deputies_asked, 2);
+  out.deputies = net::deputy::none_sleeps;  // the others are awake: they may fall asleep without having looked
+  const std::int64_t first_ns = port_->longest_sleep_ns();
+  EXPECT_GT(first_ns, 0);
+  EXPECT_GT(port_->longest_sleep_ns(), first_ns);
+  execute_all();
+  EXPECT_LT(port_->longest_sleep_ns(), 0);
+  EXPECT_EQ(domain_.requests[1].deputies_asked, 0);
+}
+
+TEST_F(worker_ports, a_wait_for_nothing_is_over_at_once) {
+  settling all;
+  EXPECT_TRUE(all.begin(*port_));
+  write(3);
+  port_->flush(aggregate::reason::asked);
+  execute_all();
+  EXPECT_TRUE(all.begin(*port_));
+}
+
+}  // namespace
+}  // namespace shoal::remote
