@@ -206,7 +206,7 @@ void external_nodes::choose_library() {
   }
   throw error(errc::not_found,
               fmt::format("{} nodes on {} machines, and not all have a network library that is known here; build Shoal "
-                          "there with UCX (Debian: libucx-dev) or an MPI",
+                          "there by `./dev build --with networks`, which installs UCX and two MPI libraries",
                           nodes_, all_->machines()));
 }
 

@@ -49,6 +49,7 @@ TEST_F(plugin_files, an_absent_one_is_named_with_what_to_install) {
   const error ucx = refusal("ucx", {folder_.string()});
   EXPECT_EQ(ucx.code(), errc::not_found);
   EXPECT_TRUE(says(ucx, "libshoal_net_ucx.so") && says(ucx, folder_.string()) && says(ucx, "libucx-dev"));
+  EXPECT_TRUE(says(ucx, "./dev build --with networks"));
   EXPECT_TRUE(says(refusal("mpi_openmpi", {folder_.string()}), "libopenmpi-dev"));
   EXPECT_TRUE(says(refusal("mpi_mpich", {folder_.string()}), "libmpich-dev"));
   EXPECT_TRUE(says(refusal("mpi", {folder_.string()}), "libmpich-dev"));
