@@ -19,10 +19,10 @@ PROGRAMS = {
     "apt-get": 'echo "apt-get $*" >>"$STUBS/calls"; case "$*" in *install*) '
                'for word; do echo "$word" >>"$STUBS/installed"; done;; esac',
     "sudo": '"$@"',
-    "cmake": 'echo "cmake $*" >>"$STUBS/calls"',
+    "cmake": 'echo "cmake $*" >>"$STUBS/calls"; mkdir -p build/test build/asan build/tsan',
     "ccache": "",
     "ctest": 'echo "ctest $*" >>"$STUBS/calls"; if [ -e "$STUBS/report" ]; then mkdir -p Testing/Temporary; '
-             'cp "$STUBS/report" Testing/Temporary/LastTest.log; fi; cat "$STUBS/said" 2>/dev/null; '
+             'cp "$STUBS/report" Testing/Temporary/LastTest.log; fi; echo "summary of ctest"; '
              'exit "$(cat "$STUBS/status" 2>/dev/null || echo 0)"',
 }
 
@@ -85,6 +85,33 @@ class Dev(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0, words)
             self.assertIn("./dev build --with networks", done.stdout)
             self.assertEqual(self.calls("cmake"), [])
+
+    def test_the_last_line_counts_what_was_skipped(self):
+        self.put("report", "[  SKIPPED ] 1 test: there is no net_ucx\n"
+                           "tests/unit/net/plugin_test.cpp:99: Skipped\nmpi_mpich was not built\n"
+                           "tests/unit/net/plugin_test.cpp:99: Skipped\nmpi_mpich was not built\n\n"
+                           "[  PASSED  ] 40 tests.\n[  SKIPPED ] 2 tests.\n"
+                           "skipped 'no Fortran'\nRan 9 tests in 1.2s\n\nOK (skipped=3)\n")
+        done = self.dev("test")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(done.stdout.rstrip().splitlines()[-1], "== all tests passed; 6 were skipped")
+        self.assertRegex(done.stdout, r"2 mpi_mpich was not built\n")
+        self.assertRegex(done.stdout, r"1 there is no net_ucx\n")
+
+    def test_the_last_line_is_plain_if_nothing_was_skipped(self):
+        self.put("report", "[  PASSED  ] 40 tests.\nRan 9 tests in 1.2s\n\nOK\n")
+        self.assertEqual(self.dev("test").stdout.rstrip().splitlines()[-1], "== all tests passed")
+
+    def test_the_skipped_of_all_builds_are_counted(self):
+        self.put("report", "a.cpp:1: Skipped\nnot under a sanitizer\n[  SKIPPED ] 1 test.\n")
+        self.assertIn("; 2 were skipped", self.dev("sanitize").stdout.rstrip().splitlines()[-1])
+
+    def test_a_failure_does_not_count_as_passed(self):
+        self.put("report", "[  SKIPPED ] 2 tests.\n")
+        self.put("status", "8")
+        done = self.dev("test")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertNotIn("passed", done.stdout)
 
     def test_help_names_the_option(self):
         self.assertIn("build --with networks", self.dev("help").stdout)

