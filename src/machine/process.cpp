@@ -156,6 +156,11 @@ child_process spawn(const spawn_request& request) {
   if (::pipe2(report.data(), O_CLOEXEC) != 0) {
     throw error(errc::system, fmt::format("cannot start {}: {}; check ulimit -n", program, std::strerror(errno)));
   }
+  for (int& end : report) end = above_standard(end);
+  if (report[0] < 0 || report[1] < 0) {
+    for (const int end : report) close_descriptor(end);
+    throw error(errc::system, fmt::format("cannot start {}: no descriptor is free; check ulimit -n", program));
+  }
   const int parent = own_pid();
   // No handler of ours may run in the child before it has reset them.
   sigset_t all, before;
@@ -226,7 +231,7 @@ int wait_any(std::span<const int> descriptors, std::int64_t timeout_ns) {
 }
 
 int open_process(int pid) noexcept {
-  return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));  // close-on-exec by definition
+  return above_standard(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // close-on-exec by definition
 }
 
 void close_descriptor(int descriptor) noexcept {
@@ -242,7 +247,7 @@ std::string own_executable() {
   return {path.data(), static_cast<std::size_t>(length)};
 }
 
-wake_descriptor::wake_descriptor() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+wake_descriptor::wake_descriptor() : descriptor_(above_standard(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
   if (descriptor_ < 0)
     throw error(errc::system, fmt::format("cannot make a descriptor to wake a thread with ({}); check ulimit -n",
                                           std::strerror(errno)));

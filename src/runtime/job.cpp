@@ -14,6 +14,7 @@
 #include "base/log.hpp"
 #include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
+#include "machine/descriptor.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/process.hpp"
 #include "runtime/hosted_nodes.hpp"
@@ -83,6 +84,7 @@ runtime::config read_config(int* argc, char** argv, const run_options& options) 
 }  // namespace
 
 int run(int* argc, char** argv, const run_options& options, const std::function<int()>& main_task) {
+  machine::open_standard_descriptors();
   try {
     return runtime::run_job(read_config(argc, argv, options), main_task);
   } catch (const std::exception& e) {
@@ -118,6 +120,7 @@ void job::start(int* argc, char** argv, const run_options& options) {
     throw error(errc::invalid_argument,
                 "a job is made by a task, and jobs do not nest: its destructor would block the worker; make it on a "
                 "thread of the program");
+  machine::open_standard_descriptors();
   const base::log_context before = base::current_log_context();  // of the caller's thread: the nodes set theirs
   try {
     state_ = std::make_unique<state>(detail::read_config(argc, argv, options));
