@@ -58,6 +58,19 @@ bool keep_over_exec(int descriptor) noexcept {
   return flags >= 0 && ::fcntl(descriptor, F_SETFD, flags & ~FD_CLOEXEC) == 0;
 }
 
+// If SIGCHLD is ignored, which a process inherits, the kernel reaps children itself and their statuses are lost.
+void keep_statuses() noexcept {
+  struct sigaction action {};
+  if (::sigaction(SIGCHLD, nullptr, &action) != 0) return;
+  const bool ignored = (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN;
+  if (ignored) {
+    ::signal(SIGCHLD, SIG_DFL);
+  } else if ((action.sa_flags & SA_NOCLDWAIT) != 0) {
+    action.sa_flags &= ~SA_NOCLDWAIT;
+    ::sigaction(SIGCHLD, &action, nullptr);
+  }
+}
+
 // Runs in the child between fork and exec: only calls that are safe there. Returns only if it failed.
 void become(const char* program, char** arguments, char** environment, const spawn_request& request, int parent,
             failure& why) noexcept {
@@ -136,7 +149,7 @@ exit_status child_process::reap() {
   } while (reaped < 0 && errno == EINTR);
   close_descriptor(descriptor_);
   pid_ = descriptor_ = -1;
-  if (reaped < 0) return {127, 0};  // already reaped (SIGCHLD ignored): its status is not known
+  if (reaped < 0) return {127, 0};  // somebody else has reaped it: its status is not known
   if (WIFSIGNALED(status)) {
     result.signal = WTERMSIG(status);
   } else {
@@ -147,6 +160,7 @@ exit_status child_process::reap() {
 
 child_process spawn(const spawn_request& request) {
   if (request.arguments.empty()) throw error(errc::invalid_argument, "there is no program to start; name one");
+  keep_statuses();
   // Before fork: allocating in the child is not allowed.
   const std::string program = find_program(request.arguments.front());
   const std::vector<std::string> environment = merged_environment(request.environment);
@@ -211,6 +225,7 @@ child_process spawn(const spawn_request& request) {
 void become(const std::vector<std::string>& arguments, const std::vector<std::string>& additions) {
   const std::string program = find_program(arguments.front());
   const std::vector<std::string> environment = merged_environment(additions);
+  keep_statuses();  // the program's own children
   ::execve(program.c_str(), pointers(arguments).data(), pointers(environment).data());
   throw error(
       errno == ENOENT ? errc::not_found : errc::system,

@@ -220,4 +220,14 @@ TEST(faults, jobs_run_with_closed_standard_descriptors) {
     }
 }
 
+TEST(faults, a_job_tells_its_status_where_SIGCHLD_is_ignored) {
+  for (const char* status : {"0", "5"})
+    for (const char* nodes : {"1", "3"}) {
+      auto command = launch({"-n", nodes}, {program("cluster_faults"), "status", status});
+      command.insert(command.begin(), {"/usr/bin/env", "--ignore-signal=CHLD"});
+      const outcome got = run(command, {}, 30);
+      EXPECT_EQ(got.status.shell_code(), std::atoi(status)) << got;
+    }
+}
+
 }  // namespace
