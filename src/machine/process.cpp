@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "machine/descriptor.hpp"
+#include "machine/process_limits.hpp"
 
 namespace shoal::machine {
 namespace {
@@ -193,7 +194,8 @@ child_process spawn(const spawn_request& request) {
   ::close(report[1]);
   if (pid < 0) {
     ::close(report[0]);
-    throw error(errc::system, fmt::format("cannot start {}: {}; check ulimit -u", program, std::strerror(fork_cause)));
+    throw error(errc::system,
+                fmt::format("cannot start {} ({}): {}", program, std::strerror(fork_cause), describe_process_limits()));
   }
   child_process child;
   child.pid_ = pid;

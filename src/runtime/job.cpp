@@ -15,8 +15,8 @@
 #include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
 #include "machine/descriptor.hpp"
-#include "machine/memory_info.hpp"
 #include "machine/process.hpp"
+#include "machine/process_limits.hpp"
 #include "runtime/hosted_nodes.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/worker.hpp"
@@ -30,8 +30,7 @@ std::string describe_failure(const std::exception& e) {
   // Threads that the system refuses come as bare words of the C library.
   const auto* refused = dynamic_cast<const std::system_error*>(&e);
   if (refused == nullptr || refused->code() != std::errc::resource_unavailable_try_again) return e.what();
-  return fmt::format("the system refused to start a thread ({}); check ulimit -u; {}", e.what(),
-                     machine::describe_address_space_limits());
+  return fmt::format("the system refused to start a thread ({}): {}", e.what(), machine::describe_process_limits());
 }
 
 bool is_launched() { return launch::launched() || launch::is_externally_launched(); }

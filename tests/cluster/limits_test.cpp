@@ -117,6 +117,32 @@ TEST(limits, threads_that_are_refused_end_the_job_in_words) {
   }
 }
 
+// Everything that starts threads or processes, under a control group's limit on their number.
+TEST(limits, a_small_number_of_processes_is_named) {
+  namespace fs = std::filesystem;
+  const fs::path pids = fs::is_directory("/sys/fs/cgroup/pids") ? "/sys/fs/cgroup/pids" : "/sys/fs/cgroup";
+  const fs::path group = pids / ("shoal-test-" + std::to_string(::getpid()));
+  std::error_code refused;
+  fs::create_directory(group, refused);
+  if (refused || !(std::ofstream(group / "pids.max") << "max" << std::flush)) {
+    fs::remove(group, refused);
+    GTEST_SKIP() << "no control group for processes can be made here";
+  }
+  const std::string inside = "echo $$ > '" + (group / "cgroup.procs").string() + "' &&";
+  auto commands = ways("works");
+  commands.push_back({SHOAL_COMMAND, "bfs", "--kronecker", "8", "--roots", "1", "-w", "8"});
+  for (const auto& command : commands)
+    for (const char* most : {"1", "2", "3", "5"}) {
+      std::ofstream(group / "pids.max") << most << std::flush;
+      const outcome got = run(in_shell(inside, command), {"SHOAL_WORKERS=8"}, 20);
+      expect_no_signal(got);
+      EXPECT_NE(got.status.code, 0) << most << ": " << got;
+      EXPECT_TRUE(got.has(std::string("allows ") + most + " processes and threads (pids.max in "))
+          << most << ": " << got;
+    }
+  fs::remove(group, refused);
+}
+
 TEST(limits, a_limit_on_the_size_of_files_is_named) {
   for (const auto& way : ways("works")) {
     const outcome got = run(in_shell("ulimit -f 1000;", way));

@@ -14,6 +14,7 @@
 #include "base/log.hpp"
 #include "base/setting_value.hpp"
 #include "machine/descriptor.hpp"
+#include "runtime/job.hpp"
 #include "shoal/error.hpp"
 #include "tools/shoal/subcommands.hpp"
 
@@ -141,7 +142,7 @@ int run_command_line(const std::vector<std::string>& arguments) noexcept {
   } catch (const std::bad_alloc&) {
     base::write_line("", "out of memory; use a smaller problem, or raise the memory limit");
   } catch (const std::exception& problem) {
-    message = problem.what();
+    message = runtime::describe_failure(problem);
   }
   // What is printed lies in a buffer until here; so only now is it known whether it could be written.
   if (const std::string lost = unwritten_output(); !lost.empty()) {
