@@ -4,13 +4,15 @@
 #include <sys/mount.h>
 
 #include "machine/memory_info.hpp"
-#include "tests/cluster/job_process.hpp"
+#include "tests/cluster/network_job.hpp"
 
 namespace {
 
 using shoal::test::in_shell;
+using shoal::test::job_process;
 using shoal::test::launch;
 using shoal::test::outcome;
+using shoal::test::processes_in;
 using shoal::test::program;
 using shoal::test::run;
 
@@ -181,6 +183,61 @@ TEST(limits, a_tiny_dev_shm_does_not_matter) {
   const outcome got = run({"unshare", "-m", "/bin/bash", "-c", line});
   EXPECT_TRUE(got.status.clean()) << got;
   EXPECT_TRUE(got.has("works on 3")) << got;
+}
+
+class over_ucx : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!shoal::test::has_plugin("ucx")) GTEST_SKIP() << "Shoal was built without ucx";
+  }
+  // Whether a node has mapped a file that UCX makes in /dev/shm.
+  static bool has_named_memory(const std::vector<std::string>& environment) {
+    job_process job(launch({"-n", "2", "-w", "1", "--transport", "ucx"}, {program("cluster_faults"), "endless"}),
+                    environment);
+    EXPECT_TRUE(job.says(" pid ", 2)) << job.text();
+    bool named = false;
+    for (const auto& [node, pid] : processes_in(job.text())) {
+      std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+      const std::string text{std::istreambuf_iterator<char>(maps), {}};
+      EXPECT_NE(text, "") << node;
+      named = named || text.find("ucx_shm_posix") != std::string::npos;
+    }
+    job.signal(SIGTERM);
+    job.wait(20);
+    return named;
+  }
+};
+
+// A file exists for the first tens of milliseconds of a wire; a process that is killed then leaves it behind.
+TEST_F(over_ucx, no_shared_memory_has_a_name_unless_asked_for) {
+  EXPECT_FALSE(has_named_memory({}));
+  EXPECT_TRUE(has_named_memory({"UCX_TLS=posix,tcp,self"}));
+}
+
+TEST_F(over_ucx, a_tiny_dev_shm_does_not_matter_unless_asked_for) {
+  const outcome probe = run({"unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "/dev/shm"});
+  if (!probe.status.clean()) GTEST_SKIP() << "no mount namespace may be made here: " << probe.text;
+  std::string line = "mount -t tmpfs -o size=64k tmpfs /dev/shm && exec";
+  for (const auto& word : launch({"-n", "2", "--transport", "ucx"}, {program("cluster_faults"), "works"}))
+    line += " '" + word + "'";
+  const outcome got = run({"unshare", "-m", "/bin/bash", "-c", line});
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("works on 2")) << got;
+  const outcome asked = run({"unshare", "-m", "/bin/bash", "-c", line}, {"UCX_TLS=posix,tcp,self"});
+  expect_no_signal(asked);
+  EXPECT_NE(asked.status.code, 0) << asked;
+  EXPECT_TRUE(asked.has("/dev/shm has 64.0 KiB, of which ") && asked.has("shm-size")) << asked;
+}
+
+TEST_F(over_ucx, a_small_address_space_is_named) {
+  for (const char* limit : {"100000", "130000"}) {
+    const outcome got =
+        run(in_shell(std::string("ulimit -v ") + limit + ";",
+                     launch({"-n", "2", "-w", "1", "--transport", "ucx"}, {program("cluster_faults"), "works"})));
+    expect_no_signal(got);
+    if (got.status.clean()) continue;
+    EXPECT_TRUE(got.has("ulimit -v")) << got;
+  }
 }
 
 // Changes the machine's overcommit mode during the test, if permitted.
