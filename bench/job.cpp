@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "bench/report.hpp"
-#include "launch/local_launch.hpp"
+#include "launch/launcher_signs.hpp"
 #include "machine/process.hpp"
 #include "runtime/job.hpp"
 #include "runtime/start.hpp"
@@ -50,7 +50,7 @@ int run_as_job(const job_options& options, const std::function<int()>& main_task
   if (runtime::is_launched()) {
     if (options.nodes != 0 && std::getenv(k_own_variable) == nullptr)
       throw error(errc::invalid_argument, "-n is given, but the launcher defines the nodes; omit -n");
-    s.check();
+    s.check(!launch::another_process_warns());
     return runtime::run_job(runtime::read_config(s), main_task);
   }
   if (options.transport != "auto") s.set("transport", options.transport, base::setting_origin::command_line);

@@ -76,7 +76,7 @@ runtime::config read_config(int* argc, char** argv, const run_options& options) 
   auto s = runtime::all_settings();
   take_arguments(s, argc, argv);
   for (const auto& [name, value] : options.settings) s.set(name, value);
-  s.check();
+  s.check(!launch::another_process_warns());
   return runtime::read_config(s);
 }
 
