@@ -119,6 +119,48 @@ TEST(limits, threads_that_are_refused_end_the_job_in_words) {
   }
 }
 
+// A control group of this test, with the controller's files in it; skips the test where none can be made.
+class memory_group {
+public:
+  memory_group() {
+    const bool old = std::filesystem::is_directory("/sys/fs/cgroup/memory");
+    folder_ = std::filesystem::path(old ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup") /
+              ("shoal-test-memory-" + std::to_string(::getpid()));
+    limit_ = folder_ / (old ? "memory.limit_in_bytes" : "memory.max");
+    std::error_code refused;
+    std::filesystem::create_directory(folder_, refused);
+  }
+  memory_group(const memory_group&) = delete;
+  memory_group& operator=(const memory_group&) = delete;
+  ~memory_group() {
+    std::error_code refused;
+    std::filesystem::remove(folder_, refused);
+  }
+  bool limit(std::uint64_t bytes) const { return static_cast<bool>(std::ofstream(limit_) << bytes << std::flush); }
+  std::string enter() const { return "echo $$ > '" + (folder_ / "cgroup.procs").string() + "' &&"; }
+
+private:
+  std::filesystem::path folder_, limit_;
+};
+
+// A control group's limit kills without a word: what does not fit must be refused before.
+TEST(limits, a_search_that_does_not_fit_is_refused_before_it_begins) {
+  const memory_group group;
+  int refused = 0;
+  int searched = 0;
+  for (const char* nodes : {"1", "2", "4"})
+    for (const unsigned mebibytes : {60U, 100U, 120U, 160U, 400U}) {
+      if (!group.limit(std::uint64_t{mebibytes} << 20)) GTEST_SKIP() << "no control group for memory can be made here";
+      const outcome got = run(in_shell(
+          group.enter(), {SHOAL_COMMAND, "bfs", "--kronecker", "18", "--roots", "1", "-n", nodes, "--no-validate"}));
+      expect_no_signal(got);
+      ++(got.status.clean() ? searched : refused);
+      EXPECT_TRUE(got.status.clean() || (got.status.code == 2 && got.has("of memory; this machine has"))) << got;
+    }
+  EXPECT_GT(refused, 2);
+  EXPECT_GT(searched, 2);
+}
+
 // Everything that starts threads or processes, under a control group's limit on their number.
 TEST(limits, a_small_number_of_processes_is_named) {
   namespace fs = std::filesystem;
