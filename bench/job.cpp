@@ -3,11 +3,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "bench/report.hpp"
-#include "launch/local_launch.hpp"
+#include "launch/launcher_signs.hpp"
 #include "machine/process.hpp"
+#include "machine/topology.hpp"
 #include "runtime/job.hpp"
 #include "runtime/start.hpp"
 #include "shoal/error.hpp"
@@ -17,6 +19,15 @@ namespace {
 
 // Marks processes that this command started: they ignore -n, which the command has already used.
 constexpr const char* k_own_variable = "SHOAL_OWN_JOB";
+
+// Measured with graphs of a few vertices: the program with its buffers, and UCX's receive buffers for each domain.
+constexpr std::uint64_t k_node_bytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t k_domain_bytes = std::uint64_t{12} << 20;
+
+void bound_stacks(base::settings& s, const job_options& options) {
+  if (options.waiting_bytes != 0 && s.get_size("waiting_memory") == 0)
+    s.set("waiting_memory", std::to_string(options.waiting_bytes), base::setting_origin::command_line);
+}
 
 }  // namespace
 
@@ -39,6 +50,18 @@ void add_job_options(CLI::App& app, job_options& options) {
   add_profile_options(app, options.profile);
 }
 
+std::uint64_t runtime_bytes(const job_options& options) {
+  auto s = runtime::all_settings();
+  bound_stacks(s, options);
+  const runtime::config c = runtime::read_config(s);
+  const unsigned nodes = std::max(options.nodes, 1U);
+  const std::string& transport = options.transport == "auto" ? c.transport : options.transport;
+  const bool by_library = transport == "ucx" || transport == "mpi";
+  unsigned domains = options.workers != 0 ? options.workers : c.workers;
+  if (domains == 0) domains = std::max(machine::topology::discover().usable_processors() / nodes, 1U);
+  return nodes * (k_node_bytes + c.waiting_bytes + (by_library ? domains * k_domain_bytes : 0));
+}
+
 int run_as_job(const job_options& options, const std::function<int()>& main_task) {
   auto s = runtime::all_settings();
   s.accept_variable(k_own_variable);
@@ -47,10 +70,11 @@ int run_as_job(const job_options& options, const std::function<int()>& main_task
   s.set("direct", options.direct, base::setting_origin::command_line);
   if (!options.steal.empty()) s.set("steal", options.steal, base::setting_origin::command_line);
   options.profile.apply(s);
+  bound_stacks(s, options);
   if (runtime::is_launched()) {
     if (options.nodes != 0 && std::getenv(k_own_variable) == nullptr)
       throw error(errc::invalid_argument, "-n is given, but the launcher defines the nodes; omit -n");
-    s.check();
+    s.check(!launch::another_process_warns());
     return runtime::run_job(runtime::read_config(s), main_task);
   }
   if (options.transport != "auto") s.set("transport", options.transport, base::setting_origin::command_line);

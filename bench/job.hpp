@@ -4,6 +4,7 @@
 // Who may call: the command's main thread. Test: tests/cluster/launch_test.cpp.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -21,10 +22,16 @@ struct job_options {
   std::string transport = "auto";  // auto, shm, ucx, mpi, inproc
   std::string direct = "on";
   std::string steal;  // empty: not given
+  // For the stacks of waiting iterations of each node, where no setting says so; 0: the setting's default.
+  std::uint64_t waiting_bytes = 0;
   profile_choice profile;
 };
 
 void add_job_options(CLI::App& app, job_options& options);
+
+/// What all nodes of the job take besides their data, at most: stacks (if `waiting_bytes` or the setting bounds them),
+/// the runtime's memory, and that of a network library.
+std::uint64_t runtime_bytes(const job_options& options);
 
 /// Runs `main_task` as the main task of the job. Returns its status, or that of the first process that failed. Throws
 /// the exceptions of the job.

@@ -94,7 +94,7 @@ blocked_result measure_blocked(unsigned workers, std::uint64_t tasks, profile_co
     group.wait();
     result.wake_ns = static_cast<double>(base::now_ns() - wake_ns) / static_cast<double>(tasks);
   };
-  run_on_workers(workers, body, "random", profiling);
+  run_on_workers(workers, body, "", profiling);
   result.woken = woken.load(std::memory_order_relaxed);
   return result;
 }

@@ -57,7 +57,7 @@ struct dependences_options {
   unsigned workers = 0;
   unsigned side = 64;
   unsigned sweeps = 200;
-  std::string steal = "random";
+  std::string steal;  // empty: the setting
 };
 
 int run_dependences(const dependences_options& options) {
@@ -66,7 +66,7 @@ int run_dependences(const dependences_options& options) {
   result.parameter("workers", workers);
   result.parameter("side", options.side);
   result.parameter("sweeps", options.sweeps);
-  result.parameter("steal", options.steal);
+  result.parameter("steal", chosen_steal(options.steal));
   result.begin(options.measuring);
   progress line(2 * static_cast<std::size_t>(options.measuring.repeat));
   std::size_t done = 0;
@@ -145,7 +145,8 @@ subcommand_body declare_dependences(CLI::App& app) {
   app.add_option("--sweeps", options->sweeps, "number of sweeps over all tiles in one measurement")
       ->check(CLI::Range(1U, 1'000'000U))
       ->capture_default_str();
-  app.add_option("--steal", options->steal, "the victim policy of workers")->type_name("POLICY")->capture_default_str();
+  app.add_option("--steal", options->steal, "the victim policy of workers; default: the setting steal")
+      ->type_name("POLICY");
   return [options] { return run_dependences(*options); };
 }
 

@@ -24,7 +24,7 @@ struct dependence_result {
 
 /// Runs `sweeps` sweeps over `side` by `side` tiles.
 dependence_result measure_wavefront(dependence_form form, unsigned workers, unsigned side, unsigned sweeps,
-                                    const std::string& steal = "random");
+                                    const std::string& steal = "");
 
 subcommand_body declare_dependences(CLI::App& app);
 

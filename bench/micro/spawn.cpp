@@ -46,7 +46,7 @@ struct spawn_options {
   measuring_options measuring;
   unsigned workers = 0;
   unsigned n = 32;
-  std::string steal = "random";
+  std::string steal;  // empty: the setting
   profile_choice profile;
 };
 
@@ -55,7 +55,7 @@ int run_spawn(const spawn_options& options) {
   report result("shoal bench spawn: Fibonacci numbers by tasks, without a cut-off");
   result.parameter("workers", workers);
   result.parameter("n", options.n);
-  result.parameter("steal", options.steal);
+  result.parameter("steal", chosen_steal(options.steal));
   profile_collector profiling(options.profile);
   result.begin(options.measuring);
   progress line(2 * static_cast<std::size_t>(options.measuring.repeat));
@@ -105,7 +105,8 @@ subcommand_body declare_spawn(CLI::App& app) {
       ->check(CLI::Range(1U, 1024U))
       ->type_name("W");
   app.add_option("--n", options->n, "index of the Fibonacci number")->check(CLI::Range(2U, 45U))->capture_default_str();
-  app.add_option("--steal", options->steal, "the victim policy of workers")->type_name("POLICY")->capture_default_str();
+  app.add_option("--steal", options->steal, "the victim policy of workers; default: the setting steal")
+      ->type_name("POLICY");
   add_profile_options(app, options->profile);
   return [options] { return run_spawn(*options); };
 }

@@ -42,7 +42,7 @@ yield_result measure_yield(unsigned tasks, std::uint64_t rounds, profile_collect
     group.wait();
     elapsed_ns = base::now_ns() - start_ns;
   };
-  run_on_workers(1, body, "random", profiling);
+  run_on_workers(1, body, "", profiling);
   bool correct = true;
   for (const std::uint64_t t : turns) correct = correct && t == rounds;
   return {static_cast<double>(elapsed_ns) / (static_cast<double>(rounds) * tasks), correct};

@@ -59,6 +59,7 @@ struct wake_options {
 
 int run_wake(const wake_options& options) {
   constexpr unsigned k_rounds = 20;  // in one pool
+  check_settings();
   const unsigned workers = options.workers != 0 ? options.workers : default_workers();
   report result("shoal bench wake: tasks spawned into a sleeping pool");
   result.parameter("workers", workers);

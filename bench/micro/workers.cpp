@@ -5,20 +5,36 @@
 #include <thread>
 
 #include "machine/topology.hpp"
+#include "runtime/config.hpp"
 #include "sched/pool.hpp"
 
 namespace shoal::bench {
 
-unsigned default_workers() { return machine::topology::discover().usable_processors(); }
+void check_settings() {
+  auto s = runtime::all_settings();
+  s.check();
+  static_cast<void>(runtime::read_config(s));
+}
+
+unsigned default_workers() {
+  const unsigned set = runtime::read_config(runtime::all_settings()).workers;
+  return set != 0 ? set : machine::topology::discover().usable_processors();
+}
+
+std::string chosen_steal(const std::string& asked) {
+  return asked.empty() ? runtime::all_settings().get_text("steal") : asked;
+}
 
 worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task, const std::string& steal,
                              profile_collector* profiling) {
-  sched::pool_options options;
+  auto s = runtime::all_settings();
+  if (!steal.empty()) s.set("steal", steal, base::setting_origin::command_line);
+  const runtime::config c = runtime::read_config(s);
+  sched::pool_options options = runtime::scheduler_options(c);
   options.workers = workers;
   const machine::placement place = machine::topology::discover().choose(1, 0, workers);
-  if (place.pin) options.processors.assign(place.pus.begin(), place.pus.end());
+  if (place.pin && c.pin) options.processors.assign(place.pus.begin(), place.pus.end());
   if (place.pin) options.where = place.where;
-  options.steal = sched::find_steal_policy(steal);
   sched::pool pool(options);
   // Uses a separate thread: the thread of worker 0 stays pinned. If the caller's thread were pinned, the next call
   // would find only one processor.

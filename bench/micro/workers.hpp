@@ -21,11 +21,18 @@ struct worker_counts {
   std::uint64_t system_calls = 0;  // of idle workers and of those that wake them
 };
 
-/// The default number of workers of a single node on this machine.
+/// Checks the settings of the environment and of files, and warns, as a job does at its start.
+void check_settings();
+
+/// The default number of workers: the setting, else that of a single node on this machine.
 unsigned default_workers();
 
-/// Runs `main_task` on `workers` workers and returns the sum of their counters. `steal` names a victim policy.
-worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task,
-                             const std::string& steal = "random", profile_collector* profiling = nullptr);
+/// The name of the victim policy: `asked`, or the setting if that is empty.
+std::string chosen_steal(const std::string& asked);
+
+/// Runs `main_task` on `workers` workers and returns the sum of their counters. `steal` names a victim policy; empty:
+/// the setting. All other settings of the scheduler apply as in a job.
+worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task, const std::string& steal = "",
+                             profile_collector* profiling = nullptr);
 
 }  // namespace shoal::bench

@@ -144,6 +144,7 @@ graph_header read_csr(byte_source& from, const read_options& options, auto&& giv
   graph_header header;
   header.names = read_names(payload, layout, from.name());
   payload.end();
+  if (const std::string equal = describe_equal_names(header.names); !equal.empty()) refuse(from.name(), equal);
   header.vertices = layout.vertices;
   header.edges = layout.edges;
   header.directed = layout.directed;

@@ -103,6 +103,8 @@ void write(const std::string& path, const csr<Target>& rows, const graph_header&
       throw error(errc::invalid_argument, "the name of a vertex contains a zero byte");
     layout.names_bytes += name.size() + 1;
   }
+  if (const std::string equal = describe_equal_names(header.names); !equal.empty())
+    throw error(errc::invalid_argument, equal);
 
   whole_file file(path);
   file.write(layout.encode());

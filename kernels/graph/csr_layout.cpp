@@ -36,6 +36,13 @@ Number load(const std::array<std::byte, csr_layout::k_bytes>& raw, std::size_t a
 
 }  // namespace
 
+std::string describe_equal_names(const std::vector<std::string>& names) {
+  const auto twice = equally_named(names);
+  if (!twice) return {};
+  return fmt::format("vertices {} and {} are both named {}; give each vertex a name of its own", twice->first,
+                     twice->second, in_quotes(names[twice->first]));
+}
+
 std::uint32_t crc(std::uint32_t so_far, std::span<const std::byte> bytes) {
   if (bytes.empty()) return so_far;  // zlib takes a null pointer as a request to start
   return static_cast<std::uint32_t>(crc32_z(so_far, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));

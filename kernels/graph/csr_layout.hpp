@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace shoal::kernels::graph {
 
@@ -29,6 +30,9 @@ constexpr Number little_endian(Number number) noexcept {
 
 /// Continues the CRC-32 (that of zlib, gzip and PNG) `so_far` with `bytes`. The initial value is 0.
 std::uint32_t crc(std::uint32_t so_far, std::span<const std::byte> bytes);
+
+/// What is wrong with the names if two vertices have the same; else empty.
+std::string describe_equal_names(const std::vector<std::string>& names);
 
 struct csr_layout {
   static constexpr std::size_t k_bytes = 64;

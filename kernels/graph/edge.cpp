@@ -81,6 +81,18 @@ std::uint64_t find_vertex(const graph_header& graph, std::string_view name) {
                                                  fmt::join(near, ", ")));
 }
 
+std::optional<std::pair<std::uint64_t, std::uint64_t>> equally_named(const std::vector<std::string>& names) {
+  std::vector<std::uint64_t> order(names.size());
+  std::iota(order.begin(), order.end(), std::uint64_t{0});
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) {
+    return std::pair{std::string_view{names[a]}, a} < std::pair{std::string_view{names[b]}, b};
+  });
+  const auto twice =
+      std::adjacent_find(order.begin(), order.end(), [&](auto a, auto b) { return names[a] == names[b]; });
+  if (twice == order.end()) return std::nullopt;
+  return std::pair{twice[0], twice[1]};
+}
+
 std::string name_of(const graph_header& graph, std::uint64_t vertex) {
   return vertex < graph.names.size() ? graph.names[vertex] : std::to_string(vertex);
 }

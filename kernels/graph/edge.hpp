@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace shoal::kernels::graph {
@@ -36,5 +38,8 @@ std::uint64_t find_vertex(const graph_header& graph, std::string_view name);
 
 /// The name of a vertex, or its number if the graph has no names.
 std::string name_of(const graph_header& graph, std::uint64_t vertex);
+
+/// Two vertices of one name, the lower number first, if there are such.
+std::optional<std::pair<std::uint64_t, std::uint64_t>> equally_named(const std::vector<std::string>& names);
 
 }  // namespace shoal::kernels::graph

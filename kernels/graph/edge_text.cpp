@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -116,17 +115,10 @@ private:
       }
       header_.names.emplace_back(line.substr(2));
     }
-    std::vector<std::uint64_t> order(header_.names.size());
-    std::iota(order.begin(), order.end(), std::uint64_t{0});
-    const auto name = [&](std::uint64_t i) -> const std::string& { return header_.names[i]; };
-    std::sort(order.begin(), order.end(), [&](auto a, auto b) {
-      return std::pair{std::string_view{name(a)}, a} < std::pair{std::string_view{name(b)}, b};
-    });
-    const auto twice =
-        std::adjacent_find(order.begin(), order.end(), [&](auto a, auto b) { return name(a) == name(b); });
-    if (twice != order.end()) {
-      refuse(lines_.name(), first_line + twice[1],
-             fmt::format("the name {} is already that of vertex {}", in_quotes(name(*twice)), *twice));
+    if (const auto twice = equally_named(header_.names)) {
+      const auto [first, second] = *twice;
+      refuse(lines_.name(), first_line + second,
+             fmt::format("the name {} is already that of vertex {}", in_quotes(header_.names[first]), first));
     }
   }
 

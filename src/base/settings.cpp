@@ -190,7 +190,7 @@ std::string settings::nearest_known(std::string_view name) const {
   return std::string(nearest_name(name, names));
 }
 
-void settings::check() {
+void settings::check(bool warns) {
   for (const declared& d : declared_) static_cast<void>(checked(*d.declaration));
   for (const auto& [name, list] : values_) {
     if (find(name) != nullptr) continue;
@@ -202,7 +202,7 @@ void settings::check() {
                                                                       : fmt::format("did you mean {}?", nearest)));
     }
     if (v.origin == setting_origin::environment && accepted_.contains(name)) continue;
-    if (!warned_.insert(name).second) continue;
+    if (!warns || !warned_.insert(name).second) continue;
     const std::string meant = v.origin == setting_origin::environment ? to_variable(nearest) : nearest;
     warn("{}: there is no setting {}; {}", v.origin_text, name,
          nearest.empty() ? "it has no effect" : fmt::format("did you mean {}?", meant));

@@ -56,8 +56,8 @@ public:
   /// Reads a file; throws, with the line, if it is missing or malformed.
   void read_file(const std::string& path);
 
-  /// Throws for the first wrong or unknown value; warns about unknown variables and keys.
-  void check();
+  /// Throws for the first wrong or unknown value; warns about unknown variables and keys, unless another process does.
+  void check(bool warns = true);
 
   bool get_bool(std::string_view name) const;
   std::int64_t get_int(std::string_view name) const;

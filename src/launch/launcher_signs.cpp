@@ -59,6 +59,12 @@ bool external_place_taken() {
   return value_of(k_taken_variable) == std::to_string(machine::own_pid()) + " " + place_shown();
 }
 
+bool another_process_warns() {
+  if (!value_of(k_warned_variable).empty()) return true;
+  const auto is_later = [](const char* rank) { return !value_of(rank).empty() && value_of(rank) != "0"; };
+  return is_externally_launched() && (is_later("PMIX_RANK") || is_later("PMI_RANK"));
+}
+
 unsigned processes_started() {
   unsigned long most = 0;
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})

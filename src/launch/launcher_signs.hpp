@@ -22,6 +22,12 @@ void take_external_place();
 /// Whether this process has been, or is, a node.
 bool external_place_taken();
 
+/// Set by `shoal run` for the processes that it starts: it has checked the settings, and warned.
+inline constexpr const char* k_warned_variable = "SHOAL_WARNED";
+
+/// Whether another process of the job prints the warnings that concern all of them: the launcher, or the first process.
+bool another_process_warns();
+
 /// How many processes the launcher has started, as far as it says so; 0: it does not.
 unsigned processes_started();
 

@@ -34,7 +34,8 @@ constexpr setting k_table[] = {
 }  // namespace
 
 const base::setting_table k_launch_settings{"launch", k_table};
-const std::array<std::string_view, 3> k_launcher_variables{k_launch_variable, k_hub_variable, k_taken_variable};
+const std::array<std::string_view, 4> k_launcher_variables{k_launch_variable, k_hub_variable, k_taken_variable,
+                                                           k_warned_variable};
 
 options read_options(const base::settings& s) {
   options o;

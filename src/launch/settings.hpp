@@ -14,7 +14,7 @@ namespace shoal::launch {
 
 extern const base::setting_table k_launch_settings;
 /// SHOAL_ variables that are no settings: launchers set them for the processes that they start.
-extern const std::array<std::string_view, 3> k_launcher_variables;
+extern const std::array<std::string_view, 4> k_launcher_variables;
 
 struct options {
   std::int64_t start_timeout_ns = 0;

@@ -141,6 +141,20 @@ memory_group read_memory_group(const std::string& root) {
   return tightest;
 }
 
+process_group read_process_group(const std::string& root) {
+  process_group tightest;
+  const auto left = [](const process_group& g) { return g.limit - std::min(g.limit, g.current); };
+  for (const int version : {1, 2}) {
+    for (const std::string& group : find_groups(root, "pids", version).groups) {
+      process_group one{.path = group};
+      if (!read_number(group + "/pids.max", one.limit) || one.limit == k_no_limit) continue;
+      if (!read_number(group + "/pids.current", one.current)) continue;
+      if (tightest.path.empty() || left(one) < left(tightest)) tightest = one;
+    }
+  }
+  return tightest;
+}
+
 double read_cpu_quota(const std::string& root) {
   double quota = std::numeric_limits<double>::infinity();
   const auto consider = [&quota](double allowed, double period) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/descriptor.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -23,6 +25,23 @@ int poll_for(std::span<pollfd> entries, std::int64_t timeout_ns) noexcept {
     const int ready = ::ppoll(entries.data(), entries.size(), timeout_ns >= 0 ? &left : nullptr, nullptr);
     if (ready >= 0 || errno != EINTR) return ready;
   }
+}
+
+void open_standard_descriptors() noexcept {
+  for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {
+    if (::fcntl(number, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free number is this one. Without /dev, a folder: neither read nor written, but the number is taken.
+    if (::open("/dev/null", O_RDWR) < 0) static_cast<void>(::open("/", O_RDONLY | O_DIRECTORY));
+  }
+}
+
+int above_standard(int number, bool inherit) noexcept {
+  if (number < STDIN_FILENO || number > STDERR_FILENO) return number;
+  const int higher = ::fcntl(number, inherit ? F_DUPFD : F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int cause = errno;
+  ::close(number);
+  errno = cause;
+  return higher;
 }
 
 }  // namespace shoal::machine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file descriptor, closed by its destructor. Who may call: any thread, one at a time. Never switches tasks.
-// Guarantees: moved, never copied; -1 is none. Shown by tests/unit/machine/socket_test.cpp.
+// A file descriptor, closed by its destructor; and the three standard ones, whose numbers no other descriptor of ours
+// gets: what a program prints would be written into it. Who may call: any thread, one at a time. Never switches tasks.
+// Guarantees: moved, never copied; -1 is none. Shown by tests/unit/machine/socket_test.cpp, descriptor_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,13 @@ namespace shoal::machine {
 
 /// ppoll(2) that goes on after signals: how many are ready, 0 when the time is over, -1 with errno. Negative: for ever.
 int poll_for(std::span<pollfd> entries, std::int64_t timeout_ns) noexcept;
+
+/// Opens on /dev/null those of standard input, output and error that are closed. To be called at the start of a program.
+void open_standard_descriptors() noexcept;
+
+/// The same file under a number above that of standard error, if `number` is not; the lower one is closed. -1 stays, with
+/// its errno; if no number is free, the result is -1. `inherit`: it stays open over exec.
+int above_standard(int number, bool inherit = false) noexcept;
 
 class descriptor {
 public:

@@ -24,7 +24,7 @@ int checked(int result, const char* what) {
 
 }  // namespace
 
-event_set::event_set() : set_(checked(::epoll_create1(EPOLL_CLOEXEC), "make a set of events")) {}
+event_set::event_set() : set_(checked(above_standard(::epoll_create1(EPOLL_CLOEXEC)), "make a set of events")) {}
 
 void event_set::add(int descriptor, std::uint32_t number) {
   epoll_event wanted{};

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -100,6 +101,19 @@ std::string describe_address_space_limits() {
       "vm.max_map_count {}; raise the limit that was reached or ask for less",
       limit_text(RLIMIT_AS), limit_text(RLIMIT_DATA), mode.empty() ? "unknown" : mode,
       read_word("/proc/sys/vm/max_map_count"));
+}
+
+std::string describe_scarce_shared_memory() {
+  constexpr std::uint64_t k_plenty_bytes = std::uint64_t{256} << 20;  // for dozens of a library's segments
+  std::string text;
+  struct statvfs files {};
+  if (::statvfs("/dev/shm", &files) == 0 && files.f_bavail * files.f_frsize < k_plenty_bytes)
+    text = fmt::format(
+        "/dev/shm has {}, of which {} are free; enlarge it (docker run --shm-size, or mount -o "
+        "remount,size=1G /dev/shm)",
+        describe_bytes(files.f_blocks * files.f_frsize), describe_bytes(files.f_bavail * files.f_frsize));
+  if (address_space_limit() != k_no_limit) text += (text.empty() ? "" : "; ") + describe_address_space_limits();
+  return text;
 }
 
 }  // namespace shoal::machine

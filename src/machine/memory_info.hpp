@@ -54,4 +54,8 @@ std::uint64_t address_space_limit() noexcept;
 /// The limits on address space in force, and what to do; ends the message of a refused reservation.
 std::string describe_address_space_limits();
 
+/// What may be the reason if a library finds no memory to share with other processes, and what to do: a small /dev/shm,
+/// or limits on address space. Empty if neither is small.
+std::string describe_scarce_shared_memory();
+
 }  // namespace shoal::machine

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "machine/descriptor.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::machine {
@@ -37,7 +38,7 @@ std::string neighbourhood() {
 
 std::optional<segment> segment_of(int pid, int descriptor, std::string& why) {
   const std::string path = fmt::format("/proc/{}/fd/{}", pid, descriptor);
-  const int opened = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int opened = above_standard(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (opened < 0) {
     why = fmt::format("{}: {}", path, std::strerror(errno));
     return std::nullopt;

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "machine/descriptor.hpp"
+#include "machine/process_limits.hpp"
 
 namespace shoal::machine {
 namespace {
@@ -56,6 +57,19 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
 bool keep_over_exec(int descriptor) noexcept {
   const int flags = ::fcntl(descriptor, F_GETFD);
   return flags >= 0 && ::fcntl(descriptor, F_SETFD, flags & ~FD_CLOEXEC) == 0;
+}
+
+// If SIGCHLD is ignored, which a process inherits, the kernel reaps children itself and their statuses are lost.
+void keep_statuses() noexcept {
+  struct sigaction action {};
+  if (::sigaction(SIGCHLD, nullptr, &action) != 0) return;
+  const bool ignored = (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN;
+  if (ignored) {
+    ::signal(SIGCHLD, SIG_DFL);
+  } else if ((action.sa_flags & SA_NOCLDWAIT) != 0) {
+    action.sa_flags &= ~SA_NOCLDWAIT;
+    ::sigaction(SIGCHLD, &action, nullptr);
+  }
 }
 
 // Runs in the child between fork and exec: only calls that are safe there. Returns only if it failed.
@@ -136,7 +150,7 @@ exit_status child_process::reap() {
   } while (reaped < 0 && errno == EINTR);
   close_descriptor(descriptor_);
   pid_ = descriptor_ = -1;
-  if (reaped < 0) return {127, 0};  // already reaped (SIGCHLD ignored): its status is not known
+  if (reaped < 0) return {127, 0};  // somebody else has reaped it: its status is not known
   if (WIFSIGNALED(status)) {
     result.signal = WTERMSIG(status);
   } else {
@@ -147,6 +161,7 @@ exit_status child_process::reap() {
 
 child_process spawn(const spawn_request& request) {
   if (request.arguments.empty()) throw error(errc::invalid_argument, "there is no program to start; name one");
+  keep_statuses();
   // Before fork: allocating in the child is not allowed.
   const std::string program = find_program(request.arguments.front());
   const std::vector<std::string> environment = merged_environment(request.environment);
@@ -155,6 +170,11 @@ child_process spawn(const spawn_request& request) {
   std::array<int, 2> report{};
   if (::pipe2(report.data(), O_CLOEXEC) != 0) {
     throw error(errc::system, fmt::format("cannot start {}: {}; check ulimit -n", program, std::strerror(errno)));
+  }
+  for (int& end : report) end = above_standard(end);
+  if (report[0] < 0 || report[1] < 0) {
+    for (const int end : report) close_descriptor(end);
+    throw error(errc::system, fmt::format("cannot start {}: no descriptor is free; check ulimit -n", program));
   }
   const int parent = own_pid();
   // No handler of ours may run in the child before it has reset them.
@@ -174,7 +194,8 @@ child_process spawn(const spawn_request& request) {
   ::close(report[1]);
   if (pid < 0) {
     ::close(report[0]);
-    throw error(errc::system, fmt::format("cannot start {}: {}; check ulimit -u", program, std::strerror(fork_cause)));
+    throw error(errc::system,
+                fmt::format("cannot start {} ({}): {}", program, std::strerror(fork_cause), describe_process_limits()));
   }
   child_process child;
   child.pid_ = pid;
@@ -206,6 +227,7 @@ child_process spawn(const spawn_request& request) {
 void become(const std::vector<std::string>& arguments, const std::vector<std::string>& additions) {
   const std::string program = find_program(arguments.front());
   const std::vector<std::string> environment = merged_environment(additions);
+  keep_statuses();  // the program's own children
   ::execve(program.c_str(), pointers(arguments).data(), pointers(environment).data());
   throw error(
       errno == ENOENT ? errc::not_found : errc::system,
@@ -226,7 +248,7 @@ int wait_any(std::span<const int> descriptors, std::int64_t timeout_ns) {
 }
 
 int open_process(int pid) noexcept {
-  return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));  // close-on-exec by definition
+  return above_standard(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // close-on-exec by definition
 }
 
 void close_descriptor(int descriptor) noexcept {
@@ -242,7 +264,7 @@ std::string own_executable() {
   return {path.data(), static_cast<std::size_t>(length)};
 }
 
-wake_descriptor::wake_descriptor() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+wake_descriptor::wake_descriptor() : descriptor_(above_standard(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
   if (descriptor_ < 0)
     throw error(errc::system, fmt::format("cannot make a descriptor to wake a thread with ({}); check ulimit -n",
                                           std::strerror(errno)));

@@ -5,7 +5,8 @@
 // only exec fails. The child gets SIGKILL when the *thread* that spawned it ends, so spawn from a thread that lasts
 // (the main one); a parent that died before the child could ask for this is noticed too. Descriptors that are marked
 // close-on-exec do not reach the child unless listed in `inherited`, where they keep their numbers. No signal is
-// blocked in the child. Shown by tests/unit/machine/process_test.cpp.
+// blocked in the child. spawn() and become() end the ignoring of SIGCHLD in this process, which would lose the statuses
+// of children. Shown by tests/unit/machine/process_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -15,6 +15,7 @@
 #include <shoal/error.hpp>
 #include <utility>
 
+#include "machine/descriptor.hpp"
 #include "machine/huge_buffer.hpp"
 
 namespace shoal::machine {
@@ -31,7 +32,8 @@ constexpr int k_collapse_attempts = 4;
 int open_memfd(const std::string& name, bool inherit) {
   const unsigned flags = MFD_ALLOW_SEALING | (inherit ? 0U : MFD_CLOEXEC);
   const int descriptor = ::memfd_create(name.c_str(), flags | k_mfd_noexec_seal);
-  return descriptor >= 0 || errno != EINVAL ? descriptor : ::memfd_create(name.c_str(), flags);
+  const bool refused = descriptor < 0 && errno == EINVAL;
+  return above_standard(refused ? ::memfd_create(name.c_str(), flags) : descriptor, inherit);
 }
 
 std::string explain_collapse(int cause) {

@@ -16,6 +16,8 @@
 #include <shoal/detail/assert.hpp>
 #include <shoal/error.hpp>
 
+#include "machine/descriptor.hpp"
+
 namespace shoal::machine {
 namespace {
 
@@ -196,7 +198,7 @@ void signal_line::write(int descriptor) noexcept {
   errno = saved_errno;
 }
 
-interruption::interruption() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+interruption::interruption() : descriptor_(above_standard(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
   if (descriptor_ < 0) {
     throw error(errc::system,
                 fmt::format("no descriptor for interruptions: {}; check ulimit -n", std::strerror(errno)));

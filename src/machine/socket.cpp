@@ -54,7 +54,7 @@ private:
 };
 
 int open_stream(const addrinfo& at) noexcept {
-  return ::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, at.ai_protocol);
+  return above_standard(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, at.ai_protocol));
 }
 
 void send_at_once(int number) noexcept {
@@ -147,13 +147,17 @@ std::pair<socket, socket> socket::pair() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw error(errc::system,
                 fmt::format("cannot make a channel to a child: {}; check ulimit -n", std::strerror(errno)));
+  for (int& end : ends) end = above_standard(end);
+  std::pair<socket, socket> made{socket(ends[0]), socket(ends[1])};
+  if (!made.first.open() || !made.second.open())
+    throw error(errc::system, "cannot make a channel to a child: no descriptor is free; check ulimit -n");
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  return {socket(ends[0]), socket(ends[1])};
+  return made;
 }
 
 acceptance socket::accept(socket& into) noexcept {
   for (;;) {
-    const int number = ::accept4(descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int number = above_standard(::accept4(descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (number >= 0) {
       send_at_once(number);
       into = socket(number);

@@ -58,8 +58,10 @@ const package_names* packages_of(std::string_view name) {
   const std::string what_to_do =
       packages == nullptr
           ? "Shoal brings ucx, mpi_openmpi and mpi_mpich where these libraries were there to build it with"
-          : fmt::format("install what is needed to build for {} (Debian: {}), and build Shoal again", packages->library,
-                        packages->to_build);
+          : fmt::format(
+                "Shoal was built without {}: `./dev build --with networks` in its source installs the library "
+                "(Debian: {}) and builds for it",
+                packages->library, packages->to_build);
   throw error(errc::not_found, fmt::format("there is no transport plugin {} in {}; {}",
                                            name == "mpi" ? "libshoal_net_mpi_*.so" : file_name(name),
                                            fmt::join(folders, ", "), what_to_do));

@@ -67,9 +67,18 @@ public:
   void introduce();
   /// Maps what neighbours show; chooses the transport if that is left to us.
   void share_memory();
-  std::unique_ptr<net::transport> open_transport(const std::shared_ptr<peer_watch>& watch);
+  std::unique_ptr<net::transport> open_transport();
   node_parts parts(std::unique_ptr<net::transport> transport);
   launch::control& control() noexcept { return *control_; }
+  const std::shared_ptr<peer_watch>& watch() const noexcept { return watch_; }
+
+  /// Executes a part of the start that may take long, or wait for others without limit, as libraries do: meanwhile this
+  /// node gives signs of life, and ends if another is lost. The function does not use control().
+  template <class Function>
+  auto watched(Function&& function) {
+    const service watching(*c_.executor, {}, watch_, node_);
+    return function();
+  }
   std::uint32_t node() const noexcept { return node_; }
 
 private:
@@ -85,6 +94,7 @@ private:
   const machine::topology machine_ = machine::topology::discover();
   std::optional<launch::hub> hub_;
   std::optional<launch::control> control_;
+  std::shared_ptr<peer_watch> watch_;
   std::uint64_t token_ = 0;
   std::optional<neighbours> all_;
   std::vector<machine::segment> segments_;  // by node; those of others only where they are mapped
@@ -107,6 +117,7 @@ external_nodes::external_nodes(config& c, launch::rendezvous& through)
                            std::as_bytes(std::span(k_purpose)));
   control_.emplace(place, launch::control::identity{node_, nodes_, remote::code_fingerprint(), c.common()},
                    c.start_timeout_ns);
+  watch_ = std::make_shared<control_watch>(*control_);
 }
 
 // Its place; or, for all to know, why there is none.
@@ -131,6 +142,7 @@ std::vector<visiting_card> external_nodes::exchange(const visiting_card& mine) {
 
 void external_nodes::introduce() {
   visiting_card mine;
+  watched([] {});  // from now on this node's silence means something
   mine.neighbourhood = machine::neighbourhood();
   mine.processors = machine_.usable_processors();
   mine.segment_bytes = c_.segment_bytes != 0 ? c_.segment_bytes : launch::default_segment_bytes(nodes_);
@@ -139,9 +151,11 @@ void external_nodes::introduce() {
   c_.segment_bytes = all_->segment_bytes();
 
   segments_.resize(nodes_);
-  segments_[node_] = machine::segment::create(fmt::format("shoal-node-{}", node_), c_.segment_bytes);
-  segments_[node_].map();
-  if (node_ == 0) world_ = machine::segment::create("shoal-world", net::ring_layout::bytes(shape()));
+  watched([&] {
+    segments_[node_] = machine::segment::create(fmt::format("shoal-node-{}", node_), c_.segment_bytes);
+    segments_[node_].map();
+    if (node_ == 0) world_ = machine::segment::create("shoal-world", net::ring_layout::bytes(shape()));
+  });
   mine.pid = machine::own_pid();
   mine.segment = segments_[node_].descriptor();
   mine.world = node_ == 0 ? world_.descriptor() : -1;
@@ -176,7 +190,7 @@ void external_nodes::share_memory() {
                                                     all_->machines()));
   const bool rings = one_machine && (c_.transport == "auto" || c_.transport == "shm");
   if (all_->nodes_beside(node_) == 1) c_.direct = false;
-  const auto answers = control_->exchange(bytes_of(map_neighbours(rings)));
+  const auto answers = control_->exchange(bytes_of(watched([&] { return map_neighbours(rings); })));
   std::string refused;
   for (std::uint32_t n = 0; n < nodes_ && refused.empty(); ++n)
     if (!answers[n].empty()) refused = fmt::format("node {}: {}", n, text_of(answers[n]));
@@ -196,7 +210,8 @@ void external_nodes::share_memory() {
 
 // The first that works on all nodes.
 void external_nodes::choose_library() {
-  const auto answers = control_->exchange(bytes_of(fmt::format(" {} ", fmt::join(transports_here(c_), " "))));
+  const auto here = watched([&] { return transports_here(c_); });
+  const auto answers = control_->exchange(bytes_of(fmt::format(" {} ", fmt::join(here, " "))));
   for (const std::string& name : {std::string("ucx"), std::string("mpi")}) {
     const bool everywhere =
         std::ranges::all_of(answers, [&](const auto& one) { return text_of(one).find(" " + name + " ") != ~0UL; });
@@ -206,21 +221,26 @@ void external_nodes::choose_library() {
   }
   throw error(errc::not_found,
               fmt::format("{} nodes on {} machines, and not all have a network library that is known here; build Shoal "
-                          "there with UCX (Debian: libucx-dev) or an MPI",
+                          "there by `./dev build --with networks`, which installs UCX and two MPI libraries",
                           nodes_, all_->machines()));
 }
 
-std::unique_ptr<net::transport> external_nodes::open_transport(const std::shared_ptr<peer_watch>& watch) {
+std::unique_ptr<net::transport> external_nodes::open_transport() {
   std::string described = "shared memory";
   std::unique_ptr<net::transport> made;
   if (c_.transport == "shm") {
     made = net::connect_shm(world_.data(), shape(), node_);
   } else {
-    auto network = open_network(c_, node_, nodes_, segments_[node_], {all_->all_here(), token_});
-    network->connect(control_->exchange(network->address()));
-    described = network->describe();
-    made = over_network(c_, node_, nodes_, std::move(network),
-                        [watch](std::uint32_t node, const char* why) { watch->unreachable(node, why); });
+    auto network = watched([&] {
+      return open_network(c_, node_, nodes_, segments_[node_], {all_->all_here(), token_});
+    });
+    const auto addresses = control_->exchange(network->address());
+    made = watched([&] {
+      network->connect(addresses);
+      described = network->describe();
+      return over_network(c_, node_, nodes_, std::move(network),
+                          [watch = watch_](std::uint32_t node, const char* why) { watch->unreachable(node, why); });
+    });
   }
   if (node_ == 0)
     base::verbose("{} nodes of {} workers on {} machine{}, found by {}, over {}: {}", nodes_, c_.workers,
@@ -268,10 +288,10 @@ public:
       : c_(std::move(c)), by_(std::move(by)), all_(c_, *by_) {
     all_.introduce();
     all_.share_memory();
-    const auto watch = std::make_shared<control_watch>(all_.control());
-    here_.emplace(all_.parts(all_.open_transport(watch)));
+    auto transport = all_.open_transport();
+    all_.watched([&] { here_.emplace(all_.parts(std::move(transport))); });
     static_cast<void>(all_.control().exchange({}));  // all can be reached
-    watcher_.emplace(*c_.executor, std::vector{&*here_}, watch, all_.node());
+    watcher_.emplace(*c_.executor, std::vector{&*here_}, all_.watch(), all_.node());
   }
 
   node& first() noexcept override { return *here_; }

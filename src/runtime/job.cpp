@@ -14,8 +14,9 @@
 #include "base/log.hpp"
 #include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
-#include "machine/memory_info.hpp"
+#include "machine/descriptor.hpp"
 #include "machine/process.hpp"
+#include "machine/process_limits.hpp"
 #include "runtime/hosted_nodes.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/worker.hpp"
@@ -29,8 +30,7 @@ std::string describe_failure(const std::exception& e) {
   // Threads that the system refuses come as bare words of the C library.
   const auto* refused = dynamic_cast<const std::system_error*>(&e);
   if (refused == nullptr || refused->code() != std::errc::resource_unavailable_try_again) return e.what();
-  return fmt::format("the system refused to start a thread ({}); check ulimit -u; {}", e.what(),
-                     machine::describe_address_space_limits());
+  return fmt::format("the system refused to start a thread ({}): {}", e.what(), machine::describe_process_limits());
 }
 
 bool is_launched() { return launch::launched() || launch::is_externally_launched(); }
@@ -76,13 +76,14 @@ runtime::config read_config(int* argc, char** argv, const run_options& options) 
   auto s = runtime::all_settings();
   take_arguments(s, argc, argv);
   for (const auto& [name, value] : options.settings) s.set(name, value);
-  s.check();
+  s.check(!launch::another_process_warns());
   return runtime::read_config(s);
 }
 
 }  // namespace
 
 int run(int* argc, char** argv, const run_options& options, const std::function<int()>& main_task) {
+  machine::open_standard_descriptors();
   try {
     return runtime::run_job(read_config(argc, argv, options), main_task);
   } catch (const std::exception& e) {
@@ -118,6 +119,7 @@ void job::start(int* argc, char** argv, const run_options& options) {
     throw error(errc::invalid_argument,
                 "a job is made by a task, and jobs do not nest: its destructor would block the worker; make it on a "
                 "thread of the program");
+  machine::open_standard_descriptors();
   const base::log_context before = base::current_log_context();  // of the caller's thread: the nodes set theirs
   try {
     state_ = std::make_unique<state>(detail::read_config(argc, argv, options));

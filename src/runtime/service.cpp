@@ -38,7 +38,8 @@ void service::leave(const launch::loss& lost) noexcept {
   // Told to stop, like the other: its end is no fault. Ours comes by the same signal, unless we are faster.
   if (lost.signal != 0) machine::exit_now(128 + lost.signal);
   base::set_log_context({.level = base::current_log_context().level, .node = static_cast<int>(me_)});
-  const std::string outstanding = lost.node != launch::k_no_node ? nodes_.front()->outstanding(lost.node) : "";
+  const bool knows = lost.node != launch::k_no_node && !nodes_.empty();
+  const std::string outstanding = knows ? nodes_.front()->outstanding(lost.node) : "";
   base::say("{}; this node leaves{}{}", lost.why, outstanding.empty() ? "" : ", with ", outstanding);
   machine::exit_now(k_lost_status);
 }

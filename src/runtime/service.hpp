@@ -27,7 +27,7 @@ public:
   /// What a process ends with when another node is lost.
   static constexpr int k_lost_status = 3;
 
-  /// The nodes of this process; `peers` if there are others, of which this process is `me`.
+  /// The nodes of this process (none: only the peers are watched, while the job starts); `peers` if there are others, of which this process is `me`.
   service(machine::executor& by, std::vector<node*> nodes, std::shared_ptr<peer_watch> peers = nullptr,
           std::uint32_t me = 0);
   service(const service&) = delete;

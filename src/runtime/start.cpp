@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "launch/hosts_launch.hpp"
+#include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
 #include "machine/process.hpp"
 #include "net/plugin.hpp"
@@ -41,18 +42,19 @@ int start_job(const config& c, const start_request& request) {
                 fmt::format("transport inproc is for nodes in one process: start the program by itself with "
                             "SHOAL_NODES={}",
                             request.nodes));
+  std::vector<std::string> environment = request.environment;
+  environment.push_back(std::string(launch::k_warned_variable) + "=1");
   if (request.hosts.empty() && (c.transport == "auto" || c.transport == "shm")) {
     launch::local_job job;
     job.nodes = request.nodes;
     job.segment_bytes = c.segment_bytes;
     job.arguments = request.arguments;
-    job.environment = request.environment;
+    job.environment = environment;
     return launch::launch_local(job);
   }
   if (c.transport == "shm")
     throw error(errc::invalid_argument,
                 "transport shm is for nodes that shoal run starts on this machine; leave --hosts out, or use ucx");
-  std::vector<std::string> environment = request.environment;
   environment.push_back("SHOAL_TRANSPORT=" + c.transport);
   if (c.transport == "mpi") {
     if (!request.hosts.empty())

@@ -35,6 +35,21 @@ std::uint64_t new_token() {
   return token;
 }
 
+namespace {
+
+// Libraries say no more than that memory or resources are missing.
+std::unique_ptr<net::network> open_library(const net::net_plugin& plugin, const net::network_request& request) {
+  try {
+    return plugin.open(request);
+  } catch (const error& e) {
+    const std::string scarce = machine::describe_scarce_shared_memory();
+    if (scarce.empty()) throw;
+    throw error(e.code(), fmt::format("{}; {}", e.what(), scarce));
+  }
+}
+
+}  // namespace
+
 std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, std::uint32_t nodes,
                                            machine::segment& segment, const network_place& place) {
   const net::message_shape shape = net::make_message_shape(c, node, nodes, c.workers, *c.executor);
@@ -65,7 +80,7 @@ std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, 
         fmt::format("SHOAL_NETWORK_MEMORY=on takes all of SHOAL_SEGMENT at once, and {} for each of {} nodes is "
                     "more than half of the {} that are free; set SHOAL_SEGMENT to what the arrays need, as 256M",
                     machine::describe_bytes(segment.capacity()), nodes, machine::describe_bytes(free)));
-  auto opened = find_plugin(c, c.transport).open(request);
+  auto opened = open_library(find_plugin(c, c.transport), request);
   if (c.network_memory) segment.yield_mapping();
   return opened;
 }

@@ -145,7 +145,7 @@ TEST_P(calls, executed_in_place_that_touch_memory_of_their_node_are_executed_onc
 }
 
 TEST_P(calls, of_nodes_that_do_not_exist_are_refused) {
-  if (GetParam().nodes != 1 || GetParam().workers != 1) GTEST_SKIP() << "once is enough";
+  if (GetParam().nodes != 1 || GetParam().workers != 1) return;  // once is enough
   EXPECT_DEATH(run([] { shoal::on(1, [] {}); }), "there is no such node");
   EXPECT_DEATH(run([] { shoal::async_at(1, [] {}); }), "there is no such node");
 }

@@ -8,6 +8,7 @@
 namespace {
 
 using shoal::test::all_gone_within;
+using shoal::test::in_shell;
 using shoal::test::job_process;
 using shoal::test::launch;
 using shoal::test::outcome;
@@ -200,6 +201,33 @@ TEST(faults, more_waiting_tasks_than_stacks_is_said_and_not_fatal) {
   const outcome few = run({program("cluster_faults"), "stacks", "5000"}, {"SHOAL_WORKERS=1"}, 30);
   EXPECT_TRUE(few.status.clean()) << few;
   EXPECT_TRUE(few.has("all went on")) << few;
+}
+
+// Memory that gets the number of standard output or error would be written to by what the program prints.
+TEST(faults, jobs_run_with_closed_standard_descriptors) {
+  const std::vector<std::vector<std::string>> commands{
+      launch({"-n", "2"}, {program("cluster_faults"), "works"}),
+      {"/usr/bin/env", "SHOAL_NODES=2", program("cluster_faults"), "works"},
+      {program("cluster_faults"), "works"},
+      {SHOAL_COMMAND, "bfs", "--kronecker", "8", "--roots", "2", "-n", "2"}};
+  for (const auto& command : commands)
+    for (const char* closed : {"<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"}) {
+      const outcome got = run(in_shell(std::string("exec ") + closed + ";", command), {}, 30);
+      EXPECT_TRUE(got.status.clean()) << closed << ": " << got;
+      if (std::string(closed) == "<&-") {
+        EXPECT_NE(got.text, "");
+      }
+    }
+}
+
+TEST(faults, a_job_tells_its_status_where_SIGCHLD_is_ignored) {
+  for (const char* status : {"0", "5"})
+    for (const char* nodes : {"1", "3"}) {
+      auto command = launch({"-n", nodes}, {program("cluster_faults"), "status", status});
+      command.insert(command.begin(), {"/usr/bin/env", "--ignore-signal=CHLD"});
+      const outcome got = run(command, {}, 30);
+      EXPECT_EQ(got.status.shell_code(), std::atoi(status)) << got;
+    }
 }
 
 }  // namespace

@@ -4,13 +4,15 @@
 #include <sys/mount.h>
 
 #include "machine/memory_info.hpp"
-#include "tests/cluster/job_process.hpp"
+#include "tests/cluster/network_job.hpp"
 
 namespace {
 
 using shoal::test::in_shell;
+using shoal::test::job_process;
 using shoal::test::launch;
 using shoal::test::outcome;
+using shoal::test::processes_in;
 using shoal::test::program;
 using shoal::test::run;
 
@@ -117,6 +119,74 @@ TEST(limits, threads_that_are_refused_end_the_job_in_words) {
   }
 }
 
+// A control group of this test, with the controller's files in it; skips the test where none can be made.
+class memory_group {
+public:
+  memory_group() {
+    const bool old = std::filesystem::is_directory("/sys/fs/cgroup/memory");
+    folder_ = std::filesystem::path(old ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup") /
+              ("shoal-test-memory-" + std::to_string(::getpid()));
+    limit_ = folder_ / (old ? "memory.limit_in_bytes" : "memory.max");
+    std::error_code refused;
+    std::filesystem::create_directory(folder_, refused);
+  }
+  memory_group(const memory_group&) = delete;
+  memory_group& operator=(const memory_group&) = delete;
+  ~memory_group() {
+    std::error_code refused;
+    std::filesystem::remove(folder_, refused);
+  }
+  bool limit(std::uint64_t bytes) const { return static_cast<bool>(std::ofstream(limit_) << bytes << std::flush); }
+  std::string enter() const { return "echo $$ > '" + (folder_ / "cgroup.procs").string() + "' &&"; }
+
+private:
+  std::filesystem::path folder_, limit_;
+};
+
+// A control group's limit kills without a word: what does not fit must be refused before.
+TEST(limits, a_search_that_does_not_fit_is_refused_before_it_begins) {
+  const memory_group group;
+  int refused = 0;
+  int searched = 0;
+  for (const char* nodes : {"1", "2", "4"})
+    for (const unsigned mebibytes : {60U, 100U, 120U, 160U, 400U}) {
+      if (!group.limit(std::uint64_t{mebibytes} << 20)) GTEST_SKIP() << "no control group for memory can be made here";
+      const outcome got = run(in_shell(
+          group.enter(), {SHOAL_COMMAND, "bfs", "--kronecker", "18", "--roots", "1", "-n", nodes, "--no-validate"}));
+      expect_no_signal(got);
+      ++(got.status.clean() ? searched : refused);
+      EXPECT_TRUE(got.status.clean() || (got.status.code == 2 && got.has("of memory; this machine has"))) << got;
+    }
+  EXPECT_GT(refused, 2);
+  EXPECT_GT(searched, 2);
+}
+
+// Everything that starts threads or processes, under a control group's limit on their number.
+TEST(limits, a_small_number_of_processes_is_named) {
+  namespace fs = std::filesystem;
+  const fs::path pids = fs::is_directory("/sys/fs/cgroup/pids") ? "/sys/fs/cgroup/pids" : "/sys/fs/cgroup";
+  const fs::path group = pids / ("shoal-test-" + std::to_string(::getpid()));
+  std::error_code refused;
+  fs::create_directory(group, refused);
+  if (refused || !(std::ofstream(group / "pids.max") << "max" << std::flush)) {
+    fs::remove(group, refused);
+    GTEST_SKIP() << "no control group for processes can be made here";
+  }
+  const std::string inside = "echo $$ > '" + (group / "cgroup.procs").string() + "' &&";
+  auto commands = ways("works");
+  commands.push_back({SHOAL_COMMAND, "bfs", "--kronecker", "8", "--roots", "1", "-w", "8"});
+  for (const auto& command : commands)
+    for (const char* most : {"1", "2", "3", "5"}) {
+      std::ofstream(group / "pids.max") << most << std::flush;
+      const outcome got = run(in_shell(inside, command), {"SHOAL_WORKERS=8"}, 20);
+      expect_no_signal(got);
+      EXPECT_NE(got.status.code, 0) << most << ": " << got;
+      EXPECT_TRUE(got.has(std::string("allows ") + most + " processes and threads (pids.max in "))
+          << most << ": " << got;
+    }
+  fs::remove(group, refused);
+}
+
 TEST(limits, a_limit_on_the_size_of_files_is_named) {
   for (const auto& way : ways("works")) {
     const outcome got = run(in_shell("ulimit -f 1000;", way));
@@ -155,6 +225,61 @@ TEST(limits, a_tiny_dev_shm_does_not_matter) {
   const outcome got = run({"unshare", "-m", "/bin/bash", "-c", line});
   EXPECT_TRUE(got.status.clean()) << got;
   EXPECT_TRUE(got.has("works on 3")) << got;
+}
+
+class over_ucx : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!shoal::test::has_plugin("ucx")) GTEST_SKIP() << "Shoal was built without ucx";
+  }
+  // Whether a node has mapped a file that UCX makes in /dev/shm.
+  static bool has_named_memory(const std::vector<std::string>& environment) {
+    job_process job(launch({"-n", "2", "-w", "1", "--transport", "ucx"}, {program("cluster_faults"), "endless"}),
+                    environment);
+    EXPECT_TRUE(job.says(" pid ", 2)) << job.text();
+    bool named = false;
+    for (const auto& [node, pid] : processes_in(job.text())) {
+      std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+      const std::string text{std::istreambuf_iterator<char>(maps), {}};
+      EXPECT_NE(text, "") << node;
+      named = named || text.find("ucx_shm_posix") != std::string::npos;
+    }
+    job.signal(SIGTERM);
+    job.wait(20);
+    return named;
+  }
+};
+
+// A file exists for the first tens of milliseconds of a wire; a process that is killed then leaves it behind.
+TEST_F(over_ucx, no_shared_memory_has_a_name_unless_asked_for) {
+  EXPECT_FALSE(has_named_memory({}));
+  EXPECT_TRUE(has_named_memory({"UCX_TLS=posix,tcp,self"}));
+}
+
+TEST_F(over_ucx, a_tiny_dev_shm_does_not_matter_unless_asked_for) {
+  const outcome probe = run({"unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "/dev/shm"});
+  if (!probe.status.clean()) GTEST_SKIP() << "no mount namespace may be made here: " << probe.text;
+  std::string line = "mount -t tmpfs -o size=64k tmpfs /dev/shm && exec";
+  for (const auto& word : launch({"-n", "2", "--transport", "ucx"}, {program("cluster_faults"), "works"}))
+    line += " '" + word + "'";
+  const outcome got = run({"unshare", "-m", "/bin/bash", "-c", line});
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("works on 2")) << got;
+  const outcome asked = run({"unshare", "-m", "/bin/bash", "-c", line}, {"UCX_TLS=posix,tcp,self"});
+  expect_no_signal(asked);
+  EXPECT_NE(asked.status.code, 0) << asked;
+  EXPECT_TRUE(asked.has("/dev/shm has 64.0 KiB, of which ") && asked.has("shm-size")) << asked;
+}
+
+TEST_F(over_ucx, a_small_address_space_is_named) {
+  for (const char* limit : {"100000", "130000"}) {
+    const outcome got =
+        run(in_shell(std::string("ulimit -v ") + limit + ";",
+                     launch({"-n", "2", "-w", "1", "--transport", "ucx"}, {program("cluster_faults"), "works"})));
+    expect_no_signal(got);
+    if (got.status.clean()) continue;
+    EXPECT_TRUE(got.has("ulimit -v")) << got;
+  }
 }
 
 // Changes the machine's overcommit mode during the test, if permitted.

@@ -90,6 +90,22 @@ TEST_P(misfits, fewer_processes_than_were_asked_for_are_missed) {
   EXPECT_LT(got.seconds, 20) << got;
 }
 
+// A library waits for such a process without limit. Where MPI itself lets the processes find each other, the limit is
+// that of the start; else it is the same setting as while the job runs.
+TEST_P(misfits, a_process_that_stops_or_is_lost_in_the_start_of_a_library_ends_the_job) {
+  const bool found_by_mpi = std::string(GetParam().name) == "by_mpich";
+  const std::string limit = found_by_mpi ? "SHOAL_START_SECONDS=3" : "SHOAL_SILENCE_SECONDS=3";
+  for (const std::string what : {"stopped", "lost"}) {
+    const outcome got =
+        run_but_node_1("export SHOAL_STRESS_START=" + what, {limit, "LD_PRELOAD=" + program("libcluster_stopping.so")});
+    expect_refused(got, {});
+    EXPECT_LT(got.seconds, 15) << got;
+    if (what == "stopped") {
+      EXPECT_TRUE(got.has(found_by_mpi ? "within 3 s" : "has said nothing for 3 s: stopped")) << got;
+    }
+  }
+}
+
 // ---- started by shoal run
 
 class misfit : public testing::Test {

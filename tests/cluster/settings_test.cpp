@@ -2,7 +2,7 @@
 // Settings as a user of a program meets them: unknown names, wrong values, the configuration file, precedence.
 #include "base/settings.hpp"
 
-#include "tests/cluster/job_process.hpp"
+#include "tests/cluster/network_job.hpp"
 
 namespace {
 
@@ -37,6 +37,27 @@ TEST(settings_of_a_job, a_misspelt_variable_is_warned_about_with_the_nearest_nam
   const outcome job = run(launch({"-n", "2"}, k_works), {"SHOAL_DIRCET=off"});
   EXPECT_TRUE(job.status.clean()) << job;
   EXPECT_TRUE(job.has("did you mean SHOAL_DIRECT?")) << job;
+}
+
+// Of a job of several processes that see the same variables and files.
+TEST(settings_of_a_job, a_warning_is_printed_once) {
+  const auto times = [](const outcome& got, const std::string& part) {
+    int count = 0;
+    for (auto at = got.text.find(part); at != std::string::npos; at = got.text.find(part, at + 1)) ++count;
+    return count;
+  };
+  std::vector<std::vector<std::string>> commands{
+      k_works, launch({"-n", "2"}, k_works), {SHOAL_COMMAND, "bfs", "--kronecker", "6", "--roots", "1", "-n", "2"}};
+  for (const std::string name : {"ucx", "mpi"})
+    if (shoal::test::has_plugin(name == "mpi" ? "mpi_openmpi" : name))
+      commands.push_back(launch({"-n", "2", "--transport", name}, k_works));
+  for (const std::string mpirun : {"mpirun.openmpi", "mpirun.mpich"})
+    if (shoal::test::has_program(mpirun)) commands.push_back({mpirun, "-n", "2", k_works[0], k_works[1]});
+  for (const auto& command : commands) {
+    const outcome got = run(command, shoal::test::with(shoal::test::k_for_mpi, {"SHOAL_DIRCET=off"}));
+    EXPECT_TRUE(got.status.clean()) << got;
+    EXPECT_EQ(times(got, "did you mean SHOAL_DIRECT?"), 1) << command[0] << " " << command[1] << ": " << got;
+  }
 }
 
 TEST(settings_of_a_job, wrong_values_are_refused_with_range_and_origin) {

@@ -115,11 +115,12 @@ launch_plan plan(const std::vector<std::string>& command, const std::string& mpi
     if (library.empty() && fs::is_regular_file(path, problem)) library = fs::absolute(path).string();
   }
   if (library.empty())
-    throw error(errc::not_found,
-                fmt::format("there is no preload library for {} here; install that MPI's headers (Debian: "
-                            "libopenmpi-dev, libmpich-dev; another one: cmake -DSHOAL_MPICC=its mpicc, then --library "
-                            "custom) and build again",
-                            result.mpi));
+    throw error(
+        errc::not_found,
+        fmt::format("there is no preload library for {} here; `./dev build --with networks` installs Open MPI and "
+                    "MPICH and builds for them; another one: cmake -DSHOAL_MPICC=its mpicc, build, then "
+                    "--library custom",
+                    result.mpi));
   library = preloadable(library, s.reports);
   settings for_all = s;
   if (result.mpi == "openmpi" && for_all.underneath.empty()) for_all.underneath = settings_of_openmpi();

@@ -42,19 +42,23 @@ std::uint64_t need_of(const bfs_options& o, int scale) {
 void check_fits(const bfs_options& o) {
   const auto memory = machine::memory_info();
   const std::uint64_t usable = memory.usable_bytes();
-  const std::uint64_t need = need_of(o, o.scale());
+  const std::uint64_t runtime = bench::runtime_bytes(o.job);  // no vertex is served by it
+  const std::uint64_t need = need_of(o, o.scale()) + runtime;
   if (need <= usable) return;
   int fits = o.scale();
-  while (fits > 0 && need_of(o, fits) > usable) --fits;
+  while (fits > 0 && need_of(o, fits) + runtime > usable) --fits;
   const bool limited = memory.group.limit_bytes != machine::k_no_limit;
   refuse(fmt::format(
-      "a graph of scale {} with edge factor {} needs {}{} of memory; this machine has {} in total{}, and {} "
+      "a search on {} node{} in a graph of scale {} with edge factor {} needs {}{} of memory; this machine has {} in "
+      "total{}, and {} "
       "is available now: {}",
-      o.scale(), o.edge_factor, need >> 63 != 0 ? "more than " : "about ", machine::describe_bytes(need),
+      std::max(o.job.nodes, 1U), o.job.nodes > 1 ? "s" : "", o.scale(), o.edge_factor,
+      need >> 63 != 0 ? "more than " : "about ", machine::describe_bytes(need),
       machine::describe_bytes(memory.total_bytes),
       limited ? fmt::format(" ({} allowed by the control group)", machine::describe_bytes(memory.group.limit_bytes))
               : "",
-      machine::describe_bytes(usable), fits > 0 ? fmt::format("scale {} fits", fits) : "choose a smaller edge factor"));
+      machine::describe_bytes(usable),
+      fits > 0 ? fmt::format("scale {} fits", fits) : "choose a smaller edge factor or fewer nodes"));
 }
 
 bfs_input read_file(const bfs_options& o, bfs::searcher_options s) {
@@ -76,7 +80,10 @@ bfs_input read_file(const bfs_options& o, bfs::searcher_options s) {
   s.build.way = read.directed ? way_of(o.directed) : graph::direction::both;
   if (o.direction == "bottom-up" && s.build.way != graph::direction::both)
     refuse("--direction bottom-up needs edges in both directions: --directed both");
-  machine::require_memory(bfs::bytes_needed(read.vertices, read.edges, node_count(), s), "the graph of " + o.file);
+  bench::job_options job = o.job;
+  job.nodes = node_count();
+  machine::require_memory(bfs::bytes_needed(read.vertices, read.edges, node_count(), s) + bench::runtime_bytes(job),
+                          "the graph of " + o.file);
   bfs_input in;
   auto edges = std::move(read.list);
   in.header = std::move(read);

@@ -5,9 +5,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
 #include <new>
 
+#include "base/log.hpp"
 #include "base/setting_value.hpp"
+#include "machine/descriptor.hpp"
+#include "runtime/job.hpp"
 #include "shoal/error.hpp"
 #include "tools/shoal/subcommands.hpp"
 
@@ -79,7 +86,7 @@ int wrong_usage(const CLI::App& app, const CLI::ParseError& problem) {
     }
   }
   if (message.empty()) message = fmt::format("{}; see `{} --help`", problem.what(), full_name(inner));
-  fmt::print(stderr, "shoal: {}\n", message);
+  base::write_line("", message);
   return k_wrong_usage;
 }
 
@@ -106,26 +113,44 @@ int parse_and_run(const std::vector<std::string>& arguments) {
     return wrong_usage(app, problem);
   }
   return run_chosen(all, [&app] {
-    fmt::print(stderr, "{}", app.help());
+    std::cerr << app.help();
     return k_wrong_usage;
   });
+}
+
+// The message for output that did not arrive; empty: all of it has been written.
+std::string unwritten_output() {
+  errno = 0;
+  std::cout.flush();
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+  if (written) return {};
+  return fmt::format("standard output could not be written{}, so the output is not complete; write to another place",
+                     errno != 0 ? fmt::format(" ({})", std::strerror(errno)) : std::string());
 }
 
 }  // namespace
 
 int run_command_line(const std::vector<std::string>& arguments) noexcept {
+  machine::open_standard_descriptors();
+  int status = k_failed;
+  std::string message;
   try {
-    return parse_and_run(arguments);
+    status = parse_and_run(arguments);
   } catch (const error& problem) {
-    fmt::print(stderr, "shoal: {}\n", problem.what());
-    return status_of(problem.code());
+    message = problem.what();
+    status = status_of(problem.code());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "shoal: out of memory; use a smaller problem, or raise the memory limit\n");
-    return k_failed;
+    base::write_line("", "out of memory; use a smaller problem, or raise the memory limit");
   } catch (const std::exception& problem) {
-    fmt::print(stderr, "shoal: {}\n", problem.what());
-    return k_failed;
+    message = runtime::describe_failure(problem);
   }
+  // What is printed lies in a buffer until here; so only now is it known whether it could be written.
+  if (const std::string lost = unwritten_output(); !lost.empty()) {
+    message = lost;
+    if (status == k_done) status = k_failed;
+  }
+  if (!message.empty()) base::write_line("", message);
+  return status;
 }
 
 }  // namespace shoal::tools

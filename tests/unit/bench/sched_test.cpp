@@ -2,6 +2,7 @@
 // The benchmarks of tasks do what they say, and their checks see it. No speeds.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <stdexcept>
 
 #include "bench/micro/blocked.hpp"
@@ -10,6 +11,9 @@
 #include "bench/micro/switch.hpp"
 #include "bench/micro/wake.hpp"
 #include "bench/micro/workers.hpp"
+#include "sched/pool.hpp"
+#include "sched/worker.hpp"
+#include "shoal/error.hpp"
 #include "shoal/task.hpp"
 
 namespace shoal::bench {
@@ -76,6 +80,39 @@ TEST(sched_bench, workers_count_and_rethrow) {
   EXPECT_EQ(counts.spawned, 10U);
   EXPECT_THROW(run_on_workers(1, [] { throw std::runtime_error("main"); }), std::runtime_error);
   EXPECT_GE(default_workers(), 1U);
+}
+
+// A variable of the environment, for the life of the object.
+class variable {
+public:
+  variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  variable(const variable&) = delete;
+  variable& operator=(const variable&) = delete;
+  ~variable() { ::unsetenv(name_); }
+
+private:
+  const char* name_;
+};
+
+TEST(sched_bench, workers_take_the_settings) {
+  const variable workers("SHOAL_WORKERS", "3");
+  const variable stack("SHOAL_STACK", "256K");
+  EXPECT_EQ(default_workers(), 3U);
+  std::size_t bytes = 0;
+  run_on_workers(1, [&bytes] { bytes = sched::this_worker()->owner().stacks().stack_bytes(); });
+  EXPECT_GE(bytes, std::size_t{256} << 10);
+  const variable steal("SHOAL_STEAL", "sticky");
+  EXPECT_EQ(chosen_steal(""), "sticky");
+  EXPECT_EQ(chosen_steal("nearest"), "nearest");
+  EXPECT_THROW(run_on_workers(
+                   1, [] {}, "nobody"),
+               error);
+}
+
+TEST(sched_bench, wrong_settings_are_refused) {
+  const variable wrong("SHOAL_STEAL", "nobody");
+  EXPECT_THROW(measure_wake(1, 1, 1), error);
+  EXPECT_THROW(check_settings(), error);
 }
 
 }  // namespace

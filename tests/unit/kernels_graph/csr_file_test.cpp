@@ -162,6 +162,22 @@ TEST(CsrFile, PayloadsThatLie) {
   EXPECT_EQ(refused(broken, "a"), "a: is corrupt: the checksum does not match what the file holds");
 }
 
+// A search that is asked for one of them would begin at either.
+TEST(CsrFile, EqualNamesAreRefused) {
+  const std::string bytes = written(small());  // names a, bb, c c, d at 116
+  const std::string equal = "a: vertices 0 and 3 are both named 'a'; give each vertex a name of its own";
+  EXPECT_EQ(refused(with_payload(bytes, 125, 'a', 1), "a"), equal);
+  EXPECT_EQ(refused(zstd(with_payload(bytes, 125, 'a', 1)), "a"), equal);
+  std::string broken = bytes;  // a wrong checksum says more
+  broken[125] = 'a';
+  EXPECT_EQ(refused(broken, "a"), "a: is corrupt: the checksum does not match what the file holds");
+  edge_list graph = small();
+  graph.names[2] = "bb";
+  const scratch_file file("a.shoalcsr");
+  EXPECT_EQ(refusal([&] { write_csr_file(file.path(), graph); }, errc::invalid_argument),
+            "vertices 1 and 2 are both named 'bb'; give each vertex a name of its own");
+}
+
 TEST(CsrFile, CannotBeWritten) {
   const scratch_file file("plain");
   EXPECT_EQ(refusal([&] { write_csr_file(file.path() + "/a.shoalcsr", small()); }, errc::system),

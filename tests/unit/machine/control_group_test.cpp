@@ -55,6 +55,23 @@ TEST_F(control_group, version_2_takes_the_tightest_ancestor) {
   EXPECT_DOUBLE_EQ(read_cpu_quota(root_), 1.5);
 }
 
+TEST_F(control_group, the_group_with_the_fewest_processes_left_counts) {
+  EXPECT_EQ(read_process_group(root_).limit, k_no_limit);
+  write("/proc/self/cgroup", "8:pids:/job/step\n0::/\n");
+  write("/proc/self/mountinfo", "31 30 0:27 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n");
+  write("/sys/fs/cgroup/pids/job/step/pids.max", "max\n");
+  write("/sys/fs/cgroup/pids/job/step/pids.current", "10\n");
+  EXPECT_EQ(read_process_group(root_).path, "");
+  write("/sys/fs/cgroup/pids/job/pids.max", "50\n");
+  write("/sys/fs/cgroup/pids/job/pids.current", "20\n");
+  write("/sys/fs/cgroup/pids/pids.max", "500\n");
+  write("/sys/fs/cgroup/pids/pids.current", "490\n");
+  const process_group group = read_process_group(root_);
+  EXPECT_EQ(group.limit, 500U);
+  EXPECT_EQ(group.current, 490U);
+  EXPECT_EQ(group.path, root_ + "/sys/fs/cgroup/pids");
+}
+
 TEST_F(control_group, version_1_with_a_container_that_sees_its_own_group_as_the_top) {
   write("/proc/self/cgroup", "4:memory:/docker/abc\n3:cpu,cpuacct:/docker/abc\n0::/\n");
   write("/proc/self/mountinfo",

@@ -60,6 +60,19 @@ TEST(process, a_child_tells_its_status) {
   EXPECT_FALSE(child.running());
 }
 
+TEST(process, a_child_tells_its_status_where_its_signal_was_ignored) {
+  for (const bool no_wait : {false, true}) {
+    const int status = in_child([no_wait] {
+      struct sigaction ignoring {};
+      ignoring.sa_handler = no_wait ? SIG_DFL : SIG_IGN;
+      ignoring.sa_flags = no_wait ? SA_NOCLDWAIT : 0;
+      if (::sigaction(SIGCHLD, &ignoring, nullptr) != 0) return 1;
+      return spawn(shell("exit 7")).reap().code;
+    });
+    EXPECT_TRUE(exited_with(status, 7)) << status;
+  }
+}
+
 TEST(process, a_killed_child_tells_the_signal) {
   child_process child = spawn({{"sleep", "1000"}, {}, {}, -1, -1});
   EXPECT_TRUE(child.kill(SIGTERM));

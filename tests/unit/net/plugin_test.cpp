@@ -49,6 +49,7 @@ TEST_F(plugin_files, an_absent_one_is_named_with_what_to_install) {
   const error ucx = refusal("ucx", {folder_.string()});
   EXPECT_EQ(ucx.code(), errc::not_found);
   EXPECT_TRUE(says(ucx, "libshoal_net_ucx.so") && says(ucx, folder_.string()) && says(ucx, "libucx-dev"));
+  EXPECT_TRUE(says(ucx, "./dev build --with networks"));
   EXPECT_TRUE(says(refusal("mpi_openmpi", {folder_.string()}), "libopenmpi-dev"));
   EXPECT_TRUE(says(refusal("mpi_mpich", {folder_.string()}), "libmpich-dev"));
   EXPECT_TRUE(says(refusal("mpi", {folder_.string()}), "libmpich-dev"));
@@ -374,7 +375,7 @@ struct counting final : wire_user {
 
 TEST_P(plugins, messages_of_strangers_are_dropped) {
   INSIDE_ONLY();
-  if (std::string_view(GetParam()) != "ucx") GTEST_SKIP() << "an MPI knows its own processes";
+  if (std::string_view(GetParam()) != "ucx") return;  // an MPI knows its own processes
   for (const bool stranger : {false, true}) {
     cluster c(*plugin_, 2, 1, 0, [stranger](network_request& r) { r.token = stranger ? r.node + 1 : 1; });
     c.nodes[0]->at(0).send(1, {.lane = 0, .kind = 2, .unused = 0, .from = 0}, nullptr, 0, nullptr);

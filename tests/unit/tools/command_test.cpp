@@ -61,6 +61,21 @@ TEST(command, refuses_a_value_out_of_range) {
   EXPECT_EQ(run("bench limits --only nothing --table-mb 1").status, 2);
 }
 
+// Short output lies in a buffer until the end; what is longer fails while it is printed.
+TEST(command, reports_output_that_cannot_be_written) {
+  EXPECT_TRUE(run("--help", "2>&1 >/dev/full").has("No space left on device"));
+  for (const char* arguments :
+       {"--help", "--version", "bench --list", "bench --help", "info", "bfs --kronecker 6 --roots 1",
+        "bfs --kronecker 6 --roots 1 -n 2", "bfs --kronecker 6 --roots 1 --json -",
+        "bench limits --table-mb 2 --repeat 1 --seconds 0.002 --json -", "bfs --demo"}) {
+    answer got = run(arguments, "2>&1 >/dev/full");
+    EXPECT_EQ(got.status, 1) << arguments << ": " << got.text;
+    EXPECT_TRUE(got.has("standard output could not be written")) << arguments << ": " << got.text;
+  }
+  EXPECT_EQ(run("--help", ">/dev/null 2>/dev/full").status, 0);
+  EXPECT_EQ(run("xylophone", ">/dev/null 2>/dev/full").status, 2);
+}
+
 TEST(command, lists_the_benchmarks) {
   answer got = run("bench --list", "2>/dev/null");
   EXPECT_EQ(got.status, 0);

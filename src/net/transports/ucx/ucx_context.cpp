@@ -55,6 +55,9 @@ void prefer_settings(configuration& config, const network_request& request) {
   // A message in one piece is copied once, into the receiver's memory, and read there.
   const std::size_t message = request.most_words * sizeof(std::uint64_t) + k_piece_headroom;
   const std::string piece = std::to_string(std::min((message + 4095) / 4096 * 4096, k_longest_piece));
+  // A posix segment is a file in /dev/shm until it has been written once: a process that is killed before leaves it
+  // behind, and a small /dev/shm refuses it. System V's are as fast, and lose their names as soon as they are attached.
+  config.prefer("TLS", "^posix", {"UCX_TLS"});
   if (may_use({"posix", "sysv", "shm", "sm", "mm"})) {
     config.prefer("MM_SEG_SIZE", piece, {"UCX_MM_SEG_SIZE", "UCX_POSIX_SEG_SIZE", "UCX_SYSV_SEG_SIZE"});
     // Else a wire that wants to hear of losses would not use shared memory.
