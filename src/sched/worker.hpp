@@ -191,6 +191,7 @@ private:
   }
   void hand_over(fiber::fiber& self, ready_queue::entry next) noexcept;
   bool take_inbox() noexcept;
+  void make_ready_from_outside(fiber::fiber& f) noexcept;
   bool poll_once() noexcept;
   bool poll_timed(profile_recorder& profile) noexcept;
   std::uint64_t leave_timed() noexcept;
