@@ -130,6 +130,7 @@ void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::ui
     while (left > 0) {
       const std::uint64_t bytes = piece_bytes(left, layout.element_bytes);
       stream& s = room_for(p, at.node, k_header_words);
+      p.peers[at.node].replies.reserve(2);
       write_header(s, other_operation::bulk_get, unit, at.offset, bytes);
       p.peers[at.node].replies.push(reply_kind::bulk, to);
       p.peers[at.node].replies.push_word(bytes);
