@@ -167,7 +167,8 @@ public:
       settle();
     }
   }
-  /// Copies `count` elements of `from`, from element `from_i` on, to this array from `to_i` on. May switch.
+  /// Copies `count` elements of `from`, from element `from_i` on, to this array from `to_i` on. Within one
+  /// array the two ranges may overlap: the result is that of memmove. May switch.
   void copy(std::uint64_t to_i, const array_ref& from, std::uint64_t from_i, std::uint64_t count) const {
     detail::copy(layout_, to_i, from.layout_, from_i, count, detail::copy_unit<T>());
   }

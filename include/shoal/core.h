@@ -50,7 +50,7 @@ enum shoal_status {
 typedef struct shoal_error {
   int status;        /* as returned */
   uint32_t node;     /* where it happened */
-  char message[240]; /* a message, ended by 0; cut off if it is longer */
+  char message[240]; /* ended by 0; of a longer message the middle is left out, marked by [...] */
 } shoal_error;
 
 /** The name of a status, as in "out_of_range"; "unknown" for other numbers. Any thread; does not switch. O(1). */

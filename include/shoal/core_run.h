@@ -21,7 +21,7 @@ extern "C" {
  * (SHOAL_NODES=2). Both stay the caller's.
  * `argument`: passed to the main task as it is; stays the caller's.
  *
- * Returns what the main task returned, on node 0; 0 on other nodes; 1, after a message on standard error, if the job
+ * Returns what the main task returned, on node 0 (1 if that is not within 0..255); 0 on other nodes; 1, after a message on standard error, if the job
  * could not start or an exception left the main task.
  */
 int shoal_run(int* argc, char** argv, int (*main_task)(void* argument), void* argument);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An exception of another node, rethrown by the wait for the result. The original object cannot be sent (its type may
-// hold pointers): a remote_error has the name of its type, its message and the node that threw it.
+// hold pointers): a remote_error has the name of its type, its message and the node that threw it. Of a message over
+// 2000 bytes the middle is left out, marked by [...].
 // Who may call: anyone. Shown by tests/cluster/call_test.cpp.
 #pragma once
 
@@ -17,7 +18,7 @@ public:
 
   std::uint32_t node() const noexcept { return node_; }
   const std::string& type() const noexcept { return type_; }
-  /// what() of the original.
+  /// what() of the original; of one that is no std::exception the text or the integer, else empty.
   const std::string& message() const noexcept { return message_; }
 
 private:

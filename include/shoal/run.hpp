@@ -6,7 +6,8 @@
 // program is one node with all cores, and may call run() again after it has returned. A program that a node starts runs
 // without the launcher.
 // Guarantees: returns the main task's exit status (0 for void) on node 0 and 0 on the others; returns 1 after a message
-// if an exception left the main task or the job could not start. Releases all resources.
+// if an exception left the main task or the job could not start. A status that is not within 0..255 becomes 1, since
+// the system keeps eight bits of it. Releases all resources.
 // Settings: code (options) > command line (--shoal-NAME=VALUE, taken out of argv) > SHOAL_NAME > shoal.toml > default.
 // Shown by tests/cluster/, tests/unit/runtime/.
 #pragma once

@@ -4,7 +4,8 @@
 // std::lock_guard and std::unique_lock work.
 // Who may call: tasks only. lock, wait, acquire, arrive_and_wait may switch tasks; the others do not.
 // Guarantees: first come, first served; unlock hands the mutex to the longest waiter. A task may hold a mutex during
-// any wait. Not for other threads, and not across nodes.
+// any wait. Unlocking a mutex that the caller does not hold ends the program with a message (a child that runs inline
+// counts as the task that waits for it). Not for other threads, and not across nodes.
 // Shown by tests/unit/sched/sync_test.cpp, tests/stress/sched_test.cpp.
 #pragma once
 
@@ -20,6 +21,9 @@ namespace shoal {
 
 namespace detail {
 
+/// Identifies the stack that the calling task runs on, and the task, but for children that it runs inline.
+const void* this_stack() noexcept;
+
 /// The waiting tasks in order of arrival, and a short lock that guards them and the state of the synchronization
 /// object.
 class wait_list {
@@ -27,6 +31,7 @@ public:
   struct waiter {
     suspended* task = nullptr;
     waiter* next = nullptr;
+    const void* stack = nullptr;  // as this_stack() says
   };
 
   wait_list() = default;
@@ -84,32 +89,41 @@ public:
   mutex() = default;
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
-  ~mutex() { SHOAL_CHECK(!locked_, "a mutex is destroyed while a task holds it"); }
+  ~mutex() { SHOAL_CHECK(holder_ == nullptr, "a mutex is destroyed while a task holds it"); }
 
   void lock() noexcept {
+    const void* const me = detail::this_stack();
     waiters_.lock();
-    if (!locked_) {
-      locked_ = true;
+    if (holder_ == nullptr) {
+      holder_ = me;
       waiters_.unlock();
     } else {
-      waiters_.wait();  // the unlocking task leaves it locked for this one
+      waiters_.wait();  // the unlocking task gives it to this one
     }
   }
   bool try_lock() noexcept {
+    const void* const me = detail::this_stack();
     const std::lock_guard guard(waiters_);
-    return !std::exchange(locked_, true);
+    if (holder_ != nullptr) return false;
+    holder_ = me;
+    return true;
   }
   void unlock() noexcept {
+    const void* const me = detail::this_stack();
     waiters_.lock();
+    SHOAL_ASSERT(holder_ == me,
+                 holder_ == nullptr
+                     ? "a mutex is unlocked that no task holds; lock() it first"
+                     : "a mutex is unlocked that another task holds; the task that locked it unlocks it");
     detail::wait_list::waiter* next = waiters_.pop();
-    if (next == nullptr) locked_ = false;
+    holder_ = next == nullptr ? nullptr : next->stack;
     waiters_.unlock();
     if (next != nullptr) detail::wake(next->task);
   }
 
 private:
   detail::wait_list waiters_;
-  bool locked_ = false;
+  const void* holder_ = nullptr;
 };
 
 class condition_variable {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of many elements: directly where memory is mapped, else in pieces that fit into buffers.
+// Access to many elements: directly where memory is mapped, else in pieces that fit into buffers.
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
+#include "array/bulk.hpp"
 #include "array/node_memory.hpp"
 #include "shoal/detail/array_access.hpp"
 #include "shoal/detail/call.hpp"
@@ -21,20 +22,11 @@ void check_alive([[maybe_unused]] const array_layout& layout) noexcept {
               "a global array is used after it was freed");
 }
 
-void check_range([[maybe_unused]] const array_layout& layout, [[maybe_unused]] std::uint64_t i,
-                 [[maybe_unused]] std::uint64_t count) noexcept {
-  check_alive(layout);
-#ifdef SHOAL_CHECKED
-  if (count > layout.size || i > layout.size - count) [[unlikely]]
-    range_out_of_range(layout, i, count);
-#endif
-}
-
 // Calls piece(node, offset, first element, elements) for each contiguous part of [i, i + count).
 template <class Piece>
 void for_pieces(const array_layout& layout, std::uint64_t i, std::uint64_t count, Piece&& piece) {
   if (count == 0) return;  // also of an empty array, which has no memory that could have been freed
-  check_range(layout, i, count);
+  array::check_range(layout, i, count);
   for (std::uint64_t done = 0; done < count;) {
     const auto at = layout.locate(i + done);
     const std::uint64_t in_block =
@@ -121,40 +113,6 @@ std::size_t fill_part(std::uint32_t, std::span<const std::uint64_t> arguments, s
   return 0;
 }
 
-struct copy_request {
-  array_layout to;
-  array_layout from;
-  std::uint64_t to_i;
-  std::uint64_t from_i;
-  std::uint64_t count;
-  unsigned unit;
-};
-
-// Each node sends its part of the source, directly from its memory.
-std::size_t copy_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
-  const auto r = packed<copy_request>::read(arguments.data());
-  port& p = this_port();
-  const auto range = r.from.local_range(p.node);
-  const std::byte* part = p.bases[p.node] + r.from.offset;
-  if (range.count == 0) return 0;
-  // The local elements whose indices lie in [from_i, from_i + count).
-  const auto first_at_least = [&range](std::uint64_t i) {
-    return i <= range.first ? 0 : std::min(range.count, (i - range.first + range.stride - 1) / range.stride);
-  };
-  const std::uint64_t begin = first_at_least(r.from_i);
-  const std::uint64_t end = first_at_least(r.from_i + r.count);
-  const auto index = [&](std::uint64_t k) { return r.to_i + (range.first + k * range.stride - r.from_i); };
-  if (range.stride == 1) {
-    if (end > begin)
-      put_pieces(r.to, index(begin), part + begin * r.from.element_bytes, end - begin, r.unit, source::shared);
-  } else {
-    for (std::uint64_t k = begin; k < end; ++k)
-      put_pieces(r.to, index(k), part + k * r.from.element_bytes, 1, r.unit, source::shared);
-  }
-  settle_all(p);
-  return 0;
-}
-
 }  // namespace
 
 void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::uint64_t count, unsigned unit) {
@@ -172,6 +130,7 @@ void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::ui
     while (left > 0) {
       const std::uint64_t bytes = piece_bytes(left, layout.element_bytes);
       stream& s = room_for(p, at.node, k_header_words);
+      p.peers[at.node].replies.reserve(2);
       write_header(s, other_operation::bulk_get, unit, at.offset, bytes);
       p.peers[at.node].replies.push(reply_kind::bulk, to);
       p.peers[at.node].replies.push_word(bytes);
@@ -202,18 +161,22 @@ void fill(const array_layout& layout, const void* value, unsigned unit) {
   all.wait_and_rethrow();
 }
 
-void copy(const array_layout& to, std::uint64_t to_i, const array_layout& from, std::uint64_t from_i,
-          std::uint64_t count, unsigned unit) {
-  if (count == 0) return;
-  check_range(to, to_i, count);
-  check_range(from, from_i, count);
-  const copy_request request{to, from, to_i, from_i, count, unit};
-  std::vector<std::uint64_t> words(packed<copy_request>::k_words);
-  packed<copy_request>::write(request, words.data());
-  completion all;
-  for (std::uint32_t n = 0; n < this_port().nodes; ++n)
-    if (from.holds_part(n)) begin_call(all, n, copy_part, words);
-  all.wait_and_rethrow();
+}  // namespace shoal::detail
+
+namespace shoal::array {
+
+void check_range([[maybe_unused]] const detail::array_layout& layout, [[maybe_unused]] std::uint64_t i,
+                 [[maybe_unused]] std::uint64_t count) noexcept {
+  detail::check_alive(layout);
+#ifdef SHOAL_CHECKED
+  if (count > layout.size || i > layout.size - count) [[unlikely]]
+    detail::range_out_of_range(layout, i, count);
+#endif
 }
 
-}  // namespace shoal::detail
+void bulk_put_shared(const detail::array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count,
+                     unsigned unit) {
+  detail::put_pieces(layout, i, values, count, unit, detail::source::shared);
+}
+
+}  // namespace shoal::array

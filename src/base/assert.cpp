@@ -7,13 +7,19 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/shorten.hpp"
+
 namespace shoal::detail {
 
 // The stack may be small and memory may be exhausted: uses a fixed buffer and one write, and does not allocate.
 void assertion_failed(const char* message, const char* file, int line, const char* function) noexcept {
-  char text[512];
+  // A long message is shortened, so that the place is always there.
+  char shorter[512];
+  const std::size_t said = base::copy_shortened(message, shorter, sizeof shorter - 1);
+  shorter[said] = '\0';
+  char text[1024];
   int length =
-      std::snprintf(text, sizeof text, "shoal: assertion failed: %s (%s:%d, %s)\n", message, file, line, function);
+      std::snprintf(text, sizeof text, "shoal: assertion failed: %s (%s:%d, %s)\n", shorter, file, line, function);
   if (length >= static_cast<int>(sizeof text)) {
     length = static_cast<int>(sizeof text) - 1;
     text[length - 1] = '\n';

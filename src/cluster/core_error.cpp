@@ -8,6 +8,8 @@
 #include <new>
 #include <string>
 
+#include "base/shorten.hpp"
+#include "base/thrown.hpp"
 #include "shoal/error.hpp"
 #include "shoal/remote_error.hpp"
 
@@ -23,9 +25,7 @@ int fill(shoal_error* to, int status, std::uint32_t node, std::string_view messa
   if (to == nullptr) return status;
   to->status = status;
   to->node = node;
-  const std::size_t length = std::min(message.size(), sizeof to->message - 1);
-  message.copy(to->message, length);
-  to->message[length] = '\0';
+  to->message[base::copy_shortened(message, to->message, sizeof to->message - 1)] = '\0';
   return status;
 }
 
@@ -51,7 +51,11 @@ int fail_as_thrown(shoal_error* to) noexcept {
   } catch (const std::exception& e) {
     return fail(to, SHOAL_INTERNAL, e.what());
   } catch (...) {
-    return fail(to, SHOAL_INTERNAL, "an exception was thrown that is no std::exception");
+    try {
+      return fail(to, SHOAL_INTERNAL, base::sentence_of_thrown());
+    } catch (...) {  // no memory for the sentence
+      return fail(to, SHOAL_INTERNAL, "an exception was thrown that is no std::exception");
+    }
   }
 }
 

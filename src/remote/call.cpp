@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shoal/detail/call.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <exception>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
+#include "base/shorten.hpp"
+#include "base/thrown.hpp"
 #include "remote/code.hpp"
 #include "remote/late_images.hpp"
 #include "shoal/detail/assert.hpp"
@@ -23,14 +22,6 @@ namespace shoal::detail {
 namespace {
 
 constexpr std::size_t k_most_text_bytes = 2000;
-
-std::string readable(const char* mangled) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-  std::string result = status == 0 ? text : mangled;
-  std::free(text);
-  return result;
-}
 
 struct failure {
   int code = 0;  // errc
@@ -54,20 +45,18 @@ failure current_failure(std::uint32_t node) {
     f.code = static_cast<int>(e.code());
     f.type = "shoal::error";
     f.message = e.what();
-  } catch (const std::exception& e) {
-    f.type = readable(typeid(e).name());
-    f.message = e.what();
   } catch (...) {
-    const auto* type = abi::__cxa_current_exception_type();
-    f.type = type != nullptr ? readable(type->name()) : "an unknown type";
+    base::thrown t = base::describe_thrown();
+    f.type = std::move(t.type);
+    f.message = std::move(t.message);
   }
   return f;
 }
 
 // What travels as the answer to a call that failed: code and node, the two lengths, the texts.
 std::vector<std::uint64_t> pack(completion* calls, const failure& f) {
-  const std::string type = f.type.substr(0, k_most_text_bytes);
-  const std::string message = f.message.substr(0, k_most_text_bytes);
+  const std::string type = base::shortened(f.type, k_most_text_bytes);
+  const std::string message = base::shortened(f.message, k_most_text_bytes);
   std::vector<std::uint64_t> words(4 + words_for(type.size()) + words_for(message.size()));
   words[0] = reinterpret_cast<std::uintptr_t>(calls);
   words[1] = static_cast<std::uint64_t>(f.code);

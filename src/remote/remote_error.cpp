@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <utility>
 
 namespace shoal {
 
 remote_error::remote_error(errc code, std::uint32_t node, std::string type, std::string message)
-    : error(code, fmt::format("{} (thrown on node {} as {})", message, node, type)),
+    : error(code,
+            fmt::format("{} (thrown on node {} as {})",
+                        message.empty() ? std::string_view("an exception without a message") : message, node, type)),
       node_(node),
       type_(std::move(type)),
       message_(std::move(message)) {}

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/thrown.hpp"
 #include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
 #include "launch/world.hpp"
@@ -39,7 +40,7 @@ net::ring_shape shape_of(const config& c, unsigned nodes) {
   } catch (const std::exception& e) {
     base::write_line("", describe_failure(e));
   } catch (...) {
-    base::write_line("", "an exception that is no std::exception ended a node");
+    base::write_line("", fmt::format("a node ended with {}", base::sentence_of_thrown()));
   }
   machine::exit_now(1);
 }

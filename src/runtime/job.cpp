@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/thrown.hpp"
 #include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
 #include "machine/descriptor.hpp"
@@ -80,16 +81,19 @@ runtime::config read_config(int* argc, char** argv, const run_options& options) 
   return runtime::read_config(s);
 }
 
+// The system keeps eight bits of a status: without this a failure with 256 would pass for success.
+int exit_status(int status) noexcept { return status >= 0 && status <= 255 ? status : 1; }
+
 }  // namespace
 
 int run(int* argc, char** argv, const run_options& options, const std::function<int()>& main_task) {
   machine::open_standard_descriptors();
   try {
-    return runtime::run_job(read_config(argc, argv, options), main_task);
+    return exit_status(runtime::run_job(read_config(argc, argv, options), main_task));
   } catch (const std::exception& e) {
     base::write_line("", runtime::describe_failure(e));
   } catch (...) {
-    base::write_line("", "the main task ended with an exception that is no std::exception");
+    base::write_line("", fmt::format("the main task ended with {}", base::sentence_of_thrown()));
   }
   return 1;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "machine/reserved_range.hpp"
+#include "shoal/detail/future_state.hpp"
 
 namespace shoal::sched {
 namespace {
@@ -183,3 +184,17 @@ block* block_slab::cut(unsigned& count) {
 }
 
 }  // namespace shoal::sched
+
+namespace shoal::detail {
+
+void deallocate_outside(void* at, std::size_t bytes) noexcept {
+  if (bytes > worker_base::k_block_bytes) {
+    ::operator delete(at);
+    return;
+  }
+  const tsan_ignore_scope ignore;
+  release_to(at);
+  sched::block_depot::release(::new (at) worker_base::block{nullptr});
+}
+
+}  // namespace shoal::detail

@@ -6,21 +6,35 @@
 #include <string>
 
 #include "base/log.hpp"
+#include "base/thrown.hpp"
 #include "fiber/sanitizer.hpp"
 #include "sched/worker.hpp"
 
 namespace shoal::detail {
 
+namespace {
+
+// Inside the handler of the dropped exception.
+void report_thrown(const char* name, const char* advice) noexcept {
+  try {
+    const std::string whose = name != nullptr ? fmt::format("the task '{}'", name) : "a task";
+    base::warn("an exception that {} threw was dropped: {} ({})", whose, base::sentence_of_thrown(), advice);
+  } catch (...) {
+    base::warn("an exception that a task threw was dropped ({})", advice);
+  }
+}
+
+}  // namespace
+
 void report_dropped(const std::exception_ptr& e, const char* name) noexcept {
-  if (std::uncaught_exceptions() > 0) return;  // another exception propagates, and says more
-  constexpr const char* k_advice = "wait() of its task_group, or get() of its future, would have thrown it";
-  const std::string whose = name != nullptr ? fmt::format("the task '{}'", name) : "a task";
+  // Another one may be on its way to a handler that knows nothing of this one.
+  const char* const advice = std::uncaught_exceptions() > 0
+                                 ? "another exception left the scope before a wait could throw it"
+                                 : "wait() of its task_group, or get() of its future, would have thrown it";
   try {
     std::rethrow_exception(e);
-  } catch (const std::exception& known) {
-    base::warn("an exception that {} threw was dropped: {} ({})", whose, known.what(), k_advice);
   } catch (...) {
-    base::warn("an exception that {} threw was dropped; {}", whose, k_advice);
+    report_thrown(name, advice);
   }
 }
 

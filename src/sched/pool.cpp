@@ -118,6 +118,18 @@ void pool::start() { start_threads(0); }
 void pool::join() noexcept {
   for (auto& t : threads_) t->join();
   threads_.clear();
+  wait_for_wakers();
+}
+
+void pool::wait_for_wakers() noexcept {
+  for (std::uint32_t seen = wakers_.close(); wakers_.waits_for(seen); seen = wakers_.look())
+    executor().wait(wakers_.word(), seen, machine::k_no_timeout, false);
+}
+
+void pool::end_wake_from_outside() noexcept {
+  machine::executor& executor = *options_.executor;  // outlives the pool
+  std::atomic<std::uint32_t>& word = wakers_.word();
+  if (wakers_.leave()) executor.wake(word, 1, false);  // by its address: the pool may be gone
 }
 
 void pool::finish() noexcept {
@@ -126,11 +138,13 @@ void pool::finish() noexcept {
 }
 
 void pool::submit(errand& e) noexcept {
+  begin_wake_from_outside();
   fiber::release_to(static_cast<detail::task*>(&e));
   submitted_.push(&e);
   // Partner: the fence in worker::park(), before it looks for submitted tasks.
   lockfree::std_atomics::fence(std::memory_order_seq_cst);
   wake_one(nullptr);
+  end_wake_from_outside();
 }
 
 bool pool::take_submitted(worker& w) {

@@ -5,7 +5,8 @@
 // any thread, also inside a task.
 // Guarantees: run() runs the main task on the calling thread, which is worker 0, and returns when the task has ended.
 // Or: start() starts all workers as threads, submit() adds tasks, finish() ends the workers. No task may be left when a
-// pool stops. Tests: tests/unit/sched/pool_test.cpp.
+// pool stops. A thread that has made its last task runnable may still be about to ring a worker: the pool's end waits for
+// such threads. Tests: tests/unit/sched/pool_test.cpp, tests/stress/promise_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -16,6 +17,7 @@
 
 #include "fiber/stack_classes.hpp"
 #include "lockfree/sleeper_map.hpp"
+#include "lockfree/waker_count.hpp"
 #include "machine/executor.hpp"
 #include "sched/block_depot.hpp"
 #include "sched/lanes.hpp"
@@ -61,6 +63,7 @@ struct pool_options {
   bool heavy_fences = true;  // the parking worker fences for spawning ones (membarrier), if possible; else they fence
   fiber::guard_kind guards = fiber::guard_kind::marked;  // the best to try
   machine::executor* executor = &machine::threads();     // runs the workers; outlives the pool
+  void (*before_ring_from_outside)() = nullptr;          // for tests: called when the woken task can already run
   unsigned processors_for_it = 0;  // that its workers may use at the same time; 0: as many as the executor has
 };
 
@@ -117,6 +120,11 @@ public:
   bool heavy_fences() const noexcept { return heavy_fences_; }
   const detail::pool_signs& signs() const noexcept { return signs_; }
 
+  /// Around what a thread that is no worker of this pool does to make a task runnable: the task may end the pool at once,
+  /// and the pool then waits for the thread. begin: while the pool is known to exist.
+  void begin_wake_from_outside() noexcept { wakers_.enter(); }
+  void end_wake_from_outside() noexcept;
+
   /// Where its workers exchange blocks (see worker_base).
   block_depot& blocks(bool large) noexcept { return blocks_[large]; }
 
@@ -138,6 +146,7 @@ private:
   void start_thread(unsigned i);
   void pin(unsigned i) const noexcept;
   void join() noexcept;
+  void wait_for_wakers() noexcept;
 
   pool_options options_;
   worker_map map_;
@@ -154,7 +163,8 @@ private:
   std::optional<lockfree::sleeper_map<>> sleepers_;  // constructed when it is known which workers reach which
   lanes lanes_;
   block_depot blocks_[2];
-  lockfree::inbox<> submitted_;  // partners: submit() and the workers that look
+  lockfree::inbox<> submitted_;     // partners: submit() and the workers that look
+  lockfree::waker_count<> wakers_;  // threads from outside that wake tasks
   std::atomic<bool> stopping_{false};
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::unique_ptr<machine::executor::thread>> threads_;

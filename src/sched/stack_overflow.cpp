@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/stack_overflow.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #include "machine/images.hpp"
@@ -27,7 +29,11 @@ void name_code(machine::signal_line& line, const void* address) {
   if (const auto* const images = g_images.load(std::memory_order_acquire); images != nullptr)
     for (const machine::image& one : *images)
       if (one.contains(address)) {
-        line.text(one.path).text("+").hexadecimal(value - one.base);
+        constexpr std::size_t k_most_path_bytes = 256;  // the advice at the end of the line is to fit, too
+        const std::string_view path = one.path;
+        if (path.size() > k_most_path_bytes) line.text("[...]");
+        line.text(path.substr(path.size() - std::min(path.size(), k_most_path_bytes)));
+        line.text("+").hexadecimal(value - one.base);
         return;
       }
   line.text("the code at ").hexadecimal(value);
@@ -81,6 +87,23 @@ void explain_elsewhere(const void* address) {
   line.write();
 }
 
+// The accesses of tasks that checks would have caught, in a build without them.
+void explain_wild_access([[maybe_unused]] worker& w, [[maybe_unused]] const void* address,
+                         [[maybe_unused]] const void* context) {
+#ifndef SHOAL_CHECKED
+  machine::signal_line line;
+  line.text("shoal: ");
+  name_task(line, w);
+  line.text(" has used the address ").hexadecimal(reinterpret_cast<std::uintptr_t>(address)).text(", in ");
+  name_code(line, machine::failed_instruction(context));
+  line.text(
+      "; a checked build (cmake --preset dev) finds bad indices, and bodies for other nodes that capture a pointer or "
+      "by "
+      "reference");
+  line.write();
+#endif
+}
+
 void explain(void* address, void* context) {
   worker* const w = this_worker();
   if (w == nullptr) return explain_elsewhere(address);
@@ -90,7 +113,7 @@ void explain(void* address, void* context) {
   const fiber::stack_region* const stacks = w->owner().find_stack(address, &stack);
   if (stacks == nullptr) {
     // The first task of a worker, the main task among them, runs on its thread's own stack.
-    if (!machine::is_at_stack_end(address, context)) return;
+    if (!machine::is_at_stack_end(address, context)) return explain_wild_access(*w, address, context);
     name_task(line, *w);
     line.text(" has overflowed its stack, which is its thread's own (worker ").decimal(w->index);
     line.text("), in ");

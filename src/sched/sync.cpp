@@ -19,8 +19,14 @@ void let_others_run() noexcept {
 
 void wait_list::wait_for_guard() noexcept { let_others_run(); }
 
+const void* this_stack() noexcept {
+  // The notes, not the fiber: a call on a stack of its own size is the same task, and uses the notes of its caller.
+  return static_cast<sched::worker&>(worker_here()).current()->notes;
+}
+
 void wait_list::wait() noexcept {
   waiter me;
+  me.stack = this_stack();
   me.task = this_task();
   push(me);
   unlock();

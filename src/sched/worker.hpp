@@ -211,6 +211,7 @@ private:
   }
   void hand_over(fiber::fiber& self, ready_queue::entry next) noexcept;
   bool take_inbox() noexcept;
+  void make_ready_from_outside(fiber::fiber& f) noexcept;
   bool poll_once() noexcept;
   bool has_budget() noexcept;
   bool has_polled() noexcept;

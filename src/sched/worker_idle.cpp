@@ -191,8 +191,22 @@ void worker::make_ready(fiber::fiber& f) noexcept {
     ready_.push(&f);
   } else {
     note_end();
-    if (woken_.push(&f)) ring();
+    if (detail::t_worker != nullptr && detail::t_worker->signs == signs) {  // a sibling
+      if (woken_.push(&f)) ring();
+    } else {
+      make_ready_from_outside(f);
+    }
   }
+}
+
+// From the push on, the task and with it the pool may end: the count keeps the pool until the bell has been rung.
+[[gnu::noinline]] void worker::make_ready_from_outside(fiber::fiber& f) noexcept {
+  pool& owner = owner_;
+  owner.begin_wake_from_outside();
+  const bool rings = woken_.push(&f);
+  if (owner.options().before_ring_from_outside != nullptr) owner.options().before_ring_from_outside();
+  if (rings) ring();
+  owner.end_wake_from_outside();
 }
 
 void worker::give_errand(errand& e) noexcept {

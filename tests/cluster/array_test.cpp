@@ -2,6 +2,7 @@
 #include "shoal/array.hpp"
 
 #include <atomic>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -189,6 +190,56 @@ TEST_P(arrays, are_filled_and_copied) {
         to->copy(20, from, 5, 2900);
         for (std::uint64_t i = 0; i < to.size(); ++i)
           ASSERT_EQ(to->get(i), i >= 20 && i < 2920 ? static_cast<std::int32_t>(i - 15) : -7) << i;
+      }
+  });
+}
+
+// The smallest shift, one that crosses a node's part, and some that are larger than it, in both directions.
+template <class T>
+void check_overlapping_copy(distribution kind, std::uint64_t size) {
+  for (const std::uint64_t shift : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{7}, size / 4, size / 2})
+    for (const bool up : {true, false}) {
+      global_array<T> a(size, kind);
+      std::vector<T> values(size);
+      for (std::uint64_t i = 0; i < size; ++i) values[i] = static_cast<T>(shoal::splitmix64::at(3, i));
+      a->put(0, std::span<const T>(values));
+      const std::uint64_t count = size - shift - 2;
+      const std::uint64_t to = up ? 1 + shift : 1;
+      const std::uint64_t from = up ? 1 : 1 + shift;
+      std::memmove(values.data() + to, values.data() + from, count * sizeof(T));
+      a->copy(to, a, from, count);
+      std::vector<T> got(size);
+      a->get(0, std::span(got));
+      ASSERT_EQ(got, values) << static_cast<int>(kind) << " by " << shift << (up ? " up" : " down");
+    }
+}
+
+TEST_P(arrays, are_copied_onto_themselves_as_memmove_does) {
+  run([] {
+    for (const auto kind : k_kinds) {
+      check_overlapping_copy<std::uint64_t>(kind, 3001);
+      check_overlapping_copy<std::uint8_t>(kind, 1000);
+      check_overlapping_copy<std::uint16_t>(kind, 20);
+    }
+  });
+}
+
+// Shifts that are small and large in comparison with what a copy may keep outside of the array.
+TEST_P(arrays, are_copied_onto_themselves_in_more_than_one_block) {
+  run([] {
+    constexpr std::uint64_t k_size = 3 << 17;  // 3 MiB
+    for (const auto kind : {distribution::partition, distribution::cyclic})
+      for (const std::uint64_t shift : {3, 140'000}) {
+        global_array<std::uint64_t> a(k_size, kind);
+        for (std::uint64_t i = 0; i < k_size; ++i) a->async_put(i, i);
+        shoal::wait();
+        std::vector<std::uint64_t> got(k_size);
+        a->copy(shift, a, 0, k_size - shift);
+        a->get(0, std::span(got));
+        for (std::uint64_t i = 0; i < k_size; ++i) ASSERT_EQ(got[i], i < shift ? i : i - shift) << shift;
+        a->copy(0, a, shift, k_size - shift);
+        a->get(0, std::span(got));
+        for (std::uint64_t i = 0; i < k_size - shift; ++i) ASSERT_EQ(got[i], i) << shift;
       }
   });
 }

@@ -2,6 +2,7 @@
 #include "shoal/on.hpp"
 
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "tests/cluster/cluster.hpp"
@@ -12,6 +13,16 @@ using shoal::global_array;
 
 class calls : public shoal::test::cluster {};
 SHOAL_CLUSTER_TESTS(calls);
+
+template <class F>
+std::string sentence(F&& f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return "nothing thrown";
+}
 
 struct large {
   std::uint64_t values[500];
@@ -111,10 +122,43 @@ TEST_P(calls, bring_exceptions_with_type_message_and_node) {
         FAIL();
       } catch (const shoal::remote_error& e) {
         EXPECT_EQ(e.type(), "int");
+        EXPECT_EQ(std::string(e.what()), "42 (thrown on node " + std::to_string(n) + " as int)");
       }
+      struct odd {};
+      EXPECT_EQ(sentence([n] { shoal::on(n, [] { throw odd{}; }); }).find("an exception without a message (thrown on"),
+                0U);
+      EXPECT_EQ(sentence([n] { shoal::on(n, [] { throw "a text"; }); }).find("a text (thrown on"), 0U);
       auto never_asked = shoal::async_on(n, [] { throw std::runtime_error("nobody looks"); });
     }
   });
+}
+
+TEST_P(calls, shorten_long_messages_in_the_middle) {
+  run([this] {
+    const std::string said = sentence([this] {
+      shoal::on(nodes() - 1, [] { throw std::runtime_error("it began " + std::string(5000, 'x') + "; do this"); });
+    });
+    EXPECT_EQ(said.find("it began xxx"), 0U);
+    EXPECT_NE(said.find(" [...] x"), std::string::npos);
+    EXPECT_NE(said.find("xxx; do this (thrown on node"), std::string::npos);
+    EXPECT_LT(said.size(), 2100U);
+  });
+}
+
+TEST_P(calls, whose_results_are_dropped_do_not_lose_their_exceptions) {
+  testing::internal::CaptureStderr();
+  run([this] {
+    const std::uint32_t last = nodes() - 1;
+    shoal::async_on(last, [] { throw std::runtime_error("dropped at once"); });
+    EXPECT_EQ(sentence([last] {
+                auto lost = shoal::async_on(last, [] { throw 43; });
+                throw std::runtime_error("another");
+              }),
+              "another");
+  });
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("dropped at once"), std::string::npos) << said;
+  EXPECT_NE(said.find("dropped: 43 (thrown on node"), std::string::npos) << said;
 }
 
 TEST_P(calls, may_change_their_own_copy_of_what_they_captured) {

@@ -185,6 +185,19 @@ TEST(faults, an_overflow_of_the_main_task_s_stack_is_explained) {
   }
 }
 
+#ifndef SHOAL_CHECKED
+TEST(faults, a_fault_of_another_kind_says_what_a_checked_build_finds) {
+  for (const char* nodes : {"1", "2"}) {
+    const outcome got = run(launch({"-n", nodes, "-w", "1"}, {program("cluster_faults"), "wild_pointer"}), {}, 30);
+    EXPECT_EQ(got.status.shell_code(), 128 + SIGSEGV) << got;
+    EXPECT_TRUE(got.has("has used the address 0x123456789000")) << got;
+    EXPECT_TRUE(got.has("checked build")) << got;
+    EXPECT_TRUE(got.has("/cluster_faults+0x")) << got;
+    EXPECT_FALSE(got.has("overflowed")) << got;
+  }
+}
+#endif
+
 TEST(faults, the_setting_that_the_overflow_names_cures_it) {
   const std::vector<std::string> deep{program("cluster_faults"), "deep", "1000"};
   const outcome small = run(deep, {"SHOAL_WORKERS=1"}, 30);

@@ -66,9 +66,17 @@ TEST(launch, the_main_task_s_status_is_the_job_s) {
   }
 }
 
+TEST(launch, a_status_that_the_system_would_cut_to_8_bits_is_no_success) {
+  for (const char* status : {"256", "-1", "512", "1000"}) {
+    EXPECT_EQ(run({program("cluster_faults"), "status", status}).status.code, 1) << status;
+    const outcome got = run(launch({"-n", "2"}, {program("cluster_faults"), "status", status}));
+    EXPECT_EQ(got.status.code, 1) << got;
+  }
+}
+
 TEST(launch, an_exception_of_the_main_task_is_told_once_and_gives_1) {
   for (const auto& [what, words] :
-       {std::pair{"throw", "the main task gives up"}, std::pair{"throw_odd", "no std::exception"},
+       {std::pair{"throw", "the main task gives up"}, std::pair{"throw_odd", "no std::exception: int 42"},
         std::pair{"throw_there", "too far out"}}) {
     for (const bool launched : {false, true}) {
       const outcome got = launched ? run(launch({"-n", "3"}, {program("cluster_faults"), what}))

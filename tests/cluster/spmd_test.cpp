@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shoal/spmd.hpp"
 
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
 #include "tests/cluster/cluster.hpp"
 
 namespace {
@@ -56,6 +61,135 @@ TEST_P(teams, reduce_and_broadcast) {
       }
     });
     EXPECT_EQ(wrong->get(0), 0U);
+  });
+}
+
+// What each member saw, as text, in an array that all members can write.
+struct sight {
+  char text[400] = {};
+};
+
+struct observed {
+  std::string caller;                // what spmd() threw
+  std::vector<std::string> members;  // what the collective threw in each member; empty: nothing
+};
+
+// Runs body(team) on each node; a member that sees an exception of the team notes it, and throws it on.
+template <class F>
+observed observe(unsigned nodes, const F& body) {
+  shoal::global_array<sight> sights(nodes, shoal::distribution::cyclic);
+  observed seen;
+  try {
+    shoal::spmd([r = sights.ref(), body](shoal::team& t) {
+      try {
+        body(t);
+      } catch (const shoal::error& e) {
+        sight s;
+        std::strncpy(s.text, e.what(), sizeof s.text - 1);
+        r.put(t.rank(), s);
+        throw;
+      }
+    });
+  } catch (const shoal::remote_error& e) {
+    seen.caller = e.what();
+  }
+  for (unsigned n = 0; n < nodes; ++n) seen.members.emplace_back(sights->get(n).text);
+  return seen;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_P(teams, learn_what_a_member_has_thrown) {
+  if (nodes() < 2) GTEST_SKIP() << "needs another member";
+  run([this] {
+    for (const std::uint32_t thrower : {std::uint32_t{0}, nodes() - 1})
+      for (const int rounds : {0, 3}) {
+        const observed seen = observe(nodes(), [thrower, rounds](shoal::team& t) {
+          for (int i = 0; i < rounds; ++i) t.barrier();
+          if (t.rank() == thrower) throw std::runtime_error("this member gives up");
+          for (;;) t.reduce(std::uint64_t{1}, std::plus<>{});
+        });
+        const std::string words =
+            "this member gives up (thrown on node " + std::to_string(thrower) + " as std::runtime_error)";
+        EXPECT_EQ(seen.caller, words);
+        for (unsigned n = 0; n < nodes(); ++n) EXPECT_EQ(seen.members[n], n == thrower ? "" : words) << n;
+      }
+  });
+}
+
+TEST_P(teams, learn_that_a_member_has_returned) {
+  if (nodes() < 2) GTEST_SKIP() << "needs another member";
+  run([this] {
+    for (const std::uint32_t leaver : {std::uint32_t{0}, nodes() - 1}) {
+      const observed seen = observe(nodes(), [leaver](shoal::team& t) {
+        t.barrier();
+        if (t.rank() == leaver) return;
+        for (;;) t.barrier();
+      });
+      EXPECT_TRUE(has(seen.caller, "as number 2, member ")) << seen.caller;
+      const std::string left = "member " + std::to_string(leaver) + " returns from the body";
+      EXPECT_TRUE(has(seen.caller, left)) << seen.caller;
+      for (unsigned n = 0; n < nodes(); ++n) {
+        if (n == leaver) continue;
+        EXPECT_TRUE(has(seen.members[n], left)) << n << ": " << seen.members[n];
+        EXPECT_TRUE(has(seen.members[n], "calls barrier()")) << n << ": " << seen.members[n];
+      }
+    }
+  });
+}
+
+// Each calls a collective in which it waits for the other, or for nobody.
+TEST_P(teams, learn_that_a_member_calls_another_collective) {
+  if (nodes() < 2) GTEST_SKIP() << "needs another member";
+  run([this] {
+    constexpr auto call = [](shoal::team& t, int which) {
+      switch (which) {
+        case 0: t.barrier(); break;
+        case 1: t.reduce(std::uint64_t{1}, std::plus<>{}); break;
+        case 2: t.broadcast(std::uint64_t{1}, 0); break;
+        case 3: t.broadcast(std::uint64_t{1}, 1); break;
+        case 4: t.broadcast(sight{}, 0); break;
+        default: t.reduce(sight{}, [](const sight& a, const sight&) { return a; });
+      }
+    };
+    constexpr const char* k_words[] = {"calls barrier()",
+                                       "calls reduce() of 8 bytes",
+                                       "calls broadcast() of 8 bytes from member 0",
+                                       "calls broadcast() of 8 bytes from member 1",
+                                       "calls broadcast() of 400 bytes from member 0",
+                                       "calls reduce() of 400 bytes"};
+    const std::uint32_t odd = nodes() - 1;
+    for (int all = 0; all < 6; ++all)
+      for (int other = 0; other < 6; ++other) {
+        if (all == other) continue;
+        const observed seen = observe(nodes(), [=](shoal::team& t) {
+          t.barrier();
+          call(t, t.rank() == odd ? other : all);
+          for (;;) t.barrier();
+        });
+        const auto names_both = [&](const std::string& text) {
+          return has(text, "member " + std::to_string(odd) + " " + k_words[other]) && has(text, k_words[all]);
+        };
+        EXPECT_TRUE(names_both(seen.caller)) << seen.caller;
+        for (unsigned n = 0; n < nodes(); ++n)
+          EXPECT_TRUE(names_both(seen.members[n])) << all << " " << other << " " << n << ": " << seen.members[n];
+      }
+  });
+}
+
+TEST_P(teams, that_have_failed_leave_nothing_behind_for_the_next) {
+  run([this] {
+    for (int round = 0; round < 20; ++round) {
+      EXPECT_THROW(shoal::spmd([round](shoal::team& t) {
+                     if (t.rank() == static_cast<unsigned>(round) % t.size()) throw std::runtime_error("again");
+                     t.broadcast(1);
+                     t.broadcast(2);
+                   }),
+                   shoal::remote_error);
+      shoal::spmd([](shoal::team& t) {
+        if (t.reduce(1U, std::plus<>{}) != t.size()) throw std::logic_error("wrong sum");
+      });
+    }
   });
 }
 

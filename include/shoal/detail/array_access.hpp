@@ -59,22 +59,29 @@ inline void check_index([[maybe_unused]] const port& p, [[maybe_unused]] const a
               "a global array is used after it was freed");
 }
 
-/// Writes a command for one element to the owner's stream; the values are words (to_word). Inlined, so that what the
+/// Writes a command for one element to the owner's stream, with room for the reply if it has one; the values are words
+/// (to_word). Inlined, so that what the
 /// caller knows when it is compiled costs nothing.
 [[gnu::always_inline]] inline void write_command(port& p, array_layout::place at, verb what, element type,
                                                  std::uint64_t word, std::uint64_t desired) {
   const std::uint8_t code = operation(what, type);
+  // Room for the reply only now: whoever runs while this waits for room in the buffer expects replies, too.
+  const auto room = [&p, at, what](std::size_t words) -> stream& {
+    stream& s = room_for(p, at.node, words);
+    if (is_fetch(what)) p.peers[at.node].replies.reserve(1);
+    return s;
+  };
   if (what == verb::get) {
-    stream& s = room_for(p, at.node, 1);
+    stream& s = room(1);
     *s.cursor++ = header(code, 0, at.offset);
   } else if (what == verb::compare_exchange) {
-    stream& s = room_for(p, at.node, 3);
+    stream& s = room(3);
     s.cursor[0] = header(code, 0, at.offset);
     s.cursor[1] = word;
     s.cursor[2] = desired;
     s.cursor += 3;
   } else {
-    stream& s = room_for(p, at.node, 2);
+    stream& s = room(2);
     if (fits_small(word)) {
       *s.cursor++ = header(code, word, at.offset);
     } else {

@@ -15,6 +15,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -106,11 +107,20 @@ S* make_state(Args&&... args) {
   }
 }
 
+/// For a block of allocate(), on a thread that is no worker: back to where workers take blocks from.
+void deallocate_outside(void* at, std::size_t bytes) noexcept;
+
+/// Also on threads: a promise whose future was dropped may be set by any.
 template <class S>
 void dispose_of(future_state& s) noexcept {
   auto& self = static_cast<S&>(s);
   self.~S();
-  deallocate_for<S>(worker_here(), &self);
+  if (t_worker == nullptr && alignof(S) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__)
+    deallocate_outside(&self, sizeof(S));
+  else if (t_worker == nullptr)
+    ::operator delete (static_cast<void*>(&self), std::align_val_t{alignof(S)});
+  else
+    deallocate_for<S>(*t_worker, &self);
 }
 
 /// A state whose result comes from a body, which ends with its task.

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "shoal/detail/assert.hpp"
 #include "shoal/detail/command.hpp"
 #include "shoal/detail/stream.hpp"
 #include "shoal/detail/worker.hpp"
@@ -44,15 +45,21 @@ struct node_context {
 /// The destination of a reply: how to use its word, in the upper 16 bits, and a pointer.
 enum class reply_kind : std::uint8_t { value_1, value_2, value_4, value_8, task, bulk };
 
-/// The bytes that a bulk reply fills; follows its entry in the list.
+/// Where the replies of a node go, oldest first. A bulk reply has two entries: the second has its bytes.
+/// Room is made before the command is written, since it may throw: a command whose reply nobody expects would give all
+/// later replies to the wrong targets. Between reserve() and the last push() the task does not leave.
 class reply_list {
 public:
-  void push(reply_kind kind, const void* target) {
+  /// Room for `entries` more. May throw std::bad_alloc; then nothing has changed.
+  void reserve(std::uint64_t entries) {
+    if (tail_ - head_ + entries > mask_ + 1) [[unlikely]]
+      grow();
+  }
+  void push(reply_kind kind, const void* target) noexcept {
     push_word(static_cast<std::uint64_t>(kind) << 48 | reinterpret_cast<std::uintptr_t>(target));
   }
-  void push_word(std::uint64_t word) {
-    if (tail_ - head_ > mask_) [[unlikely]]
-      grow();
+  void push_word(std::uint64_t word) noexcept {
+    SHOAL_CHECK(tail_ - head_ <= mask_, "a reply is expected for which no room was reserved");
     ring_[tail_++ & mask_] = word;
   }
   std::uint64_t pop() noexcept { return ring_[head_++ & mask_]; }
@@ -145,7 +152,8 @@ inline port& port_here() noexcept {
 
 /// Sends the full buffer for `node` off and opens another with room for `words`. Serves messages; may switch tasks.
 void make_room(port& p, std::uint32_t node, std::size_t words);
-/// Waits for the reply to the value-returning command just written to `node`. Switches tasks.
+/// Waits for the reply to the value-returning command just written to `node`, for which there is room in the list of
+/// replies (write_command makes it). Switches tasks.
 std::uint64_t fetch(port& p, std::uint32_t node);
 /// Says that a task waits for what is in the open buffer for `node`: it is sent when the worker's turns write no more.
 void await_buffer(port& p, std::uint32_t node) noexcept;

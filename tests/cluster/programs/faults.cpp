@@ -103,7 +103,7 @@ std::uint64_t number() { return std::strtoull(text, nullptr, 10); }
 
 const std::map<std::string, std::function<int()>> k_jobs = {
     {"many_main_tasks", [] { return 0; }},
-    {"status", [] { return static_cast<int>(number()); }},
+    {"status", [] { return std::atoi(text); }},
     {"works",
      [] {
        shoal::global_array<std::uint64_t> a(1000, shoal::distribution::cyclic);
@@ -159,6 +159,14 @@ const std::map<std::string, std::function<int()>> k_jobs = {
        });
        compute(1.5);
        return there.get() == last() ? 0 : 1;
+     }},
+    {"wild_pointer",
+     [] {  // as a pointer captured on another node would be
+       shoal::on(last(), [] {
+         volatile auto address = std::uintptr_t{0x123456789000};
+         *reinterpret_cast<volatile int*>(address) = 1;
+       });
+       return 0;
      }},
     {"overflow",
      [] {

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 
 #include "shoal/error.hpp"
 #include "shoal/sync.hpp"
@@ -255,6 +257,34 @@ TEST_P(futures, of_promises_get_what_is_set_from_any_task) {
     }
     t.set_value(1);
   });
+}
+
+TEST_P(futures, of_promises_may_be_dropped_before_a_thread_sets_them) {
+  struct alignas(64) wide {
+    int value;
+  };
+  using large = std::array<char, 300>;
+  std::thread thread;  // outlives the pool
+  std::atomic<bool> dropped{false};
+  const auto counted = std::make_shared<int>(1);
+  run([&] {
+    auto values =
+        std::make_shared<std::tuple<promise<std::shared_ptr<int>>, promise<wide>, promise<large>, promise<int>>>();
+    const auto a = std::get<0>(*values).get_future();
+    const auto b = std::get<1>(*values).get_future();
+    const auto c = std::get<2>(*values).get_future();
+    // The future of the last one is never asked for.
+    thread = std::thread([&dropped, &counted, values = std::move(values)]() mutable {
+      while (!dropped.load()) std::this_thread::yield();
+      std::get<0>(*values).set_value(counted);
+      std::get<1>(*values).set_value(wide{1});
+      std::get<2>(*values).set_value(large{});
+      values.reset();
+    });
+  });
+  dropped = true;
+  thread.join();
+  EXPECT_EQ(counted.use_count(), 1);
 }
 
 TEST_P(futures, of_a_broken_promise_name_it) {

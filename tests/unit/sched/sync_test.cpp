@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "shoal/future.hpp"
+#include "shoal/stack_bytes.hpp"
 #include "shoal/task.hpp"
 #include "unit/sched/pool_run.hpp"
 
@@ -64,6 +66,41 @@ TEST(mutex, try_lock_says_whether_it_is_free_and_unlock_hands_it_to_the_longest_
     EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4}));
     EXPECT_TRUE(m.try_lock());
     m.unlock();
+  });
+}
+
+TEST(mutex, unlocked_by_a_task_that_does_not_hold_it_ends_the_program) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(run_pool(1,
+                        [] {
+                          shoal::mutex m;
+                          m.unlock();
+                        }),
+               "a mutex is unlocked that no task holds");
+  EXPECT_DEATH(run_pool(1,
+                        [] {
+                          shoal::mutex m;
+                          shoal::semaphore held(0);
+                          auto holder = shoal::async([&] {
+                            m.lock();
+                            held.release();
+                            shoal::yield();
+                            shoal::yield();
+                          });
+                          held.acquire();
+                          m.unlock();
+                        }),
+               "a mutex is unlocked that another task holds");
+}
+
+TEST(mutex, locked_on_a_stack_of_another_size_is_held_by_the_same_task) {
+  run_pool(1, [] {
+    shoal::mutex m;
+    shoal::call_with_stack(shoal::stack_bytes(1 << 20), [&m] { m.lock(); });
+    EXPECT_FALSE(m.try_lock());
+    m.unlock();
+    EXPECT_TRUE(m.try_lock());
+    shoal::call_with_stack(shoal::stack_bytes(1 << 20), [&m] { m.unlock(); });
   });
 }
 
