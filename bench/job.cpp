@@ -20,13 +20,20 @@ namespace {
 // Marks processes that this command started: they ignore -n, which the command has already used.
 constexpr const char* k_own_variable = "SHOAL_OWN_JOB";
 
-// Measured with graphs of a few vertices: the program with its buffers, and UCX's receive buffers for each domain.
+// The program with its buffers, and what UCX may take for each domain: a segment of 10.5 MB for receive buffers.
 constexpr std::uint64_t k_node_bytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t k_domain_bytes = std::uint64_t{12} << 20;
 
+unsigned workers_of(const base::settings& s, const job_options& options) {
+  if (options.workers != 0) return options.workers;
+  if (const unsigned set = runtime::read_config(s).workers; set != 0) return set;
+  return std::max(machine::topology::discover().usable_processors() / std::max(options.nodes, 1U), 1U);
+}
+
 void bound_stacks(base::settings& s, const job_options& options) {
-  if (options.waiting_bytes != 0 && s.get_size("waiting_memory") == 0)
-    s.set("waiting_memory", std::to_string(options.waiting_bytes), base::setting_origin::command_line);
+  if (options.waiting_bytes == 0 || s.get_size("waiting_memory") != 0) return;
+  const std::uint64_t bytes = options.waiting_bytes * workers_of(s, options);
+  s.set("waiting_memory", std::to_string(bytes), base::setting_origin::command_line);
 }
 
 }  // namespace
@@ -57,8 +64,7 @@ std::uint64_t runtime_bytes(const job_options& options) {
   const unsigned nodes = std::max(options.nodes, 1U);
   const std::string& transport = options.transport == "auto" ? c.transport : options.transport;
   const bool by_library = transport == "ucx" || transport == "mpi";
-  unsigned domains = options.workers != 0 ? options.workers : c.workers;
-  if (domains == 0) domains = std::max(machine::topology::discover().usable_processors() / nodes, 1U);
+  const unsigned domains = workers_of(s, options);
   return nodes * (k_node_bytes + c.waiting_bytes + (by_library ? domains * k_domain_bytes : 0));
 }
 

@@ -22,7 +22,7 @@ struct job_options {
   std::string transport = "auto";  // auto, shm, ucx, mpi, inproc
   std::string direct = "on";
   std::string steal;  // empty: not given
-  // For the stacks of waiting iterations of each node, where no setting says so; 0: the setting's default.
+  // For the stacks of waiting iterations of each worker, where no setting says so; 0: the setting's default.
   std::uint64_t waiting_bytes = 0;
   profile_choice profile;
 };

@@ -57,7 +57,7 @@ public:
     if (workers == 1) return deputy::impossible;
     for (unsigned w = 0; w < workers; ++w) {
       lockfree::doorbell<>& bell = layout_->bell(to_, w);
-      if (&bell == side_.other || !bell.ring()) continue;
+      if (&bell == side_.other || !bell.may_sleep() || !bell.ring()) continue;
       side_.waker->executor->wake(bell.word(), 1, side_.waker->between_processes);
       return deputy::woken;
     }

@@ -78,7 +78,17 @@ void worker_port::await_buffer(std::uint32_t to) noexcept {
   hot_[to].awaited = true;
 }
 
+// Where nothing was executed since the last look. A node that executes needs no deputy.
+void worker_port::wake_deputies() noexcept {
+  for (peer& p : peers_)
+    if (std::exchange(p.done_seen, p.requests.done()) == p.requests.done()) p.requests.wake_deputy();
+}
+
 void worker_port::send_awaited(std::uint64_t now) noexcept {
+  if (now - deputies_looked_ >= k_deputies_ticks) {
+    deputies_looked_ = now;
+    wake_deputies();
+  }
   for (std::size_t looks = std::min(awaited_.size(), k_most_looks); looks > 0; --looks) {
     if (next_look_ >= awaited_.size()) next_look_ = 0;
     awaited_stream& s = awaited_[next_look_];
@@ -164,7 +174,7 @@ std::int64_t worker_port::longest_sleep_ns() noexcept {
   const auto limit = [&longest_ns](std::int64_t ns) { longest_ns = longest_ns < 0 ? ns : std::min(longest_ns, ns); };
   if (transfers_ != nullptr) limit(k_transfer_look_ns);
   bool again = false;
-  for (peer& p : peers_) again |= p.requests.wake_deputy() == net::deputy::none_sleeps;
+  for (peer& p : peers_) again |= p.requests.wake_deputy() != net::deputy::impossible;
   if (again) {
     limit(deputies_ns_);
     deputies_ns_ = std::min(2 * deputies_ns_, k_last_deputies_ns);
@@ -258,9 +268,10 @@ bool settling::begin(worker_port& port) {
   std::uint32_t most = 0;  // others may complete meanwhile
   for (std::uint32_t n = 0; n < port.nodes; ++n) most += port.unsettled(n) ? 1 : 0;
   if (most == 0) return true;
-  nodes_ = std::make_unique<of_node[]>(most);
+  if (most > few_.size()) many_ = std::make_unique<of_node[]>(most);
+  of_node* const nodes = many_ != nullptr ? many_.get() : few_.data();
   for (std::uint32_t n = 0; n < port.nodes && left_ < most; ++n) {
-    of_node& w = nodes_[left_];
+    of_node& w = nodes[left_];
     w.all = this;
     w.fire = [](stream_waiter& one) noexcept {
       settling& all = *static_cast<of_node&>(one).all;

@@ -7,6 +7,7 @@
 // Tests: tests/unit/remote/, tests/cluster/.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -36,14 +37,15 @@ public:
   /// Called on the port's worker when all is complete, unless begin() returned true. May end the life of `settling`.
   void (*done)(settling&) noexcept = nullptr;
 
-  /// True if there is nothing to wait for.
+  /// True if there is nothing to wait for. May throw std::bad_alloc, if there are many nodes, before it has begun.
   bool begin(class worker_port& port);
 
 private:
   struct of_node final : stream_waiter {
     settling* all = nullptr;
   };
-  std::unique_ptr<of_node[]> nodes_;
+  std::array<of_node, 4> few_;
+  std::unique_ptr<of_node[]> many_;
   std::uint32_t left_ = 0;
 };
 
@@ -91,6 +93,7 @@ private:
     stream_waiter* first_settling = nullptr;  // in the order of their marks
     stream_waiter* last_settling = nullptr;
     stream_waiter* for_room = nullptr;
+    std::uint64_t done_seen = 0;  // at the last look for deputies
   };
   // A stream for whose open buffer tasks wait.
   struct awaited_stream {
@@ -103,17 +106,20 @@ private:
   static constexpr std::uint64_t k_ticks_per_us = 1000 * base::rough_time::k_per_ns;
   static constexpr std::uint64_t k_quiet_ticks = 10 * k_ticks_per_us;
   static constexpr std::size_t k_most_looks = 64;
+  static constexpr std::uint64_t k_deputies_ticks = 100 * k_ticks_per_us;
   static constexpr std::int64_t k_first_deputies_ns = 50'000;
   static constexpr std::int64_t k_last_deputies_ns = 10'000'000;
 
   bool take_replies(sched::worker& w, std::uint32_t node) noexcept;
   bool wake_waiters(std::uint32_t node) noexcept;
+  void wake_deputies() noexcept;
   bool end_transfers() noexcept;
 
   server& serving_;
   std::vector<detail::peer_port> hot_;
   std::vector<peer> peers_;
   std::vector<awaited_stream> awaited_;
+  std::uint64_t deputies_looked_ = 0;
   std::uint64_t old_ticks_ = 200 * k_ticks_per_us;
   std::size_t next_look_ = 0;
   net::domain& domain_;

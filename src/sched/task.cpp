@@ -50,8 +50,8 @@ void spawn_timed(worker_base& w, task& t) {
 void arrive(worker_base& w, task& t) {
   const tsan_ignore_scope ignore;
   release_to(&t);
-  if (++w.spawn_clock == 0) self(w).time_next_spawn(1);
   self(w).add_arrived(t);
+  if (++w.spawn_clock == 0) self(w).time_next_spawn(1);
 }
 
 void let_others_run(worker_base& w) noexcept { self(w).let_others_run(); }

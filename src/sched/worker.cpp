@@ -132,9 +132,12 @@ void worker::loop(fiber::fiber& self) noexcept {
     if (turns < 0) {
       ready_first = std::exchange(used_up_, false);
       profile_operation how = profile_operation::get;
-      task* const t = serve(how);
+      task* const t = serve(how, ready_first);
       if (t != nullptr) {
+        const unsigned counted = ready_first ? 1 : 0;
+        interposed_ += counted;
         run(*t, begun, how);
+        interposed_ -= counted;
         continue;
       }
     }
@@ -174,7 +177,6 @@ bool worker::has_budget() noexcept {
     turns = k_due;
     return false;
   }
-  turns_of_others_ += std::max(turns_between_looks_, k_first_turns);
   const std::uint64_t now = look_at_clock();
   const bool own = turns_of_others_ >= k_turns_of_others;  // stays so until a loop serves them
   if (!own) {
@@ -212,18 +214,20 @@ std::uint64_t worker::look_at_clock() noexcept {
     turns_between_looks_ =
         std::max(static_cast<int>(static_cast<unsigned>(turns_between_looks_) * k_budget_ticks / took), 1);
   turns = turns_between_looks_ - 1;
+  turns_of_others_ = std::min(turns_of_others_ + std::max(turns_between_looks_, k_first_turns), k_turns_of_others);
   owner_.hooks().send_awaited(*this, now);
   return now;
 }
 
-// Children that run inline are nested in the running task, so no task of the deque begins here: with one more of them at
-// each serving the stacks would become as many as the tasks.
+// The running task stays where it is, with its stack, while the tasks that are served run. So that the stacks do not
+// become as many as the tasks, few of them may be in this state at a time; then only runnable tasks take turns.
 [[gnu::noinline]] void worker::let_others_run() noexcept {
   const fiber::tsan_ignore_scope ignore;
   // Below k_due: a strand has looked.
   const std::uint64_t now = turns < k_due ? base::rough_time::now() : look_at_clock();
   turns = turns_between_looks_ - 1;
-  if (no_wait_scopes != 0) return;
+  used_up_ = false;
+  if (no_wait_scopes != 0 || owner_.stopping()) return;
   if (owner_.urgent()) return yield();
   if (now - served_ < k_budget_ticks) return;
   served_ = now;
@@ -233,10 +237,11 @@ std::uint64_t worker::look_at_clock() noexcept {
     polled = has_polled();
   }
   take_inbox();
-  const bool given = !polled || anything_given();
-  if (!given && ready_.empty()) return;
-  if (given) {
-    due_ = others::arrived;
+  const bool own = turns_of_others_ >= k_turns_of_others && owner_.anything_apart();
+  const bool begins = interposed_ < k_most_interposed && (own || !polled || anything_given());
+  if (!begins && ready_.empty()) return;
+  if (begins) {
+    due_ = own ? others::own : others::arrived;
     used_up_ = true;
     turns = k_due;
   }
@@ -245,8 +250,9 @@ std::uint64_t worker::look_at_clock() noexcept {
   leave();
 }
 
-// Called by a loop when the budget is used up: executes messages, and gives the task that begins next, if any.
-task* worker::serve(profile_operation& how) noexcept {
+// Called by a loop when the budget is used up (`bounded`) or a task yields: executes messages, and gives the task that
+// begins next, if any. Whose turn is first alternates, so that none starves.
+task* worker::serve(profile_operation& how, bool bounded) noexcept {
   const others what = std::exchange(due_, others::arrived);
   turns = turns_between_looks_ - 1;
   served_ = base::rough_time::now();
@@ -256,17 +262,22 @@ task* worker::serve(profile_operation& how) noexcept {
   owner_.take_submitted(*this);
   if (searches_.any()) [[unlikely]]
     searches_.go_on();
+  if (bounded && interposed_ >= k_most_interposed) return nullptr;
+  ++serves_;
   if (what == others::arrived) {
-    task* const given = next_given();
-    return given != nullptr ? given : take_arrived();
+    task* t = serves_ % 2 == 0 ? take_arrived() : nullptr;
+    if (t == nullptr) t = next_given();
+    return t != nullptr ? t : take_arrived();
   }
   turns_of_others_ = 0;
-  if (++serves_ % k_serves_per_theft == 0) {
+  if (++serves_of_own_ % k_serves_per_theft == 0) {
     if (task* t = next_apart()) return t;
     if (task* t = next_own()) return t;
     how = profile_operation::steal;
     return steal();
   }
+  if (bounded && serves_of_own_ % 2 == 0)  // also beside a chain of urgent tasks
+    if (task* t = tasks.pop()) return t;
   return next_own();
 }
 

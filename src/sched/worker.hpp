@@ -87,7 +87,10 @@ public:
   /// own children may run inline in turn, or for handlers of messages. If not, the caller waits instead, and a loop runs
   /// them on another stack.
   bool has_room() const noexcept {
-    const std::byte* const bottom = current_ == &native_ ? native_bottom_ : current_->notes->bottom;
+    // The notes of a stack of a requested size are its caller's.
+    const std::byte* const bottom = current_ == &native_        ? native_bottom_
+                                    : current_->size_class == 0 ? current_->notes->bottom
+                                                                : stack_bottom(*current_);
     return static_cast<const std::byte*>(__builtin_frame_address(0)) >= bottom + room_bytes_;
   }
   /// Serves messages; called by loops between chunks and by programs that compute for long.
@@ -116,6 +119,8 @@ public:
     ready_.push_front(&f);
   }
 
+  /// How many tasks thieves find here, about. For any thread.
+  std::size_t load() const noexcept { return tasks.size_estimate() + arrived_.size_estimate(); }
   /// Adds a task from outside, and wakes a worker for it. May throw std::bad_alloc.
   void add_arrived(detail::task& t);
 
@@ -213,11 +218,13 @@ private:
   bool take_inbox() noexcept;
   void make_ready_from_outside(fiber::fiber& f) noexcept;
   bool poll_once() noexcept;
+  bool is_crowded() noexcept;
+  bool yield_processor() noexcept;
   bool has_budget() noexcept;
   bool has_polled() noexcept;
   bool anything_given() const noexcept;
   std::uint64_t look_at_clock() noexcept;
-  detail::task* serve(profile_operation& how) noexcept;
+  detail::task* serve(profile_operation& how, bool bounded) noexcept;
   bool poll_timed(profile_recorder& profile) noexcept;
   std::uint64_t leave_timed() noexcept;
   std::uint64_t leave_as(profile_recorder* profiled) noexcept;
@@ -256,6 +263,11 @@ private:
   static constexpr int k_most_turns = 64;
   static constexpr int k_turns_of_others = 256;
   static constexpr unsigned k_serves_per_theft = 16;
+  static constexpr unsigned k_most_interposed = 8;
+  static constexpr std::uint64_t k_preempted_ns = 200'000;
+  static constexpr std::uint64_t k_first_crowded_ns = 10'000'000;
+  static constexpr std::uint64_t k_longest_crowded_ns = 1'000'000'000;
+  static constexpr unsigned k_rounds_if_crowded = 4;
   enum class others : std::uint8_t { arrived, own };
 
   pool& owner_;
@@ -271,11 +283,15 @@ private:
   std::uint64_t looked_ = 0;  // at the clock
   std::uint64_t polls_seen_ = 0;
   int turns_between_looks_ = k_first_turns;
-  int turns_of_others_ = 0;                    // turns since a task of the deque began
-  unsigned serves_ = 0;                        // how often one began
-  others due_ = others::arrived;               // what may begin when turns is k_due
-  bool used_up_ = false;                       // turns is k_due since the budget was used up, not since a task yielded
-  bool arrived_first_ = false;                 // before the tasks of the deque
+  int turns_of_others_ = 0;             // at most, since a loop served them
+  std::uint64_t crowded_until_ns_ = 0;  // other programs use this worker's processor
+  std::uint64_t crowded_for_ns_ = 0;
+  unsigned serves_ = 0;
+  unsigned serves_of_own_ = 0;    // tasks of the deque
+  unsigned interposed_ = 0;       // tasks that began while others had used up their budget, and have not ended
+  others due_ = others::arrived;  // what may begin when turns is k_due
+  bool used_up_ = false;          // turns is k_due since the budget was used up, not since a task yielded
+  bool arrived_first_ = false;    // before the tasks of the deque
   lockfree::deque<detail::task> arrived_{16};  // from outside; used first in, first out, also by thieves
   std::uint64_t noted_waits_ = 0;
   cycle_searches searches_;

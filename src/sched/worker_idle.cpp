@@ -16,9 +16,7 @@ using detail::task;
 worker::deques_view::deques_view(pool& owner, unsigned self)
     : steal_view(self, owner.map(), 0x5e0a1 + self), owner_(owner) {}
 
-std::size_t worker::deques_view::load(unsigned victim) const noexcept {
-  return owner_.at(victim).tasks.size_estimate();
-}
+std::size_t worker::deques_view::load(unsigned victim) const noexcept { return owner_.at(victim).load(); }
 
 task* worker::steal() noexcept {
   if (siblings < 2) return nullptr;
@@ -70,7 +68,7 @@ void worker::hand_search_on(bool plenty) noexcept {
 bool worker::run_stolen(started& begun) noexcept {
   task* const t = steal();
   if (t == nullptr) return false;
-  if (searching_) hand_search_on(owner_.at(robbed_).tasks.size_estimate() > 1 || detail::can_be_split(*t));
+  if (searching_) hand_search_on(owner_.at(robbed_).load() > 1 || detail::can_be_split(*t));
   run(*t, begun, profile_operation::steal);
   return true;
 }
@@ -91,7 +89,8 @@ bool worker::idle(started& begun) noexcept {
     return true;
   }
   // At least one round: a searcher that parks without a search would find the same work while it parks, without end.
-  const unsigned rounds = std::max(owner_.options().spin_rounds, 1U);
+  const bool crowded = is_crowded();
+  const unsigned rounds = std::max(crowded ? k_rounds_if_crowded : owner_.options().spin_rounds, 1U);
   for (unsigned round = 0; round < rounds; ++round) {
     if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart()) {
       hand_search_on(false);
@@ -100,13 +99,32 @@ bool worker::idle(started& begun) noexcept {
     if (run_stolen(begun)) return true;
     if (profile_recorder* const p = profile(); p != nullptr) p->spins();
     // Somebody else may need the processor to produce what we wait for.
-    if (round % 4 == 3)
-      ++counts_.yields, owner_.executor().yield();
-    else
+    if (!crowded && round % 4 == 3) {
+      if (yield_processor()) return false;
+    } else {
       for (int i = 0; i < 8; ++i) machine::pause();
+    }
     if (profile_recorder* const p = profile(); p != nullptr) p->enter(profile_state::look);
   }
   return false;
+}
+
+bool worker::is_crowded() noexcept { return owner_.executor().now_ns() < crowded_until_ns_; }
+
+// True: it took so long that other programs must have had the processor. Beside one that computes, sched_yield() takes a
+// time slice of 4 ms, and whoever waits for this worker waits as long; a sleeper is woken in tens of microseconds. So
+// the worker sleeps after few looks for some time, longer if this happens again soon after.
+bool worker::yield_processor() noexcept {
+  ++counts_.yields;
+  machine::executor& executor = owner_.executor();
+  const std::uint64_t before_ns = executor.now_ns();
+  executor.yield();
+  const std::uint64_t now_ns = executor.now_ns();
+  if (now_ns - before_ns < k_preempted_ns) return false;
+  const bool again = now_ns - crowded_until_ns_ < 4 * crowded_for_ns_;
+  crowded_for_ns_ = again ? std::min(2 * crowded_for_ns_, k_longest_crowded_ns) : k_first_crowded_ns;
+  crowded_until_ns_ = now_ns + crowded_for_ns_;
+  return true;
 }
 
 // `in_deques`: also what other workers have published.

@@ -88,7 +88,7 @@ int run_demo(const bfs_options& o) {
 }  // namespace
 
 subcommand_body declare_bfs(CLI::App& app) {
-  constexpr std::uint64_t k_waiting_bytes = std::uint64_t{32} << 20;  // thousands of stacks: more are not faster
+  constexpr std::uint64_t k_waiting_bytes = std::uint64_t{16} << 20;  // per worker: thousands of stacks
   auto o = std::make_shared<bfs_options>();
   o->job.waiting_bytes = k_waiting_bytes;
   add_options(app, *o);

@@ -3,6 +3,7 @@
 // not time: a slow machine only makes the counts smaller.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <string>
@@ -134,6 +135,57 @@ TEST_P(fairness, a_submitted_task_begins_soon) {
   });
 }
 
+// Each has children that use the budget up: were all to begin, each would keep a stack.
+TEST(submitted_tasks, with_children_begin_a_few_at_a_time_and_hold_no_woken_task_back) {
+  run_pool(1, [] {
+    constexpr int k_tasks = 300;
+    struct counting final : errand {
+      int* open = nullptr;
+      int* most = nullptr;
+      int* ended = nullptr;
+    };
+    int open = 0;
+    int most = 0;
+    int ended = 0;
+    std::vector<counting> all(k_tasks);
+    for (counting& c : all) {
+      c.open = &open;
+      c.most = &most;
+      c.ended = &ended;
+      c.run = [](detail::task& t) noexcept {
+        auto& self = static_cast<counting&>(static_cast<errand&>(t));
+        *self.most = std::max(*self.most, ++*self.open);
+        task_group group;
+        for (int i = 0; i < 4; ++i)
+          group.run([] {
+            const std::uint64_t end_ns = base::now_ns() + 10'000;
+            while (base::now_ns() < end_ns)
+              ;
+          });
+        group.wait();
+        --*self.open;
+        ++*self.ended;
+      };
+    }
+    semaphore event(0);
+    int at = -1;
+    task_group waiting;
+    bool waits = false;
+    waiting.run([&] {
+      waits = true;
+      event.acquire();
+      at = ended;
+    });
+    while (!waits) yield();
+    for (counting& c : all) this_worker()->owner().submit(c);
+    event.release();
+    while (ended < k_tasks) yield();
+    waiting.wait();
+    EXPECT_LE(most, 32);
+    EXPECT_LT(at, 64);
+  });
+}
+
 TEST(yields, low_tasks_and_tasks_that_have_not_begun_run_beside_tasks_that_yield) {
   run_pool(1, [] {
     bool low = false;
@@ -176,7 +228,7 @@ struct chain {
   }
 };
 
-TEST(high_priority, a_chain_of_urgent_tasks_does_not_hold_a_woken_task_back) {
+TEST(high_priority, a_chain_of_urgent_tasks_holds_no_other_task_back) {
   run_pool(1, [] {
     chain urgent;
     semaphore event(0);
@@ -190,10 +242,26 @@ TEST(high_priority, a_chain_of_urgent_tasks_does_not_hold_a_woken_task_back) {
     });
     while (!waits) yield();
     event.release();
+    struct noting final : errand {
+      chain* beside = nullptr;
+      int at = 0;
+    } submitted;
+    submitted.beside = &urgent;
+    submitted.run = [](detail::task& t) noexcept {
+      auto& self = static_cast<noting&>(static_cast<errand&>(t));
+      self.at = self.beside->length;
+    };
+    this_worker()->owner().submit(submitted);
+    int normal_at = 0;
+    task_group normal;
+    normal.run([&] { normal_at = urgent.length; });
     urgent.group.run(priority::high, [&] { urgent.go_on(); });
     urgent.group.wait();
     waiting.wait();
+    normal.wait();
     EXPECT_LT(at, 10'000);
+    EXPECT_LT(submitted.at, 10'000);
+    EXPECT_LT(normal_at, 10'000);
     EXPECT_EQ(urgent.length, 100'000);
   });
 }

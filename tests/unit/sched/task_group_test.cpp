@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "pool_run.hpp"
+#include "shoal/stack_bytes.hpp"
 #include "shoal/sync.hpp"
 
 namespace shoal::sched {
@@ -45,8 +46,12 @@ int nest(int depth) {
 TEST_P(growing_groups, nest_deeper_than_a_stack) {
   run_pool(GetParam(), [] {
     task_group group;
-    group.run([] { EXPECT_EQ(nest(5000), 5000); });
+    group.run([] {
+      EXPECT_EQ(nest(5000), 5000);
+      call_with_stack(stack_bytes{1 << 20}, [] { EXPECT_EQ(nest(20'000), 20'000); });
+    });
     group.wait();
+    call_with_stack(stack_bytes{256 << 10}, [] { EXPECT_EQ(nest(5000), 5000); });
   });
 }
 
