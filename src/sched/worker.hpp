@@ -264,9 +264,9 @@ private:
   static constexpr int k_turns_of_others = 256;
   static constexpr unsigned k_serves_per_theft = 16;
   static constexpr unsigned k_most_interposed = 8;
-  static constexpr std::uint64_t k_preempted_ns = 200'000;
+  static constexpr std::uint64_t k_preempted_ns = 2'500'000;
   static constexpr std::uint64_t k_first_crowded_ns = 10'000'000;
-  static constexpr std::uint64_t k_longest_crowded_ns = 1'000'000'000;
+  static constexpr std::uint64_t k_longest_crowded_ns = 100'000'000;
   static constexpr unsigned k_rounds_if_crowded = 4;
   enum class others : std::uint8_t { arrived, own };
 
