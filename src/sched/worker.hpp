@@ -219,7 +219,7 @@ private:
   void make_ready_from_outside(fiber::fiber& f) noexcept;
   bool poll_once() noexcept;
   bool is_crowded() noexcept;
-  bool yield_processor() noexcept;
+  bool yield_to_others() noexcept;
   bool has_budget() noexcept;
   bool has_polled() noexcept;
   bool anything_given() const noexcept;

@@ -100,7 +100,7 @@ bool worker::idle(started& begun) noexcept {
     if (profile_recorder* const p = profile(); p != nullptr) p->spins();
     // Somebody else may need the processor to produce what we wait for.
     if (!crowded && round % 4 == 3) {
-      if (yield_processor()) return false;
+      if (yield_to_others()) return false;
     } else {
       for (int i = 0; i < 8; ++i) machine::pause();
     }
@@ -114,7 +114,7 @@ bool worker::is_crowded() noexcept { return owner_.executor().now_ns() < crowded
 // True: it took so long that other programs must have had the processor. Beside one that computes, sched_yield() takes a
 // time slice of 4 ms, and whoever waits for this worker waits as long; a sleeper is woken in tens of microseconds. So
 // the worker sleeps after few looks for some time, longer if this happens again soon after.
-bool worker::yield_processor() noexcept {
+bool worker::yield_to_others() noexcept {
   ++counts_.yields;
   machine::executor& executor = owner_.executor();
   const std::uint64_t before_ns = executor.now_ns();
