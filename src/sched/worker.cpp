@@ -276,8 +276,10 @@ task* worker::serve(profile_operation& how, bool bounded) noexcept {
     how = profile_operation::steal;
     return steal();
   }
-  if (bounded && serves_of_own_ % 2 == 0)  // also beside a chain of urgent tasks
-    if (task* t = tasks.pop()) return t;
+  if (bounded && serves_of_own_ % 2 == 0) {  // also beside a chain of urgent tasks
+    task* const t = serves_of_own_ % 4 == 0 ? take_arrived() : tasks.pop();
+    if (t != nullptr) return t;
+  }
   return next_own();
 }
 
