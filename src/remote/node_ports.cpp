@@ -70,7 +70,7 @@ bool node_ports::fence(sched::worker& w, sched::fence_request& request) noexcept
     self->request->done(*self->request);
   };
   if (f->begin(port)) return true;
-  f.release();  // done() deletes it
+  static_cast<void>(f.release());  // done() deletes it
   return false;
 }
 
