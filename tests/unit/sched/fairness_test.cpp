@@ -93,7 +93,7 @@ protected:
     });
     EXPECT_EQ(ran_, k_bodies);
   }
-  int ran_ = 0;
+  std::atomic<int> ran_{0};
 };
 INSTANTIATE_TEST_SUITE_P(behind, fairness,
                          testing::Values("group", "invoke", "future", "then", "loop", "simple_loop", "flow", "graph",
@@ -103,13 +103,13 @@ INSTANTIATE_TEST_SUITE_P(behind, fairness,
 TEST_P(fairness, a_woken_task_runs_soon) {
   run_pool(1, [this] {
     semaphore event(0);
-    int at = 0;
+    std::atomic<int> at{0};
     task_group waiting;
-    bool waits = false;
+    std::atomic<bool> waits{false};
     waiting.run([&] {
       waits = true;
       event.acquire();
-      at = ran_;
+      at = ran_.load();
     });
     while (!waits) yield();
     run_with([&] { event.release(); });
@@ -121,13 +121,13 @@ TEST_P(fairness, a_woken_task_runs_soon) {
 TEST_P(fairness, a_submitted_task_begins_soon) {
   run_pool(1, [this] {
     struct noting final : errand {
-      int* from = nullptr;
-      int at = 0;
+      std::atomic<int>* from = nullptr;
+      std::atomic<int> at{0};
     } submitted;
     submitted.from = &ran_;
     submitted.run = [](detail::task& t) noexcept {
       auto& self = static_cast<noting&>(static_cast<errand&>(t));
-      self.at = *self.from;
+      self.at = self.from->load();
     };
     run_with([&] { this_worker()->owner().submit(submitted); });
     EXPECT_GT(submitted.at, 0);
@@ -140,13 +140,13 @@ TEST(submitted_tasks, with_children_begin_a_few_at_a_time_and_hold_no_woken_task
   run_pool(1, [] {
     constexpr int k_tasks = 300;
     struct counting final : errand {
-      int* open = nullptr;
-      int* most = nullptr;
-      int* ended = nullptr;
+      std::atomic<int>* open = nullptr;
+      std::atomic<int>* most = nullptr;
+      std::atomic<int>* ended = nullptr;
     };
-    int open = 0;
-    int most = 0;
-    int ended = 0;
+    std::atomic<int> open{0};
+    std::atomic<int> most{0};
+    std::atomic<int> ended{0};  // partner: the loop that waits for all
     std::vector<counting> all(k_tasks);
     for (counting& c : all) {
       c.open = &open;
@@ -154,7 +154,8 @@ TEST(submitted_tasks, with_children_begin_a_few_at_a_time_and_hold_no_woken_task
       c.ended = &ended;
       c.run = [](detail::task& t) noexcept {
         auto& self = static_cast<counting&>(static_cast<errand&>(t));
-        *self.most = std::max(*self.most, ++*self.open);
+        const int now = ++*self.open;
+        if (now > *self.most) *self.most = now;  // one worker
         task_group group;
         for (int i = 0; i < 4; ++i)
           group.run([] {
@@ -168,13 +169,13 @@ TEST(submitted_tasks, with_children_begin_a_few_at_a_time_and_hold_no_woken_task
       };
     }
     semaphore event(0);
-    int at = -1;
+    std::atomic<int> at{-1};
     task_group waiting;
-    bool waits = false;
+    std::atomic<bool> waits{false};
     waiting.run([&] {
       waits = true;
       event.acquire();
-      at = ended;
+      at = ended.load();
     });
     while (!waits) yield();
     for (counting& c : all) this_worker()->owner().submit(c);
@@ -188,8 +189,8 @@ TEST(submitted_tasks, with_children_begin_a_few_at_a_time_and_hold_no_woken_task
 
 TEST(yields, low_tasks_and_tasks_that_have_not_begun_run_beside_tasks_that_yield) {
   run_pool(1, [] {
-    bool low = false;
-    bool normal = false;
+    std::atomic<bool> low{false};
+    std::atomic<bool> normal{false};
     task_group group;
     group.run(priority::low, [&] { low = true; });
     group.run([&] { normal = true; });
@@ -222,7 +223,7 @@ TEST(yields, steal_from_a_worker_that_is_occupied) {
 // A chain of urgent tasks: each begins the next.
 struct chain {
   task_group group;
-  int length = 0;
+  std::atomic<int> length{0};
   void go_on() {
     if (++length < 100'000) group.run(priority::high, [this] { go_on(); });
   }
@@ -232,29 +233,29 @@ TEST(high_priority, a_chain_of_urgent_tasks_holds_no_other_task_back) {
   run_pool(1, [] {
     chain urgent;
     semaphore event(0);
-    int at = 0;
-    bool waits = false;
+    std::atomic<int> at{0};
+    std::atomic<bool> waits{false};
     task_group waiting;
     waiting.run([&] {
       waits = true;
       event.acquire();
-      at = urgent.length;
+      at = urgent.length.load();
     });
     while (!waits) yield();
     event.release();
     struct noting final : errand {
       chain* beside = nullptr;
-      int at = 0;
+      std::atomic<int> at{0};
     } submitted;
     submitted.beside = &urgent;
     submitted.run = [](detail::task& t) noexcept {
       auto& self = static_cast<noting&>(static_cast<errand&>(t));
-      self.at = self.beside->length;
+      self.at = self.beside->length.load();
     };
     this_worker()->owner().submit(submitted);
-    int normal_at = 0;
+    std::atomic<int> normal_at{0};
     task_group normal;
-    normal.run([&] { normal_at = urgent.length; });
+    normal.run([&] { normal_at = urgent.length.load(); });
     urgent.group.run(priority::high, [&] { urgent.go_on(); });
     urgent.group.wait();
     waiting.wait();
