@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <link.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 
 #include "machine/memory_info.hpp"
 #include "machine/process.hpp"
+#include "machine/thread_id.hpp"
 
 namespace shoal::machine {
 namespace {
@@ -179,16 +179,10 @@ bool is_mapped(std::uintptr_t address) {
   return ::mincore(reinterpret_cast<void*>(round_down(address, page_size())), 1, &resident) == 0;
 }
 
+// Of the main thread's stack the kernel tells the name.
 bool is_own_stack(std::uintptr_t address) {
-  // The kernel names the main thread's stack; the C library would read the whole list of mappings for it.
-  if (::gettid() == ::getpid()) return false;
-  pthread_attr_t attributes;
-  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return false;
-  void* bottom = nullptr;
-  std::size_t bytes = 0;
-  const bool known = ::pthread_attr_getstack(&attributes, &bottom, &bytes) == 0;
-  ::pthread_attr_destroy(&attributes);
-  return known && address - reinterpret_cast<std::uintptr_t>(bottom) < bytes;
+  const auto stack = own_stack();
+  return address - reinterpret_cast<std::uintptr_t>(stack.data()) < stack.size();
 }
 
 }  // namespace

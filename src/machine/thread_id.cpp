@@ -45,21 +45,28 @@ std::string thread_name(std::uint32_t id) {
   return name;
 }
 
-const std::byte* own_stack_bottom() noexcept {
-  const auto* const here = static_cast<const std::byte*>(__builtin_frame_address(0));
-  constexpr std::size_t k_usual = std::size_t{8} << 20;
-  if (::syscall(SYS_gettid) == ::getpid()) {  // the C library would read the whole list of mappings for it
-    rlimit limit{};
-    const bool known = ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    return here - std::min(known ? static_cast<std::size_t>(limit.rlim_cur) : k_usual, k_usual) / 2;
-  }
+std::span<const std::byte> own_stack() noexcept {
+  // Of the first thread the C library would read the whole list of mappings.
+  if (::syscall(SYS_gettid) == ::getpid()) return {};
   pthread_attr_t attributes;
-  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return here;
+  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return {};
   void* bottom = nullptr;
   std::size_t bytes = 0;
   const bool known = ::pthread_attr_getstack(&attributes, &bottom, &bytes) == 0;
   ::pthread_attr_destroy(&attributes);
-  return known ? static_cast<const std::byte*>(bottom) : here;
+  if (!known) return {};
+  return {static_cast<const std::byte*>(bottom), bytes};
+}
+
+const std::byte* own_stack_bottom() noexcept {
+  const auto* const here = static_cast<const std::byte*>(__builtin_frame_address(0));
+  if (const auto stack = own_stack(); !stack.empty()) return stack.data();
+  if (::syscall(SYS_gettid) != ::getpid()) return here;
+  constexpr std::size_t k_usual = std::size_t{8} << 20;
+  rlimit limit{};
+  const bool known = ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  const std::size_t allowed = std::min(known ? static_cast<std::size_t>(limit.rlim_cur) : k_usual, k_usual);
+  return here - allowed / 2;
 }
 
 unsigned current_processor() noexcept {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace shoal::machine {
@@ -19,8 +20,10 @@ std::string thread_name(std::uint32_t id);
 /// The processor that the caller runs on at this moment; 0 if unknown.
 unsigned current_processor() noexcept;
 
+/// The calling thread's stack; empty for a process's first thread, whose stack grows on demand.
+std::span<const std::byte> own_stack() noexcept;
 /// The lowest byte of the calling thread's stack that it may use. Of a process's first thread, whose stack grows on
-/// demand: half of what the limit allows below the caller's frame. Never null.
+/// demand: half of what the limit allows below the caller's frame. Where it is not known: the caller's frame. Never null.
 const std::byte* own_stack_bottom() noexcept;
 
 }  // namespace shoal::machine

@@ -80,8 +80,10 @@ void worker_port::await_buffer(std::uint32_t to) noexcept {
 
 // Where nothing was executed since the last look. A node that executes needs no deputy.
 void worker_port::wake_deputies() noexcept {
-  for (peer& p : peers_)
-    if (std::exchange(p.done_seen, p.requests.done()) == p.requests.done()) p.requests.wake_deputy();
+  for (peer& p : peers_) {
+    const std::uint64_t done = p.requests.done();
+    if (std::exchange(p.done_seen, done) == done) p.requests.wake_deputy();
+  }
 }
 
 void worker_port::send_awaited(std::uint64_t now) noexcept {

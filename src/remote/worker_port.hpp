@@ -64,7 +64,8 @@ public:
   bool pending() noexcept;
   void flush(aggregate::reason why) noexcept;
   /// To be called from time to time, at `now` of rough_time: sends buffers for which tasks wait, if nothing was added to
-  /// them for k_quiet_ticks, or if they are send_after_us old. Looks at k_most_looks streams at most.
+  /// them for k_quiet_ticks, or if they are send_after_us old. Looks at k_most_looks streams at most. Every 100 us it
+  /// wakes deputies of nodes that execute nothing.
   void send_awaited(std::uint64_t now) noexcept;
   void send_after_us(unsigned us) noexcept { old_ticks_ = us * k_ticks_per_us; }
   void await_buffer(std::uint32_t node) noexcept;

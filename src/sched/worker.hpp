@@ -283,7 +283,7 @@ private:
   std::uint64_t looked_ = 0;  // at the clock
   std::uint64_t polls_seen_ = 0;
   int turns_between_looks_ = k_first_turns;
-  int turns_of_others_ = 0;             // at most, since a loop served them
+  int turns_of_others_ = 0;             // since tasks of the deque had their turn; no more than k_turns_of_others
   std::uint64_t crowded_until_ns_ = 0;  // other programs use this worker's processor
   std::uint64_t crowded_for_ns_ = 0;
   unsigned serves_ = 0;
