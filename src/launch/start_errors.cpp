@@ -5,13 +5,18 @@
 
 #include <algorithm>
 
+#include "machine/memory_info.hpp"
+
 namespace shoal::launch {
 
 std::string code_mismatch(std::uint32_t node, std::uint32_t than) {
-  return fmt::format(
+  const std::string text = fmt::format(
       "node {} runs another program, or other versions of its libraries, than node {}; start all nodes "
       "from the same build",
       node, than);
+  if (machine::address_space_limit() == machine::k_no_limit) return text;
+  return fmt::format("{}. One of the nodes may have failed to load a library: {}", text,
+                     machine::describe_address_space_limits());
 }
 
 std::string other_settings(std::uint32_t node, const std::string& its, std::uint32_t than, const std::string& theirs) {

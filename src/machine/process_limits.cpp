@@ -68,6 +68,24 @@ std::string of_address_space(const process_limits& l) {
       describe_bytes(l.address_space_bytes), describe_bytes(l.address_space_used_bytes), describe_bytes(l.stack_bytes));
 }
 
+std::string of_commitments(const process_limits& l) {
+  return fmt::format(
+      "the machine promises programs no more than {} of memory (vm.overcommit_memory 2), it has promised {} to those "
+      "that run, and the stack of a thread takes {}",
+      describe_bytes(l.commit_bytes), describe_bytes(l.commit_used_bytes), describe_bytes(l.stack_bytes));
+}
+
+void read_commitments(process_limits& l) {
+  int mode = 0;
+  if (!(std::ifstream("/proc/sys/vm/overcommit_memory") >> mode) || mode != 2) return;
+  std::ifstream in("/proc/meminfo");
+  std::string name;
+  for (std::uint64_t kib = 0; in >> name >> kib; in.ignore(64, '\n')) {
+    if (name == "CommitLimit:") l.commit_bytes = kib * 1024;
+    if (name == "Committed_AS:") l.commit_used_bytes = kib * 1024;
+  }
+}
+
 }  // namespace
 
 process_limits read_process_limits() {
@@ -79,6 +97,7 @@ process_limits read_process_limits() {
   l.address_space_used_bytes = address_space_used();
   const std::uint64_t stack = limit_of(RLIMIT_STACK);
   l.stack_bytes = stack == k_no_limit ? k_stack_without_limit : stack;
+  read_commitments(l);
   return l;
 }
 
@@ -87,6 +106,10 @@ std::string describe_process_limits(const process_limits& l) {
   if (l.address_space_bytes != k_no_limit && l.address_space_used_bytes + l.stack_bytes >= l.address_space_bytes)
     return fmt::format("{}; raise it with ulimit -v, make stacks smaller with ulimit -s, {}", of_address_space(l),
                        k_fewer);
+  if (l.commit_bytes != k_no_limit && l.commit_used_bytes + l.stack_bytes >= l.commit_bytes)
+    return fmt::format(
+        "{}; set vm.overcommit_memory to 0, raise vm.overcommit_ratio, make stacks smaller with ulimit -s, {}",
+        of_commitments(l), k_fewer);
   if (l.user_current >= l.user_limit) return fmt::format("{}; raise that with ulimit -u, {}", of_user(l), k_fewer);
   // None is reached now: others have ended meanwhile, or what counts cannot be seen from here.
   std::string all;
@@ -94,9 +117,12 @@ std::string describe_process_limits(const process_limits& l) {
   if (l.group.limit != k_no_limit) add(of_group(l));
   if (l.user_limit != k_no_limit) add(of_user(l));
   if (l.address_space_bytes != k_no_limit) add(of_address_space(l));
+  if (l.commit_bytes != k_no_limit) add(of_commitments(l));
   if (all.empty()) all = "no limit can be seen from here: a container may have one, or the machine has no memory left";
-  return fmt::format("{}; raise the limit that was reached (ulimit -u, ulimit -v, pids.max of the control group), {}",
-                     all, k_fewer);
+  return fmt::format(
+      "{}; raise the limit that was reached (ulimit -u, ulimit -v, pids.max of the control group, "
+      "vm.overcommit_ratio), {}",
+      all, k_fewer);
 }
 
 std::string describe_process_limits() { return describe_process_limits(read_process_limits()); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why the system refuses one more thread or process ("Resource temporarily unavailable"): four limits are answered with
+// Why the system refuses one more thread or process ("Resource temporarily unavailable"): five limits are answered with
 // the same error. Who may call: any thread, after a refusal (it reads /proc). Never switches tasks.
 // Guarantees: the sentence names the limit that has been reached as far as can be seen now, with its value, and what to
 // do; otherwise all limits that are in force. Test: tests/unit/machine/process_limits_test.cpp.
@@ -20,6 +20,9 @@ struct process_limits {
   std::uint64_t address_space_bytes = k_no_limit;  // ulimit -v
   std::uint64_t address_space_used_bytes = 0;
   std::uint64_t stack_bytes = 0;  // of a new thread: ulimit -s
+  // Of the machine, where it promises no more memory than it has (vm.overcommit_memory 2).
+  std::uint64_t commit_bytes = k_no_limit;
+  std::uint64_t commit_used_bytes = 0;
 };
 
 process_limits read_process_limits();

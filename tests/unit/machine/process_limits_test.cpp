@@ -42,6 +42,19 @@ TEST(process_limits, the_one_that_is_reached_is_named_alone) {
   EXPECT_FALSE(says(space, "pids.max")) << space;
 }
 
+TEST(process_limits, a_machine_that_promises_no_more_than_it_has) {
+  process_limits l;
+  l.commit_bytes = 1000 << 20;
+  l.commit_used_bytes = 995 << 20;
+  l.stack_bytes = 8 << 20;
+  const std::string text = describe_process_limits(l);
+  EXPECT_TRUE(says(text, "no more than 1000.0 MiB of memory (vm.overcommit_memory 2), it has promised 995.0 MiB"))
+      << text;
+  EXPECT_TRUE(says(text, "vm.overcommit_ratio")) << text;
+  l.commit_used_bytes = 0;
+  EXPECT_TRUE(says(describe_process_limits(l), "vm.overcommit_memory 2")) << "one of the limits in force";
+}
+
 TEST(process_limits, all_are_named_if_none_is_reached) {
   process_limits l;
   EXPECT_TRUE(says(describe_process_limits(l), "no limit can be seen"));
