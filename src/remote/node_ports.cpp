@@ -17,9 +17,15 @@ struct node_fence final : settling {
 
 }  // namespace
 
+// Transfers are begun by the other nodes, whose limit for them is the same (config::common).
+bool node_ports::is_exclusive(const setup& s) {
+  const bool written_by_network = s.transport->at(0).one_sided() && s.by_network_bytes <= s.segment_bytes;
+  return s.workers == 1 && s.request_threads == 0 && !s.mapped_elsewhere && !written_by_network;
+}
+
 node_ports::node_ports(const setup& s) : transport_(*s.transport), by_network_bytes_(s.by_network_bytes) {
   detail::node_context& c = *s.context;
-  const bool exclusive = s.workers == 1 && s.request_threads == 0 && !s.mapped_elsewhere;
+  const bool exclusive = is_exclusive(s);
   for (unsigned w = 0; w < s.workers; ++w) {
     net::domain& domain = transport_.at(w);
     servers_.push_back(std::make_unique<server>(domain, c.node, c.nodes, c.bases[c.node], s.segment_bytes, exclusive));

@@ -17,7 +17,9 @@ constexpr setting k_table[] = {
     {.name = "one_sided",
      .type = setting_type::size,
      .default_value = "32K",
-     .help = "copies of so many bytes and more go straight from memory to memory, where the network library can",
+     .help =
+         "copies of so many bytes and more go straight from memory to memory, where the network library can; larger "
+         "than segment: none, and nodes of one worker modify elements with plain instructions",
      .min = "1"},
     {.name = "send_after_us",
      .type = setting_type::integer,

@@ -145,6 +145,10 @@ public:
   };
   explicit node_ports(const setup& s);
 
+  /// Whether one worker alone reads and writes the node's memory, so that it may modify elements with plain
+  /// instructions: nobody else maps it or executes commands, and no transfer by the network writes to it.
+  static bool is_exclusive(const setup& s);
+
   /// Connects port and worker; before the worker's thread starts.
   void attach(sched::worker& w) noexcept;
 

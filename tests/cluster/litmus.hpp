@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <thread>
@@ -25,6 +26,35 @@ inline void give_way() {
 
 /// Index of element `k` among those of node `n`, in a partitioned array with `per_node` elements on each.
 inline std::uint64_t at(std::uint32_t n, std::uint64_t per_node, std::uint64_t k) { return n * per_node + k; }
+
+/// Puts ranges into the memory of the last node, which meanwhile adds zero to the elements: how many puts were lost.
+inline word puts_beside_additions(double seconds) {
+  constexpr word k_elements = 8;
+  const std::uint32_t last = node_count() - 1;
+  global_array<word> data_array(node_count() * k_elements);
+  global_array<word> over_array(node_count());
+  const auto data = data_array.ref();
+  const auto over = over_array.ref();
+  auto adder = async_on(last, [last, d = data, o = over] {
+    for (word pass = 0; o.get(last) == 0; ++pass) {
+      for (word k = 0; k < k_elements; ++k) d.add(at(last, k_elements, k), word{0});
+      if (pass % 256 == 0) give_way();
+    }
+  });
+  word lost = 0;
+  std::vector<word> block(k_elements), back(k_elements);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  for (word r = 1; std::chrono::steady_clock::now() < end; ++r) {
+    block.assign(k_elements, r);
+    data.put(at(last, k_elements, 0), std::span<const word>(block));
+    data.get(at(last, k_elements, 0), std::span<word>(back));
+    for (const word value : back) lost += value != r ? 1 : 0;
+    if (r % 64 == 0) give_way();
+  }
+  over.put(last, 1);
+  adder.get();
+  return lost;
+}
 
 enum class flag_by { put, add, exchange, compare_exchange };
 enum class data_by { put, add, async_put, bulk_put, async_bulk_put };

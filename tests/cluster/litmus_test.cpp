@@ -64,6 +64,18 @@ TEST_P(promises, modifications_are_atomic_whoever_makes_them) {
   });
 }
 
+TEST_P(promises, no_put_is_lost_beside_additions_of_the_owner) {
+  auto c = config();
+  c.one_sided_bytes = 64;
+  // Memory that the processes and threads of a machine share: UCX writes to it without the owner's help.
+  c.network_memory = c.transport == "ucx" && !c.direct;
+  c.segment_bytes = 16 << 20;
+  shoal::runtime::run_in_process(c, [] {
+    EXPECT_EQ(litmus::puts_beside_additions(0.3), 0U);
+    return 0;
+  });
+}
+
 TEST_P(promises, aligned_elements_do_not_tear) {
   run([] {
     EXPECT_EQ((litmus::tears<std::uint64_t, std::uint32_t>(1000)), 0U);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t k_nodes = 5;
 
 // Node 0 of k_nodes.
-class many_nodes final : public net::domain {
+class many_nodes : public net::domain {
 public:
   net::out_channel& out(unsigned n, net::traffic t) noexcept override {
     return t == net::traffic::request ? requests[n] : replies[n];
@@ -53,6 +53,43 @@ protected:
   std::unique_ptr<worker_port> port_;
   std::uint64_t now_ = 1'000'000'000;
 };
+
+class transport_of final : public net::transport {
+public:
+  class one_domain final : public many_nodes {
+  public:
+    bool one_sided() const noexcept override { return writes; }
+    bool writes = false;
+  };
+  const char* name() const noexcept override { return "test"; }
+  net::domain& at(unsigned) noexcept override { return domain; }
+  one_domain domain;
+};
+
+TEST(node_ports_test, plain_modifications_are_for_memory_that_nothing_else_writes) {
+  transport_of transport;
+  node_ports::setup s;
+  s.transport = &transport;
+  s.segment_bytes = 1 << 20;
+  s.by_network_bytes = 32 << 10;
+  EXPECT_TRUE(node_ports::is_exclusive(s));
+  transport.domain.writes = true;
+  EXPECT_FALSE(node_ports::is_exclusive(s));
+  s.by_network_bytes = s.segment_bytes + 1;  // no copy is as long
+  EXPECT_TRUE(node_ports::is_exclusive(s));
+  transport.domain.writes = false;
+  s.by_network_bytes = 1;
+  const node_ports::setup alone = s;
+  EXPECT_TRUE(node_ports::is_exclusive(alone));
+  s.workers = 2;
+  EXPECT_FALSE(node_ports::is_exclusive(s));
+  s = alone;
+  s.request_threads = 1;
+  EXPECT_FALSE(node_ports::is_exclusive(s));
+  s = alone;
+  s.mapped_elsewhere = true;
+  EXPECT_FALSE(node_ports::is_exclusive(s));
+}
 
 TEST_F(worker_ports, a_buffer_that_nobody_waits_for_stays_open) {
   write(1);
