@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -224,6 +225,46 @@ TEST(worker, polls_while_tasks_yield_and_flushes_before_it_parks) {
       &above);
   EXPECT_GE(above.flushes.load(), 1);
   EXPECT_GE(above.asked.load(), 1);
+}
+
+// 4 KiB a call: touches `pages` pages of the stack, and waits there.
+[[gnu::noinline]] int wait_deep_down(int pages, latch& gate) {
+  volatile char page[4096];
+  page[0] = static_cast<char>(pages);
+  const int below = pages > 0 ? wait_deep_down(pages - 1, gate) : (gate.wait(), 0);
+  return below + page[0];
+}
+
+std::size_t resident_pages() {
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident;
+}
+
+// A worker that never idles gives back what a peak of waiting tasks has left.
+TEST(worker, stacks_of_a_peak_are_given_back_while_it_is_busy) {
+  constexpr std::size_t k_tasks = 1500;
+  constexpr int k_depth = 5;
+#if SHOAL_TSAN
+  GTEST_SKIP() << "the sanitizer's own memory of a stack's pages stays";
+#endif
+  run_pool(1, [] {
+    const std::size_t before = resident_pages();
+    latch gate(1);
+    task_group peak;
+    for (std::size_t i = 0; i < k_tasks; ++i) peak.run([&gate] { wait_deep_down(k_depth, gate); });
+    while (resident_pages() < before + k_tasks * k_depth) yield();
+    gate.count_down();
+    peak.wait();
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    std::size_t after = resident_pages();
+    while (after > before + k_tasks * k_depth / 2 && std::chrono::steady_clock::now() < give_up) {
+      for (int i = 0; i < 1000; ++i) yield();
+      after = resident_pages();
+    }
+    EXPECT_LE(after, before + k_tasks * k_depth / 2);
+  });
 }
 
 }  // namespace
