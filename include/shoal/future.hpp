@@ -58,13 +58,7 @@ public:
     next* const made = detail::make_state<next>(std::in_place, std::forward<F>(f));
     future<detail::continuation_result<F, T>> result(made);
     made->take_source(*state_.release());
-    if (!detail::attach(source, *made)) {
-      try {
-        detail::spawn(detail::worker_here(), *made);
-      } catch (...) {  // no memory to enlarge the deque: run it here
-        detail::run_future(*made);
-      }
-    }
+    if (!detail::attach(source, *made)) detail::spawn_attached(*made);
     return result;
   }
 

@@ -3,11 +3,13 @@
 
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "base/log.hpp"
 #include "runtime/profile_report.hpp"
 #include "shoal/array.hpp"
 #include "shoal/detail/message.hpp"
+#include "shoal/on.hpp"
 #include "shoal/task.hpp"
 
 namespace shoal::runtime {
@@ -42,6 +44,16 @@ void receive_stop(const detail::arrival& a) noexcept {
   auto& stop = a.worker.port->context->stop;
   if (detail::suspended* server = stop.exchange(k_stopped, std::memory_order_acq_rel); server != nullptr)
     detail::wake(server);
+}
+
+// Waits on every node until no detached work is left there; gives how much has begun so far on all.
+std::uint64_t wait_for_detached_everywhere(std::uint32_t nodes) {
+  std::vector<future<std::uint32_t>> all;
+  for (std::uint32_t n = 0; n < nodes; ++n)
+    all.push_back(async_on(n, [] { return sched::this_worker()->owner().wait_for_detached(); }));
+  std::uint64_t begun = 0;
+  for (auto& one : all) begun += one.get();
+  return begun;
 }
 
 template <class F>
@@ -80,10 +92,14 @@ void node::end_messages() noexcept {
   transport_->finish();
 }
 
-// By a task of node 0, after its last main task.
+// By a task of node 0, after its last main task. Detached work of one node may begin some on another before it ends: none
+// is left if none began between two times at which each node had none.
 void node::stop_others() {
   detail::port& p = detail::this_port();
   detail::settle_all(p);
+  if (nodes_ > 1)
+    for (std::uint64_t before = 0, begun = wait_for_detached_everywhere(nodes_); begun != before;)
+      before = std::exchange(begun, wait_for_detached_everywhere(nodes_));
   for (std::uint32_t n = 1; n < nodes_; ++n) detail::send(*detail::t_worker, n, receive_stop, {});
   detail::settle_all(p);
   finished_ = true;

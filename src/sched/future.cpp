@@ -22,6 +22,8 @@ using word_type = completion_word<>;
 
 stack_notes& notes_here() noexcept { return *sched::this_worker()->current()->notes; }
 
+sched::pool& pool_here() noexcept { return sched::this_worker()->owner(); }
+
 // Edges stay within a pool: another pool may be destroyed before a search follows them.
 bool is_near(const stack_notes& notes) noexcept { return sched::this_worker()->owner().owns(notes); }
 
@@ -97,9 +99,15 @@ void run_future(task& t) noexcept {
   filling f;
   f.state = static_cast<future_state*>(&t);
   f.outer = std::exchange(here.fills, &f);
-  while ((f.state = f.state->of->step(*f.state)) != nullptr) take_turn(*t_worker);
+  bool counted = false;
+  for (;;) {
+    counted = f.state->may_be_detached();  // a successor takes over the count of a state that had one
+    if ((f.state = f.state->of->step(*f.state)) == nullptr) break;
+    take_turn(*t_worker);
+  }
   here.fills = f.outer;
   if (f.outer == nullptr) here.forget_awaited();
+  if (counted) pool_here().end_detached();
 }
 
 future_state* finish(future_state& s) noexcept {
@@ -119,7 +127,12 @@ future_state* finish(future_state& s) noexcept {
 }
 
 void finish_elsewhere(future_state& s) noexcept {
-  if (future_state* const next = finish(s); next != nullptr) spawn(worker_here(), *next);
+  const bool detaches = s.may_be_detached();  // a promise: it is not counted itself
+  future_state* const next = finish(s);
+  if (next == nullptr) return;
+  worker_here();
+  if (detaches) pool_here().begin_detached();
+  spawn(*t_worker, *next);
 }
 
 void await(future_state& s) {
@@ -127,9 +140,24 @@ void await(future_state& s) {
   if (const std::string cycle = wait_for(s); !cycle.empty()) throw error(errc::deadlock, cycle);
 }
 
+// `s` that follows from no promise will complete, so its detached successor is counted from now on.
 bool attach(future_state& s, future_state& next) noexcept {
-  if (s.of->attach != nullptr) return s.of->attach(s, next);
-  return s.word.attach(word_type::tagged(&next, word_type::k_successor), next.word);
+  const bool counts = next.may_be_detached() && !s.may_be_detached();
+  if (counts) pool_here().begin_detached();
+  const bool attached = s.of->attach != nullptr
+                            ? s.of->attach(s, next)
+                            : s.word.attach(word_type::tagged(&next, word_type::k_successor), next.word);
+  if (counts && !attached) pool_here().end_detached();
+  return attached;
+}
+
+void spawn_attached(future_state& next) noexcept {
+  if (next.may_be_detached()) pool_here().begin_detached();
+  try {
+    spawn(worker_here(), next);
+  } catch (...) {  // no memory to enlarge the deque: run it here
+    run_future(next);
+  }
 }
 
 void drop(future_state& s) noexcept {

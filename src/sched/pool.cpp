@@ -132,7 +132,37 @@ void pool::end_wake_from_outside() noexcept {
   if (wakers_.leave()) executor.wake(word, 1, false);  // by its address: the pool may be gone
 }
 
+void pool::end_detached() noexcept {
+  if (detail::suspended* const waiter = detached_.end(); waiter != nullptr) detail::wake(waiter);
+}
+
+std::uint32_t pool::wait_for_detached() noexcept {
+  std::uint32_t begun = 0;
+  while (detached_.must_block(detail::this_task(), &begun)) detail::leave();
+  return begun;
+}
+
+// By finish(), whose thread is no worker: a task waits, and wakes the thread.
+void pool::wait_from_outside_for_detached() noexcept {
+  struct waits final : errand {
+    pool* of = nullptr;
+    std::atomic<std::uint32_t> over{0};  // partners: this thread, the task
+  } task;
+  task.of = this;
+  task.run = [](detail::task& t) noexcept {
+    auto& self = static_cast<waits&>(static_cast<errand&>(t));
+    machine::executor& executor = self.of->executor();
+    self.of->wait_for_detached();
+    std::atomic<std::uint32_t>& over = self.over;
+    over.store(1, std::memory_order_release);
+    executor.wake(over, 1, false);  // by its address: finish() may have gone on
+  };
+  submit(task);
+  while (task.over.load(std::memory_order_acquire) == 0) executor().wait(task.over, 0, machine::k_no_timeout, false);
+}
+
 void pool::finish() noexcept {
+  if (!threads_.empty() && detached_.any()) wait_from_outside_for_detached();
   stop();
   join();
 }
@@ -179,6 +209,7 @@ void pool::run(const std::function<void()>& body) {
       m.thrown = std::current_exception();
     }
     detail::set_outermost(false);
+    m.owner->wait_for_detached();
     m.owner->stop();
   };
   at(0).begin_with(first);

@@ -4,8 +4,8 @@
 // Who may call: run, start and finish: the constructing thread, outside of tasks; submit, wake_one, stopping and stop:
 // any thread, also inside a task.
 // Guarantees: run() runs the main task on the calling thread, which is worker 0, and returns when the task has ended.
-// Or: start() starts all workers as threads, submit() adds tasks, finish() ends the workers. No task may be left when a
-// pool stops. A thread that has made its last task runnable may still be about to ring a worker: the pool's end waits for
+// Or: start() starts all workers as threads, submit() adds tasks, finish() ends the workers. Both wait for detached work
+// (continuations of dropped futures); no other task may be left when a pool stops. A thread that has made its last task runnable may still be about to ring a worker: the pool's end waits for
 // such threads. Tests: tests/unit/sched/pool_test.cpp, tests/stress/promise_test.cpp.
 #pragma once
 
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fiber/stack_classes.hpp"
+#include "lockfree/detached_count.hpp"
 #include "lockfree/sleeper_map.hpp"
 #include "lockfree/waker_count.hpp"
 #include "machine/executor.hpp"
@@ -125,6 +126,13 @@ public:
   void begin_wake_from_outside() noexcept { wakers_.enter(); }
   void end_wake_from_outside() noexcept;
 
+  /// Work that no task waits for (see detached_count.hpp). Workers of this pool.
+  void begin_detached() noexcept { detached_.begin(); }
+  void end_detached() noexcept;
+  /// One task at a time, when the tasks that others wait for have ended: returns at a moment when all detached work has
+  /// ended, and gives how much had begun, modulo 2^32. May switch.
+  std::uint32_t wait_for_detached() noexcept;
+
   /// Where its workers exchange blocks (see worker_base).
   block_depot& blocks(bool large) noexcept { return blocks_[large]; }
 
@@ -147,6 +155,7 @@ private:
   void pin(unsigned i) const noexcept;
   void join() noexcept;
   void wait_for_wakers() noexcept;
+  void wait_from_outside_for_detached() noexcept;
 
   pool_options options_;
   worker_map map_;
@@ -165,6 +174,7 @@ private:
   block_depot blocks_[2];
   lockfree::inbox<> submitted_;     // partners: submit() and the workers that look
   lockfree::waker_count<> wakers_;  // threads from outside that wake tasks
+  lockfree::detached_count<detail::suspended*> detached_;
   std::atomic<bool> stopping_{false};
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::unique_ptr<machine::executor::thread>> threads_;

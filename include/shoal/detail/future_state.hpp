@@ -2,6 +2,8 @@
 // The shared state of a future and the task that fills it: the result and its completion_word, in which the first of
 // the two leaves a mark for the other. The completer's last access is an exchange of that word; then the state belongs
 // to the future, or to its successor.
+// Detached work: a state whose completion follows from a promise has k_may_be_dropped. From the moment that its task can
+// run until that task has ended, it is counted in the pool (lockfree/detached_count.hpp), whose end waits for it.
 // Who may call: shoal/future.hpp, shoal/on.hpp. await() may switch tasks, and so may settle() at the end of a task; the
 // others do not.
 // Detection of cycles of waits: a task about to wait leaves its stack in the word of every state that its stack fills,
@@ -57,6 +59,7 @@ struct future_state : task {
     const worker_base& w = worker_here();
     number = std::uint64_t{w.index} << k_worker_shift | static_cast<std::uint32_t>(w.spawned());
   }
+  bool may_be_detached() const noexcept { return (number & k_may_be_dropped) != 0; }
   bool is_ready() const noexcept { return of->is_ready != nullptr ? of->is_ready(*this) : word.is_done(); }
 
   completion_word<> word;  // shared by the future and the task that fills it
@@ -75,6 +78,8 @@ void finish_elsewhere(future_state& s) noexcept;
 void await(future_state& s);
 /// Makes `next` run after `s`, on the worker that completes `s`; false if `s` is complete: then the caller runs `next`.
 bool attach(future_state& s, future_state& next) noexcept;
+/// `next`, for which attach() said false, becomes a task.
+void spawn_attached(future_state& next) noexcept;
 /// The end of a future: waits if necessary, logs an exception, destroys the state.
 void drop(future_state& s) noexcept;
 std::exception_ptr broken_promise(const future_state& s);
@@ -276,6 +281,7 @@ struct gather_state final : future_value<typename Parts::result> {
   explicit gather_state(Parts given)
       : future_value<typename Parts::result>(k_kind), parts(std::move(given)), counters(parts.size(), counter(*this)) {
     parts.visit([this](future_state& s) { this->number |= s.number & future_state::k_may_be_dropped; });
+    for (counter& c : counters) c.number |= this->number & future_state::k_may_be_dropped;
   }
 
   struct counter final : future_state {
