@@ -30,6 +30,7 @@ private:
 class thread_executor final : public executor {
 public:
   std::uint64_t now_ns() noexcept override { return base::now_ns(); }
+  bool has_real_clock() noexcept override { return true; }
   futex_result wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t timeout_ns,
                     bool shared) noexcept override {
     return futex_wait(word, expected, timeout_ns, shared);

@@ -58,6 +58,8 @@ public:
 
   /// The clock of all deadlines. Never goes back.
   virtual std::uint64_t now_ns() noexcept = 0;
+  /// Whether that is the machine's clock, which base::rough_time shows too.
+  virtual bool has_real_clock() noexcept { return false; }
   /// As futex_wait() and futex_wake().
   virtual futex_result wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t timeout_ns,
                             bool shared) noexcept = 0;

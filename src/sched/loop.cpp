@@ -183,8 +183,8 @@ std::uint64_t positions_in(std::uint64_t wanted, std::uint64_t done, std::uint64
 }
 
 // The size of the next chunk and of its steps, from the time that the last one took.
-void adapt_chunk(loop_frame& frame, const loop_state& loop, std::uint64_t done) noexcept {
-  const std::uint64_t now = base::rough_time::now();
+void adapt_chunk(sched::worker& w, loop_frame& frame, const loop_state& loop, std::uint64_t done) noexcept {
+  const std::uint64_t now = w.owner().rough_now();
   if (done == 0) {
     frame.chunk = frame.step = loop.least;
   } else {
@@ -268,7 +268,7 @@ bool begin_chunk(loop_frame& frame) noexcept {
   if (loop.adapts) {
     const std::uint64_t start = number(frame.chunk_end) - frame.chunk;
     // A box skips the positions after the last point of a tile: they may be after the end of the chunk.
-    adapt_chunk(frame, loop, begun && frame.chunk != 0 ? std::min(number(frame.next) - start, frame.chunk) : 0);
+    adapt_chunk(w, frame, loop, begun && frame.chunk != 0 ? std::min(number(frame.next) - start, frame.chunk) : 0);
   }
   if (begun) {
     w.poll();

@@ -56,6 +56,7 @@ pool::pool(const pool_options& options, pool_hooks* above)
       region_(options.stack_bytes, most_stacks(options), least_stacks(options), options.guards),
       classes_(region_.capacity(), options.guards),
       heavy_fences_(options.heavy_fences && machine::can_fence_all()),
+      real_clock_(options.executor->has_real_clock()),
       may_double_(has_processor_for_each(options)),
       lanes_(options.workers, signs_.urgent) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");

@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/rough_time.hpp"
 #include "fiber/stack_classes.hpp"
 #include "lockfree/detached_count.hpp"
 #include "lockfree/sleeper_map.hpp"
@@ -92,6 +93,12 @@ public:
   pool_hooks& hooks() noexcept { return *hooks_; }
   const pool_options& options() const noexcept { return options_; }
   machine::executor& executor() const noexcept { return *options_.executor; }
+  /// What base::rough_time counts, by the clock of the executor.
+  std::uint64_t rough_now() const noexcept {
+    if (real_clock_) [[likely]]
+      return base::rough_time::now();
+    return executor().now_ns() * base::rough_time::k_per_ns;
+  }
   const worker_map& map() const noexcept { return map_; }
   fiber::stack_region& stacks() noexcept { return region_; }
   /// Stacks of a size that a task asks for: class `size_class` - 1 of fiber::stack_classes; 0: the ordinary ones.
@@ -164,6 +171,7 @@ private:
   fiber::stack_region region_;
   fiber::stack_classes classes_;
   const bool heavy_fences_;
+  const bool real_clock_;                          // of the executor
   const bool may_double_;                          // there is a processor for each worker
   alignas(64) detail::pool_signs signs_;           // partners: parking workers and whoever spawns
   alignas(64) lockfree::wake_sign<> fenced_sign_;  // the sleepers' sign if publishers fence (signs_.wake: always on)

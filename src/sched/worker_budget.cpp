@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/rough_time.hpp"
 #include "fiber/sanitizer.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
@@ -47,7 +46,7 @@ bool worker::anything_given() const noexcept {
 // Reads the clock, and sets how many turns may pass before it is read again: about those of k_look_ticks. Sends buffers
 // for which tasks wait.
 std::uint64_t worker::look_at_clock() noexcept {
-  const std::uint64_t now = base::rough_time::now();
+  const std::uint64_t now = owner_.rough_now();
   const std::uint64_t took = now - std::exchange(looked_, now);
   if (took < k_look_ticks / 2)
     turns_between_looks_ = std::min(turns_between_looks_ * 2, k_most_turns);
@@ -65,7 +64,7 @@ std::uint64_t worker::look_at_clock() noexcept {
 [[gnu::noinline]] void worker::let_others_run() noexcept {
   const fiber::tsan_ignore_scope ignore;
   // Below k_due: a strand has looked.
-  const std::uint64_t now = turns < k_due ? base::rough_time::now() : look_at_clock();
+  const std::uint64_t now = turns < k_due ? owner_.rough_now() : look_at_clock();
   turns = turns_between_looks_ - 1;
   used_up_ = false;
   if (no_wait_scopes != 0 || owner_.stopping()) return;
@@ -96,7 +95,7 @@ std::uint64_t worker::look_at_clock() noexcept {
 task* worker::serve(profile_operation& how, bool bounded) noexcept {
   const others what = std::exchange(due_, others::arrived);
   turns = turns_between_looks_ - 1;
-  served_ = base::rough_time::now();
+  served_ = owner_.rough_now();
   poll_once();
   has_polled();  // this poll is none that spares the next one
   owner_.hooks().send_awaited(*this, served_);

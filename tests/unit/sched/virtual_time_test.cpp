@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
+#include "base/clock.hpp"
 #include "sched/pool.hpp"
 #include "shoal/profile.hpp"
 #include "shoal/sync.hpp"
@@ -61,6 +63,40 @@ TEST(pool_on_virtual_time, computes_the_same_in_every_schedule) {
     schedules.insert(by.schedule());
   }
   EXPECT_GT(schedules.size(), 15U);
+}
+
+// Who runs when beside children that run inline, whatever real time they take.
+std::vector<int> turns_beside_children(bool slow) {
+  machine::virtual_executor by(7);
+  std::vector<int> turns;
+  by.run([&] {
+    pool p(on(by, 1));
+    p.run([&] {
+      task_group beside, children;
+      semaphore go(0);
+      beside.run([&] {
+        go.acquire();
+        for (int i = 0; i < 20; ++i) {
+          turns.push_back(-1);
+          yield();
+        }
+      });
+      yield();
+      go.release();
+      for (int i = 0; i < 2000; ++i)
+        children.run([&turns, slow, i] {
+          turns.push_back(i);
+          for (const std::uint64_t end = base::now_ns() + 20'000; slow && i % 8 == 0 && base::now_ns() < end;) continue;
+        });
+      children.wait();
+      beside.wait();
+    });
+  });
+  return turns;
+}
+
+TEST(pool_on_virtual_time, the_progress_budget_does_not_see_the_real_clock) {
+  EXPECT_EQ(turns_beside_children(false), turns_beside_children(true));
 }
 
 TEST(pool_on_virtual_time, submitted_tasks_wake_workers_that_slept_for_an_hour) {
