@@ -241,6 +241,31 @@ private:
   stack_bytes stack_;
 };
 
+namespace detail {
+
+/// parallel_invoke() where the current stack has no room for either: both run on other stacks.
+template <class F, class G>
+[[gnu::noinline]] void invoke_on_other_stacks(F& f, G& g) {
+  std::exception_ptr of_f, of_g;
+  const auto catching = [](auto& body, std::exception_ptr& thrown) {
+    return [&body, &thrown] {
+      try {
+        body();
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+    };
+  };
+  task_group both;
+  both.run(catching(g, of_g));
+  both.run(catching(f, of_f));
+  both.wait();
+  if (of_f) std::rethrow_exception(of_f);
+  if (of_g) std::rethrow_exception(of_g);
+}
+
+}  // namespace detail
+
 /// Runs `f` and `g`, possibly at the same time; returns when both have ended. May switch. If both throw, it throws the
 /// exception of `f`.
 template <class F, class G>
@@ -260,6 +285,8 @@ void parallel_invoke(F&& f, G&& g) {
       detail::settle(issued);
     }
   } child;
+  if (!detail::has_room(detail::worker_here(), detail::stack_address(&child))) [[unlikely]]
+    return detail::invoke_on_other_stacks(f, g);
   child.body = std::addressof(g);
   child.run = [](detail::task& t) noexcept {
     auto& self = static_cast<second&>(t);

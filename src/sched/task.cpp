@@ -56,6 +56,17 @@ void arrive(worker_base& w, task& t) {
 
 void let_others_run(worker_base& w) noexcept { self(w).let_others_run(); }
 
+// Notes the addresses between here and the end of the room: whatever stack runs, these are of this one.
+bool look_for_room(worker_base& w, const void* here) noexcept {
+  const tsan_ignore_scope ignore;
+  const auto from = reinterpret_cast<std::uintptr_t>(self(w).room_bottom());
+  const auto at = reinterpret_cast<std::uintptr_t>(here);
+  if (at < from) return false;
+  w.room_from = from;
+  w.room_bytes = at - from + 1;
+  return true;
+}
+
 suspended* this_task() noexcept {
   SHOAL_ASSERT(t_worker != nullptr,
                "only a task may wait here: call it from a task, inside shoal::pool::run or submit, or shoal::run");

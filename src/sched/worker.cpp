@@ -20,7 +20,7 @@ using detail::task;
 worker::worker(pool& owner, unsigned number, std::size_t most_waiting)
     : owner_(owner),
       stacks_(owner.stacks(), this, on_fresh_stack),
-      room_bytes_(std::min(std::size_t{16} << 10, owner.options().stack_bytes / 4)),
+      inline_bytes_(std::min(std::size_t{16} << 10, owner.options().stack_bytes / 4)),
       most_waiting_(most_waiting),
       view_(owner, number),
       policy_(owner.options().steal(view_)) {

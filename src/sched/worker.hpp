@@ -86,12 +86,14 @@ public:
   /// Whether the current stack has room for more than the frames of the runtime: for a child that runs inline, whose
   /// own children may run inline in turn, or for handlers of messages. If not, the caller waits instead, and a loop runs
   /// them on another stack.
-  bool has_room() const noexcept {
+  bool has_room() const noexcept { return static_cast<const std::byte*>(__builtin_frame_address(0)) >= room_bottom(); }
+  /// The lowest address of the current stack at which it has room.
+  const std::byte* room_bottom() const noexcept {
     // The notes of a stack of a requested size are its caller's.
     const std::byte* const bottom = current_ == &native_        ? native_bottom_
                                     : current_->size_class == 0 ? current_->notes->bottom
                                                                 : stack_bottom(*current_);
-    return static_cast<const std::byte*>(__builtin_frame_address(0)) >= bottom + room_bytes_;
+    return bottom + inline_bytes_;
   }
   /// Serves messages; called by loops between chunks and by programs that compute for long.
   bool poll() noexcept;
@@ -298,7 +300,7 @@ private:
   detail::task* first_ = nullptr;
   ready_queue ready_;
   fiber::stack_pool stacks_;
-  const std::size_t room_bytes_;                                                     // of has_room()
+  const std::size_t inline_bytes_;                                                   // of has_room()
   std::array<std::unique_ptr<sized_stock>, fiber::stack_classes::k_classes> sized_;  // made on demand
   stack_call* call_ = nullptr;    // for the stack that is about to run it
   bool check_depth_ = false;      // some stacks have no guard

@@ -56,6 +56,10 @@ struct worker_base {
   static constexpr int k_due = -1;
   int turns = k_first_turns;
 
+  // Addresses of stacks from which has_room() needs no closer look.
+  std::uintptr_t room_from = 0;
+  std::uintptr_t room_bytes = 0;
+
   std::uint64_t spawned() const noexcept { return spawn_clock - spawn_start; }
 
   // Free blocks for small tasks and closures, in two sizes. The worker that frees a block keeps it; k_chain free blocks
@@ -204,6 +208,22 @@ inline void take_turn(worker_base& w) noexcept {
   const tsan_ignore_scope ignore;
   if (--w.turns < 0) [[unlikely]]
     let_others_run(w);
+}
+
+/// The slow path of has_room().
+bool look_for_room(worker_base& w, const void* here) noexcept;
+/// Whether the current stack, at the address `here`, has room for a child that runs inline.
+inline bool has_room(worker_base& w, const void* here) noexcept {
+  const tsan_ignore_scope ignore;
+  return reinterpret_cast<std::uintptr_t>(here) - w.room_from < w.room_bytes || look_for_room(w, here);
+}
+/// Where the current stack is, about: `local` lies on it.
+inline const void* stack_address([[maybe_unused]] const void* local) noexcept {
+#if SHOAL_ASAN
+  return __builtin_frame_address(0);  // ASan may keep local objects elsewhere
+#else
+  return local;
+#endif
 }
 
 suspended* this_task() noexcept;

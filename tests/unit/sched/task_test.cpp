@@ -126,6 +126,44 @@ TEST_P(tasks, an_exception_of_either_side_leaves_parallel_invoke_after_both_have
   });
 }
 
+std::uint64_t deep_on_the_left(std::uint64_t depth) {
+  if (depth == 0) return 0;
+  std::uint64_t below = 0, here = 0;
+  shoal::parallel_invoke([&] { below = deep_on_the_left(depth - 1); }, [&] { here = 1; });
+  return below + here;
+}
+
+std::uint64_t deep_on_the_right(std::uint64_t depth) {
+  if (depth == 0) return 0;
+  std::uint64_t below = 0, here = 0;
+  shoal::parallel_invoke([&] { here = 1; }, [&] { below = deep_on_the_right(depth - 1); });
+  return below + here;
+}
+
+TEST_P(tasks, parallel_invoke_needs_no_deep_stack) {
+  with_pool(GetParam(), [] {
+    static constexpr std::uint64_t k_depth = 20'000;
+    const auto both = [] {
+      EXPECT_EQ(deep_on_the_left(k_depth), k_depth);
+      EXPECT_EQ(deep_on_the_right(k_depth), k_depth);
+    };
+    both();
+    shoal::task_group group;
+    group.run(both);
+    group.run(both);
+    group.wait();
+  });
+}
+
+void throw_from(unsigned depth) {
+  if (depth == 0) throw std::runtime_error("from the depth");
+  shoal::parallel_invoke([&] { throw_from(depth - 1); }, [&] { throw std::logic_error(std::to_string(depth)); });
+}
+
+TEST_P(tasks, parallel_invoke_throws_the_first_in_order_from_any_depth) {
+  with_pool(GetParam(), [] { EXPECT_THROW(throw_from(2000), std::runtime_error); });
+}
+
 TEST_P(tasks, futures_give_values_and_exceptions) {
   with_pool(GetParam(), [] {
     auto value = shoal::async([] { return std::string("forty-two"); });
