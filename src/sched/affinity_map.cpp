@@ -93,7 +93,10 @@ std::uint32_t affinity_map::take(unsigned me) noexcept {
 }
 
 void affinity_map::serve(unsigned me) noexcept {
-  for (std::uint32_t at = take(me); at != lockfree::block_list<>::k_none; at = take(me)) {
+  for (;;) {
+    take_turn(*t_worker);  // before a block is taken: no other worker could have it while others run here
+    const std::uint32_t at = take(me);
+    if (at == lockfree::block_list<>::k_none) return;
     const std::uint32_t block = order_[at];
     worker_of_[block] = me;
     run_piece(*loop_, parts_.begin(block), parts_.end(block));

@@ -141,7 +141,6 @@ void run_range_here(sched::worker& w, loop_state& loop, std::uint64_t begin, std
 
 // A task that waits for a stack must not have a frame yet: the part that the wait cuts off would wait for a stack, too.
 void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
-  take_turn(w);
   if (loop.stack_bytes == 0) [[likely]]
     return run_range_here(w, loop, begin, end);
   try {
@@ -198,6 +197,7 @@ void adapt_chunk(sched::worker& w, loop_frame& frame, const loop_state& loop, st
 
 void begin_loop(sched::worker& w, local_loop& loop) noexcept {
   w.expect_other_work();
+  take_turn(w);
   loop.outermost = w.current()->outermost;
   loop.caller = reinterpret_cast<suspended*>(w.current());
   loop.finished = [](loop_state& l) noexcept {
@@ -216,6 +216,7 @@ void join_loop(sched::worker& w, local_loop& loop) {
       fiber::acquire_from(&loop);
       break;
     }
+    take_turn(w);  // before a piece is taken: nobody could steal it while others run
     if (task* t = w.has_room() ? unspawn_of(w, &loop) : nullptr) {
       run_piece_task(*t);  // or puts it aside
       continue;

@@ -78,6 +78,7 @@ public:
   void let_others_run() noexcept;
   /// Pieces of work of another kind begin: looks at the clock soon, however short those before were.
   void expect_other_work() noexcept {
+    const fiber::tsan_ignore_scope ignore;
     turns_between_looks_ = std::min(turns_between_looks_, k_first_turns);
     turns = std::min(turns, turns_between_looks_ - 1);
   }
