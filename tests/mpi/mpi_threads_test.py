@@ -169,6 +169,12 @@ class MpiThreads(unittest.TestCase):
                 done = self.right(options, [os.path.join(HERE, f"sections.{MPI}")])
                 self.assertIn("all results verified", done.stdout)
 
+    def test_window_locks_exclude_and_end(self):
+        for options in (["--level", "serialized"], ["--level", "serialized", "--lock", "priority"]):
+            for _ in range(2):
+                with self.subTest(options):
+                    self.assertIn("all results verified", self.right(options, [os.path.join(HERE, f"locks.{MPI}")]).stdout)
+
     def waits(self, options, names):
         with tempfile.TemporaryDirectory() as folder:
             return self.right(options, [os.path.join(HERE, f"waits.{MPI}"), os.path.join(folder, "let"), *names])
