@@ -24,6 +24,7 @@ message_domain::message_domain(wire& over, const message_shape& shape, const mes
     : executor_(*shape.executor),
       wire_(over),
       lost_(lost),
+      node_(shape.node),
       lock_(make_lock(shape.lock, shape.wait)),
       lanes_(shape.workers, nullptr),
       unreachable_(shape.nodes),
@@ -135,8 +136,8 @@ void message_domain::end_losses() noexcept {
 }
 
 bool message_domain::arrived(const arrival& a) noexcept {
-  SHOAL_ASSERT(a.label.from < unreachable_.size() && a.label.lane < lanes_.size() && lanes_[a.label.lane] != nullptr,
-               "a message of this job names a worker of this node");
+  SHOAL_ASSERT(is_sound(a.label, a.count, node_, unreachable_.size(), lanes_.size()) && lanes_[a.label.lane] != nullptr,
+               "another node has sent a message that no node sends; start the same program on all nodes");
   lanes_[a.label.lane]->arrived(a, wire_);
   return a.label.kind != static_cast<std::uint8_t>(message_kind::acknowledgement);
 }

@@ -55,6 +55,7 @@ private:
   machine::executor& executor_;
   wire& wire_;
   const message_transport::loss_handler& lost_;
+  const std::uint32_t node_;
   std::unique_ptr<any_lock> lock_;
   std::vector<message_lane*> lanes_;  // by worker; null: not ours
   std::vector<message_lane*> sleepers_;

@@ -72,6 +72,8 @@ bool message_out::acknowledged(std::uint32_t executed) noexcept {
   const std::uint64_t known = control_.consumed.load(std::memory_order_relaxed);
   const auto more = static_cast<std::int32_t>(executed - static_cast<std::uint32_t>(known));
   if (more <= 0) return false;
+  SHOAL_ASSERT(static_cast<std::uint64_t>(more) <= control_.published.load(std::memory_order_relaxed) - known,
+               "another node says that it has executed more than was sent to it");
   control_.consumed.store(known + static_cast<std::uint32_t>(more), std::memory_order_release);
   return true;
 }

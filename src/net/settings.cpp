@@ -98,6 +98,7 @@ options read_options(const base::settings& s) {
                 fmt::format("poll_mask {} is not a power of two less 1: 0, 1, 3, 7 ...", o.poll_mask));
   o.network_memory = s.get_bool("network_memory");
   o.shared_context = s.get_bool("shared_context");
+  o.tcp_transfers = s.get_bool("tcp_transfers");
   o.own_communicators = s.get_bool("own_communicators");
   return o;
 }

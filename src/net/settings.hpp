@@ -29,6 +29,7 @@ struct options {
   progress_role progress = progress_role::workers;
   bool network_memory = false;
   bool shared_context = false;
+  bool tcp_transfers = false;
   bool own_communicators = false;
 };
 /// Throws shoal::error for an unknown lock and for a poll_mask that is no power of two less 1.

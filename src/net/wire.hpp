@@ -32,6 +32,14 @@ inline constexpr std::size_t k_label_words = 2;
 
 enum class message_kind : std::uint8_t { request, reply, acknowledgement };
 
+/// Whether a node of a job of `nodes` may send this to node `here`. Acknowledgements have no words, the others have.
+constexpr bool is_sound(const message_label& l, std::size_t words, std::uint32_t here, std::size_t nodes,
+                        std::size_t lanes) noexcept {
+  const bool acknowledges = l.kind == static_cast<std::uint8_t>(message_kind::acknowledgement);
+  return l.from < nodes && l.from != here && l.lane < lanes &&
+         (acknowledges ? words == 0 : l.kind <= static_cast<std::uint8_t>(message_kind::reply) && words != 0);
+}
+
 /// A message that has arrived. `words` stay valid until give_back(token), if arrived() returned true.
 struct arrival {
   message_label label;
@@ -113,6 +121,7 @@ struct network_request {
   bool one_machine = false;        // all nodes are here: nothing needs to be reachable from elsewhere
   std::uint64_t token = 0;         // of the job; a message without it is a stranger's
   bool allocate = false;           // replace the segment's pages by memory of the library, until the network ends
+  bool tcp_transfers = false;      // UCX: put() and get() also where they may be emulated over TCP
   bool shared_context = false;     // the wires of a node share a context; else nothing
   bool own_communicators = false;  // MPI: each domain has a communicator of its own
 };
@@ -129,7 +138,7 @@ struct net_plugin {
   /// process is, and brings node 0's word to all. Collective. Throws shoal::error.
   std::string (*share)(const std::string& word_of_node_0, std::uint32_t& node, std::uint32_t& nodes) = nullptr;
 };
-inline constexpr std::uint32_t k_net_interface = 1;
+inline constexpr std::uint32_t k_net_interface = 2;
 inline constexpr const char* k_net_plugin_symbol = "shoal_net_plugin";
 
 }  // namespace shoal::net

@@ -64,6 +64,7 @@ std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, 
   request.segment = segment.data();
   request.segment_bytes = segment.capacity();
   request.shared_context = c.shared_context;
+  request.tcp_transfers = c.tcp_transfers;
   request.own_communicators = c.own_communicators;
   request.allocate = c.network_memory;
   request.one_machine = place.one_machine;

@@ -230,6 +230,36 @@ TEST_P(plugins, memory_is_written_and_read_without_the_others_help) {
   other.join();
 }
 
+// With puts and gets UCX copies to the address that a packet names, whoever has sent the packet.
+TEST_P(plugins, nothing_is_written_without_help_where_others_may_send_packets_by_tcp) {
+  INSIDE_ONLY();
+  if (std::string_view(GetParam()) != "ucx") return;
+  constexpr std::size_t k_bytes = 1 << 16;
+  const auto one_sided = [&](bool one_machine, bool asked) {
+    cluster c(*plugin_, 2, 1, k_bytes, [&](network_request& request) {
+      request.one_machine = one_machine;
+      request.tcp_transfers = asked;
+    });
+    const bool says = c.nodes[0]->describe().find("copies by messages since it may use TCP") != std::string::npos;
+    EXPECT_NE(says, c.nodes[0]->at(0).one_sided());
+    EXPECT_EQ(c.nodes[0]->registrations(), says ? 0U : 1U);
+    std::atomic<bool> done = false;
+    if (says) {
+      EXPECT_FALSE(c.nodes[0]->at(0).put({1, 0}, c.segments[0].data(), 8, &done));
+    }
+    return c.nodes[0]->at(0).one_sided();
+  };
+  EXPECT_TRUE(one_sided(true, false));
+  EXPECT_FALSE(one_sided(false, false));
+  EXPECT_TRUE(one_sided(false, true));
+  ASSERT_EQ(::setenv("UCX_TLS", "tcp,self", 1), 0);
+  EXPECT_FALSE(one_sided(true, false));
+  EXPECT_TRUE(one_sided(true, true));
+  ASSERT_EQ(::setenv("UCX_TLS", "sysv,self", 1), 0);
+  EXPECT_TRUE(one_sided(false, false));
+  ::unsetenv("UCX_TLS");
+}
+
 TEST_P(plugins, an_end_with_messages_under_way_takes_a_bounded_time) {
   INSIDE_ONLY();
   std::vector<std::uint64_t> words(k_most_words + k_label_words, 5);

@@ -39,7 +39,8 @@ struct cluster {
                               .domains = domains,
                               .most_words = k_most_words,
                               .messages = k_credits,
-                              .lanes = 1};
+                              .lanes = 1,
+                              .one_machine = true};
       if (segment_bytes != 0) request.segment = segments[node].data();
       request.segment_bytes = segment_bytes;
       if (change) change(request);

@@ -142,7 +142,11 @@ bool mpi_wire::progress(wire_user& user) noexcept {
   }
   const bool any = !taken_.empty();
   for (const taken& t : taken_) {
-    arrival a{{}, nullptr, t.count < k_label_words ? 0 : t.count - k_label_words, t.buffer};
+    if (t.count < k_label_words) {  // no node of a job sends it
+      free_buffers_.push_back(t.buffer);
+      continue;
+    }
+    arrival a{{}, nullptr, t.count - k_label_words, t.buffer};
     std::memcpy(static_cast<void*>(&a.label), t.buffer, sizeof a.label);
     if (a.count != 0) a.words = t.buffer + k_label_words;
     if (!user.arrived(a) || a.count == 0) free_buffers_.push_back(t.buffer);

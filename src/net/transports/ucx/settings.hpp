@@ -18,6 +18,10 @@ inline constexpr base::setting k_table[] = {
      .type = base::setting_type::boolean,
      .default_value = "off",
      .help = "the domains of a node share one context of the network library (ucx)"},
+    {.name = "tcp_transfers",
+     .type = base::setting_type::boolean,
+     .default_value = "off",
+     .help = "copies by UCX itself also where it may use TCP: whoever reaches its ports can then write to any address"},
 };
 inline constexpr base::setting_table k_ucx_settings{"net/transports/ucx", k_table};
 

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <shoal/error.hpp>
 #include <string_view>
+#include <utility>
 
 namespace shoal::net {
 namespace {
@@ -57,18 +59,46 @@ void prefer_settings(configuration& config, const network_request& request) {
   const std::string piece = std::to_string(std::min((message + 4095) / 4096 * 4096, k_longest_piece));
   // A posix segment is a file in /dev/shm until it has been written once: a process that is killed before leaves it
   // behind, and a small /dev/shm refuses it. System V's are as fast, and lose their names as soon as they are attached.
-  config.prefer("TLS", "^posix", {"UCX_TLS"});
+  // Without TCP where no other machine is to be reached: see open().
+  const bool avoids_tcp = std::getenv("UCX_TLS") == nullptr && request.one_machine && !request.tcp_transfers;
+  config.prefer("TLS", avoids_tcp ? "^posix,tcp" : "^posix", {"UCX_TLS"});
   if (may_use({"posix", "sysv", "shm", "sm", "mm"})) {
     config.prefer("MM_SEG_SIZE", piece, {"UCX_MM_SEG_SIZE", "UCX_POSIX_SEG_SIZE", "UCX_SYSV_SEG_SIZE"});
     // Else a wire that wants to hear of losses would not use shared memory.
     config.prefer("MM_ERROR_HANDLING", "y", {"UCX_MM_ERROR_HANDLING", "UCX_POSIX_ERROR_HANDLING"});
   }
-  if (may_use({"tcp"})) {
+  if (!avoids_tcp && may_use({"tcp"})) {
     // UCX listens on every device that it may use.
     if (request.one_machine) config.prefer("NET_DEVICES", "lo", {"UCX_NET_DEVICES"});
     config.prefer("TX_SEG_SIZE", piece, {"UCX_TCP_TX_SEG_SIZE"});
     config.prefer("RX_SEG_SIZE", std::to_string(k_longest_piece + 4096), {"UCX_TCP_RX_SEG_SIZE"});
   }
+}
+
+// UCX 1.13 has no other way to ask than the text for people: "resource 1  :  md 1  dev 1  flags -- tcp/lo".
+bool uses_tcp(ucp_context_h context) {
+  char* text = nullptr;
+  std::size_t bytes = 0;
+  std::FILE* const stream = ::open_memstream(&text, &bytes);
+  if (stream == nullptr) return true;
+  ucp_context_print_info(context, stream);
+  std::fclose(stream);
+  const bool found = std::string_view(text, bytes).find(" tcp/") != std::string_view::npos;
+  std::free(text);
+  return found;
+}
+
+ucp_context_h start(const ucp_config_t* config, const network_request& request, unsigned wires, bool transfers) {
+  ucp_params_t parameters{};
+  parameters.field_mask =
+      UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+  parameters.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  if (transfers) parameters.features |= UCP_FEATURE_RMA;
+  parameters.mt_workers_shared = wires > 1 ? 1 : 0;
+  parameters.estimated_num_eps = request.nodes;
+  ucp_context_h context = nullptr;
+  check(ucp_init(&parameters, config, &context), "start");
+  return context;
 }
 
 }  // namespace
@@ -84,20 +114,29 @@ ucx_context::ucx_context(const network_request& request, unsigned wires, bool al
     : segment_(request.segment), segment_bytes_(request.segment == nullptr ? 0 : request.segment_bytes) {
   configuration config;
   prefer_settings(config, request);
-  ucp_params_t parameters{};
-  parameters.field_mask =
-      UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
-  parameters.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
-  if (segment_ != nullptr) parameters.features |= UCP_FEATURE_RMA;
-  parameters.mt_workers_shared = wires > 1 ? 1 : 0;
-  parameters.estimated_num_eps = request.nodes;
-  check(ucp_init(&parameters, config.get(), &context_), "start");
+  open(config.get(), request, wires);
   try {
     if (segment_ != nullptr) register_segment(allocates);
   } catch (...) {
     ucp_cleanup(context_);
     throw;
   }
+}
+
+// With puts and gets UCX also takes those that arrive as packets, and copies to the address that the packet names,
+// whoever has sent it. So it has no puts and gets where others can send it packets by TCP, unless that is asked for.
+void ucx_context::open(const ucp_config_t* config, const network_request& request, unsigned wires) {
+  context_ = start(config, request, wires, segment_ != nullptr);
+  if (segment_ == nullptr || request.tcp_transfers || !uses_tcp(context_)) return;
+  ucp_cleanup(std::exchange(context_, nullptr));
+  if (request.allocate)
+    throw error(errc::invalid_argument,
+                "SHOAL_NETWORK_MEMORY=on is for copies by UCX itself, which are off where UCX may use TCP; set UCX_TLS "
+                "to names without tcp, or on a network that you trust SHOAL_TCP_TRANSFERS=on");
+  segment_ = nullptr;
+  segment_bytes_ = 0;
+  refused_ = true;
+  context_ = start(config, request, wires, false);
 }
 
 ucx_context::~ucx_context() {

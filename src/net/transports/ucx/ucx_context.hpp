@@ -2,7 +2,8 @@
 // A UCX context: its configuration, its devices, and the node's segment registered with them. By default each wire has
 // its own, so that wires share nothing; optionally one for all wires of a node.
 // Who may call: the node's thread, at start and end; the readers any thread. Throws shoal::error.
-// Guarantees: settings of UCX in the environment (UCX_...) take precedence over those of Shoal.
+// Guarantees: settings of UCX in the environment (UCX_...) take precedence over those of Shoal. No puts and gets where
+// UCX may use TCP, unless tcp_transfers asks for them.
 // Tests: tests/unit/net/plugin_test.cpp.
 #pragma once
 
@@ -35,14 +36,18 @@ public:
     return from < segment_bytes_ && bytes <= segment_bytes_ - from ? registration_ : nullptr;
   }
   bool registered() const noexcept { return registration_ != nullptr; }
+  /// There is a segment, and it is not registered, because UCX may use TCP.
+  bool refused() const noexcept { return refused_; }
 
 private:
+  void open(const ucp_config_t* config, const network_request& request, unsigned wires);
   void register_segment(bool allocates);
 
   ucp_context_h context_ = nullptr;
   ucp_mem_h registration_ = nullptr;
   std::byte* segment_;
   std::uint64_t segment_bytes_;
+  bool refused_ = false;
   std::vector<std::byte> key_;
 };
 

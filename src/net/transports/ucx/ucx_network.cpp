@@ -4,54 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstring>
 #include <shoal/error.hpp>
 #include <utility>
 
+#include "net/transports/ucx/ucx_address.hpp"
+
 namespace shoal::net {
-namespace {
-
-// An address: where the segment lies, then for each domain its worker's address and its segment's key, each after its
-// length; all numbers are 64-bit words.
-void write_number(std::vector<std::byte>& to, std::uint64_t number) {
-  to.resize(to.size() + sizeof number);
-  std::memcpy(to.data() + to.size() - sizeof number, &number, sizeof number);
-}
-
-void write_bytes(std::vector<std::byte>& to, const std::vector<std::byte>& bytes) {
-  write_number(to, bytes.size());
-  to.insert(to.end(), bytes.begin(), bytes.end());
-}
-
-class reader {
-public:
-  reader(std::uint32_t node, std::span<const std::byte> rest) : node_(node), rest_(rest) {}
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    std::memcpy(&value, take(sizeof value).data(), sizeof value);
-    return value;
-  }
-  std::vector<std::byte> bytes() {
-    const auto part = take(number());
-    return {part.begin(), part.end()};
-  }
-
-private:
-  std::span<const std::byte> take(std::uint64_t bytes) {
-    if (bytes > rest_.size())
-      throw error(errc::mismatch, fmt::format("node {} says where it is in a way that this node does not understand; "
-                                              "start the same program, with the same settings, on all nodes",
-                                              node_));
-    const auto part = rest_.first(bytes);
-    rest_ = rest_.subspan(bytes);
-    return part;
-  }
-
-  std::uint32_t node_;
-  std::span<const std::byte> rest_;
-};
-
-}  // namespace
 
 ucx_network::ucx_network(const network_request& request) : request_(request) {
   for (unsigned domain = 0; domain < request.domains; ++domain) {
@@ -63,29 +21,30 @@ ucx_network::ucx_network(const network_request& request) : request_(request) {
 }
 
 std::vector<std::byte> ucx_network::address() {
-  std::vector<std::byte> all;
-  write_number(all, reinterpret_cast<std::uintptr_t>(request_.segment));
-  write_number(all, request_.domains);
+  ucx_address all{reinterpret_cast<std::uintptr_t>(request_.segment), {}};
   for (unsigned domain = 0; domain < request_.domains; ++domain) {
-    write_bytes(all, wires_[domain]->address());
     // Who allocated the memory says best how to reach it.
-    write_bytes(all, contexts_[request_.shared_context || request_.allocate ? 0 : domain]->key());
+    const auto& owner = contexts_[request_.shared_context || request_.allocate ? 0 : domain];
+    all.domains.push_back({wires_[domain]->address(), owner->key()});
   }
-  return all;
+  return all.bytes();
 }
 
 void ucx_network::connect(std::span<const std::vector<std::byte>> addresses) {
   for (std::uint32_t node = 0; node < request_.nodes; ++node) {
     if (node == request_.node) continue;
-    reader from(node, addresses[node]);
-    const std::uint64_t base = from.number();
-    if (const std::uint64_t domains = from.number(); domains != request_.domains)
+    auto from = ucx_address::parse(addresses[node]);
+    if (!from)
+      throw error(errc::mismatch, fmt::format("node {} says where it is in a way that this node does not understand; "
+                                              "start the same program, with the same settings, on all nodes",
+                                              node));
+    if (from->domains.size() != request_.domains)
       throw error(errc::mismatch, fmt::format("node {} has {} communication domains and node {} has {}; give all nodes "
                                               "the same --domains and -w",
-                                              node, domains, request_.node, request_.domains));
-    for (auto& wire : wires_) {
-      std::vector<std::byte> address = from.bytes();
-      wire->introduce(node, std::move(address), from.bytes(), base);
+                                              node, from->domains.size(), request_.node, request_.domains));
+    for (unsigned domain = 0; domain < request_.domains; ++domain) {
+      ucx_address::domain& d = from->domains[domain];
+      wires_[domain]->introduce(node, std::move(d.worker), std::move(d.key), from->segment);
     }
   }
   // The others when they are first used; this one now, so that describe() knows, and a network that cannot be is known
@@ -97,8 +56,9 @@ std::string ucx_network::describe() const {
   unsigned major = 0, minor = 0, release = 0;
   ucp_get_version(&major, &minor, &release);
   const std::vector<std::string> transports = wires_[0]->transports();
-  return fmt::format("UCX {}.{}.{}{}", major, minor, release,
-                     transports.empty() ? "" : fmt::format(" ({})", fmt::join(transports, ", ")));
+  return fmt::format("UCX {}.{}.{}{}{}", major, minor, release,
+                     transports.empty() ? "" : fmt::format(" ({})", fmt::join(transports, ", ")),
+                     contexts_[0]->refused() ? ", copies by messages since it may use TCP" : "");
 }
 
 std::uint64_t ucx_network::registrations() const noexcept {

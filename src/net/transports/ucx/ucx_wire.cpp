@@ -9,12 +9,16 @@ namespace shoal::net {
 namespace {
 
 constexpr unsigned k_message_id = 1;
+constexpr std::uint64_t k_most_early = 1 << 20;
 constexpr unsigned k_rounds = 16;  // of UCX's progress in one of ours, while there is something
 
 }  // namespace
 
 ucx_wire::ucx_wire(const ucx_context& context, const network_request& request)
-    : context_(context), token_(request.token), peers_(request.nodes) {
+    : context_(context),
+      token_(request.token),
+      most_bytes_(request.most_words * sizeof(std::uint64_t)),
+      peers_(request.nodes) {
   ucp_worker_params_t parameters{};
   parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
   parameters.thread_mode = UCS_THREAD_MODE_SERIALIZED;
@@ -102,20 +106,23 @@ void ucx_wire::on_sent(void* request, ucs_status_t status, void* operation_of_it
 }
 
 ucs_status_t ucx_wire::on_message(void* self, const void* header, std::size_t header_bytes, void* data,
-                                  std::size_t bytes, const ucp_am_recv_param_t*) {
+                                  std::size_t bytes, const ucp_am_recv_param_t* parameters) {
   ucx_wire& w = *static_cast<ucx_wire*>(self);
-  heading head{};
-  if (header_bytes != sizeof head) return UCS_OK;
-  std::memcpy(&head, header, sizeof head);
-  if (head.token != w.token_) return UCS_OK;                                    // a stranger's
-  if (w.user_ == nullptr || head.label.from >= w.peers_.size()) return UCS_OK;  // the end has begun
-  peer& p = w.peers_[head.label.from];
-  if (head.number != p.taken) [[unlikely]] {
-    p.waiting.emplace(head.number, early{head.label, bytes == 0 ? nullptr : data, bytes});
-    return bytes == 0 ? UCS_OK : UCS_INPROGRESS;
+  const auto head = ucx_heading::read(header, header_bytes, w.token_);
+  if (!head) return UCS_OK;               // a stranger's
+  if (w.user_ == nullptr) return UCS_OK;  // the end has begun
+  // No node of a job sends these. Of a rendezvous the data have not come: `data` is not words.
+  if ((parameters->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || head->label.from >= w.peers_.size() ||
+      bytes > w.most_bytes_ || bytes % sizeof(std::uint64_t) != 0)
+    return UCS_OK;
+  peer& p = w.peers_[head->label.from];
+  if (head->number != p.taken) [[unlikely]] {
+    if (head->number - p.taken > k_most_early) return UCS_OK;  // an old one again
+    const bool first = p.waiting.emplace(head->number, early{head->label, bytes == 0 ? nullptr : data, bytes}).second;
+    return first && bytes != 0 ? UCS_INPROGRESS : UCS_OK;
   }
   ++p.taken;
-  const bool stays = w.hand_over(head.label, data, bytes);
+  const bool stays = w.hand_over(head->label, data, bytes);
   if (!p.waiting.empty()) [[unlikely]]
     w.take_waiting(p);
   return stays ? UCS_INPROGRESS : UCS_OK;

@@ -17,6 +17,7 @@
 #include <map>
 #include <vector>
 
+#include "net/transports/ucx/ucx_address.hpp"
 #include "net/transports/ucx/ucx_context.hpp"
 #include "net/wire.hpp"
 
@@ -52,16 +53,10 @@ public:
   bool arm() noexcept override;
 
 private:
-  // In front of each message.
-  struct heading {
-    message_label label;
-    std::uint64_t number;  // of this wire's messages to that node
-    std::uint64_t token;   // of the job
-  };
   struct peer;
   // Under way. UCX reads the heading until the message has left.
   struct operation {
-    heading head;
+    ucx_heading head;
     std::atomic<bool>* done = nullptr;
     ucx_wire* owner = nullptr;
     peer* to = nullptr;
@@ -120,6 +115,7 @@ private:
 
   const ucx_context& context_;
   const std::uint64_t token_;
+  const std::size_t most_bytes_;  // of a message
   ucp_worker_h worker_ = nullptr;
   int event_ = -1;
   wire_user* user_ = nullptr;  // within progress() only
