@@ -70,7 +70,7 @@ void begin_on(completion& calls, std::uint32_t node, const F& f, Room& room) {
   check_capture(f);
   std::array<std::uint64_t, packed<F>::k_words> words;
   packed<F>::write(f, words.data());
-  begin_call(calls, node, run_called<F>, words, room.data(), room.size());
+  begin_call(calls, node, callee_of<run_called<F>>(), words, room.data(), room.size());
 }
 
 /// A future that the reply to a call completes, on the worker that receives the reply; a continuation of the future is
@@ -146,7 +146,7 @@ void async_at(std::uint32_t node, const F& f) {
     copy();
     return;
   }
-  static const std::uint64_t code = detail::code_of(&detail::receive_in_place<F>);
+  static const std::uint64_t code = detail::code_of(detail::receiver_of<detail::receive_in_place<F>>());
   const detail::tsan_ignore_scope ignore;
   detail::stream& s = detail::begin_message(w, node, code, packing::k_words);
   packing::write(f, s.cursor);

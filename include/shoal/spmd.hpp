@@ -135,7 +135,7 @@ void spmd(const F& body) {
   std::vector<std::uint64_t> failed(node_count(), 1);  // where no answer comes, it has failed
   detail::completion calls;
   for (std::uint32_t n = 0; n < node_count(); ++n)
-    detail::begin_call(calls, n, detail::run_member<F>, words, &failed[n], 1);
+    detail::begin_call(calls, n, detail::callee_of<detail::run_member<F>>(), words, &failed[n], 1);
   calls.wait();
   if (std::ranges::any_of(failed, [](std::uint64_t f) { return f != 0; })) detail::forget_team(words[0]);
   calls.rethrow();

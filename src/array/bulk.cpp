@@ -157,7 +157,7 @@ void fill(const array_layout& layout, const void* value, unsigned unit) {
   std::memcpy(words.data() + k_words, value, layout.element_bytes);
   completion all;
   for (std::uint32_t n = 0; n < this_port().nodes; ++n)
-    if (layout.holds_part(n)) begin_call(all, n, fill_part, words);
+    if (layout.holds_part(n)) begin_call(all, n, callee_of<fill_part>(), words);
   all.wait_and_rethrow();
 }
 

@@ -144,7 +144,7 @@ void shift_parts(const copy_request& r) {
     at += n * one;
   }
   settle_all(this_port());
-  call_owners(move_part, r);
+  call_owners(callee_of<move_part>(), r);
   at = reinterpret_cast<std::byte*>(kept.data());
   for (const auto& [first, n] : leaving) {
     bulk_put(r.to, r.to_i + (first - r.from_i), at, n, r.unit);
@@ -183,7 +183,7 @@ void copy_overlapping(const copy_request& r) {
   const std::uint64_t one = r.from.element_bytes;
   const std::uint64_t most_kept = k_most_kept_bytes / one;  // elements
   if (shift > most_kept / r.from.node_count)                // a block as long as the shift does not overlap its target
-    return in_blocks(r, shift, [](const copy_request& block) { call_owners(copy_part, block); });
+    return in_blocks(r, shift, [](const copy_request& block) { call_owners(callee_of<copy_part>(), block); });
   if (r.from.kind != distribution::cyclic) return shift_parts(r);
   std::vector<std::uint64_t> kept(words_for(std::min(r.count, most_kept) * one));
   in_blocks(r, most_kept, [&kept](const copy_request& block) { move_block(kept, block); });
@@ -197,7 +197,8 @@ void copy(const array_layout& to, std::uint64_t to_i, const array_layout& from, 
   array::check_range(to, to_i, count);
   array::check_range(from, from_i, count);
   const copy_request request{to, from, to_i, from_i, count, unit};
-  if (to.id() != from.id() || to_i >= from_i + count || from_i >= to_i + count) return call_owners(copy_part, request);
+  if (to.id() != from.id() || to_i >= from_i + count || from_i >= to_i + count)
+    return call_owners(callee_of<copy_part>(), request);
   if (to_i != from_i) copy_overlapping(request);
 }
 

@@ -177,7 +177,7 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
   {
     completion lease_call;
     const std::uint64_t argument = bytes;
-    begin_call(lease_call, 0, take_on_node_0, {&argument, 1}, lease_words.data(), lease_words.size());
+    begin_call(lease_call, 0, callee_of<take_on_node_0>(), {&argument, 1}, lease_words.data(), lease_words.size());
     lease_call.wait_and_rethrow();
   }
   const auto lease = packed<node_memory::lease>::read(lease_words.data());
@@ -192,7 +192,7 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
   try {
     completion calls;
     for (std::uint32_t n = 0; n < nodes; ++n) {
-      begin_call(calls, n, commit_part, w.words, &reports[n * k_report_words], k_report_words);
+      begin_call(calls, n, callee_of<commit_part>(), w.words, &reports[n * k_report_words], k_report_words);
     }
     calls.wait_and_rethrow();
   } catch (...) {
@@ -216,11 +216,11 @@ void free_array(const array_layout& layout) noexcept {
   const std::uint64_t bytes = layout.most_local() * layout.element_bytes;
   const part_request request{layout, bytes};
   try {
-    call_all(settle_part, request);
-    call_all(release_part, request);
+    call_all(callee_of<settle_part>(), request);
+    call_all(callee_of<release_part>(), request);
     completion last;
     const words_of<part_request> w(request);
-    begin_call(last, 0, give_back_on_node_0, w.words);
+    begin_call(last, 0, callee_of<give_back_on_node_0>(), w.words);
     last.wait_and_rethrow();
   } catch (const error&) {
     // A node is lost, and the job ends; there is nothing to free.

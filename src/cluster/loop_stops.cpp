@@ -64,7 +64,7 @@ struct stop_forwarding::state final : sched::errand {
       if (all.node(i) != p.node) nodes.push_back(all.node(i));
     run = [](task& t) noexcept {
       auto& self = static_cast<state&>(static_cast<sched::errand&>(t));
-      self.tell(receive_stop);
+      self.tell(receiver_of<receive_stop>());
       self.sent.done();
     };
     if (!nodes.empty()) watch.emplace(token, on_stop{*this});
@@ -102,7 +102,7 @@ stop_forwarding::~stop_forwarding() {
   s.sent.add();
   s.sent.wait();
   // Requests may have come after the end of a share.
-  s.tell(receive_forget);
+  s.tell(receiver_of<receive_forget>());
 }
 
 std::uint64_t stop_forwarding::id() const noexcept { return state_->id; }

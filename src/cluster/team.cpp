@@ -99,7 +99,7 @@ void team_state::begin(called what) {
   if (members() == 1) return;
   // The first letter of a barrier goes to the right neighbour anyway.
   if (what.what() != collective::barrier)
-    detail::send(*t_worker, (this_member() + 1) % members(), receive_announcement,
+    detail::send(*t_worker, (this_member() + 1) % members(), receiver_of<receive_announcement>(),
                  std::array{id_, sequence_, what.word()});
   std::unique_lock held(lock_);
   if (const auto found = theirs_.find(sequence_); found != theirs_.end()) {
@@ -117,7 +117,7 @@ void team_state::send(std::uint32_t node, std::uint64_t step, std::span<const st
   payload[1] = key_of(step);
   payload[2] = now_.word();
   std::copy(words.begin(), words.end(), payload.begin() + 3);
-  detail::send(*t_worker, node, receive_letter, payload);
+  detail::send(*t_worker, node, receiver_of<receive_letter>(), payload);
 }
 
 // The caller holds the lock, as in the next two. The first failure is kept.
@@ -162,7 +162,7 @@ void team_state::throw_failure(std::unique_lock<std::mutex>& held) {
   if (to_tell) {
     const auto words = pack(id_, f);
     for (std::uint32_t n = 0; n < members(); ++n)
-      if (n != this_member()) detail::send(*t_worker, n, receive_notice, words);
+      if (n != this_member()) detail::send(*t_worker, n, receiver_of<receive_notice>(), words);
     flush_all(this_port());
   }
   const auto code = static_cast<errc>(f.code);
@@ -241,13 +241,16 @@ void team_state::learn(team_failure f) {
 
 std::uint64_t new_team_id() noexcept { return teams_of(this_port()).new_id(); }
 
+namespace {
+std::size_t forget_here(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
+  teams_of(this_port()).forget(arguments[0]);
+  return 0;
+}
+}  // namespace
+
 void forget_team(std::uint64_t id) {
-  const callee forget = [](std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) -> std::size_t {
-    teams_of(this_port()).forget(arguments[0]);
-    return 0;
-  };
   completion calls;
-  for (std::uint32_t n = 0; n < members(); ++n) begin_call(calls, n, forget, std::array{id});
+  for (std::uint32_t n = 0; n < members(); ++n) begin_call(calls, n, callee_of<forget_here>(), std::array{id});
   calls.wait_and_rethrow();
 }
 

@@ -38,7 +38,12 @@ std::vector<std::uint64_t> pack(std::size_t before, std::uint64_t code, std::spa
 template <class Code>
 struct unpacked {
   explicit unpacked(std::span<const std::uint64_t> words) noexcept
-      : code(remote::decode_function<Code>(words[0])), bytes(words[1]), arguments(words.data() + k_own_words) {}
+      : code(reinterpret_cast<Code>(remote::decode_plain(words[0]))),
+        bytes(words[1]),
+        arguments(words.data() + k_own_words) {
+    SHOAL_ASSERT(code != nullptr, "a loop or call names no function: the nodes' programs differ");
+    SHOAL_ASSERT(detail::words_for(bytes) == words.size() - k_own_words, "the arguments of a loop or call are cut off");
+  }
   Code code;
   std::size_t bytes;
   const void* arguments;
@@ -46,7 +51,7 @@ struct unpacked {
 
 template <class Code>
 std::uint64_t encode(Code code) {
-  return remote::encode_code_of_task(reinterpret_cast<void (*)()>(code));
+  return remote::encode_plain_of_task(reinterpret_cast<remote::plain_function>(code));
 }
 
 std::size_t run_untyped_share(std::uint32_t, std::span<const std::uint64_t> words, std::uint64_t*) {
@@ -81,17 +86,18 @@ std::size_t run_untyped_call(std::uint32_t from, std::span<const std::uint64_t> 
 void begin_loop(detail::completion& calls, const detail::loop_shares& shares, loop_code code,
                 std::span<const std::byte> arguments) {
   auto words = pack(k_share_words, encode(code), arguments);
-  const loop_share* const mine = detail::begin_other_shares(calls, shares, run_untyped_share, words);
+  const loop_share* const mine =
+      detail::begin_other_shares(calls, shares, detail::callee_of<run_untyped_share>(), words);
   if (mine == nullptr) return;
   packed<loop_share>::write(*mine, words.data());
-  detail::begin_call(calls, detail::this_port().node, run_untyped_share, words);
+  detail::begin_call(calls, detail::this_port().node, detail::callee_of<run_untyped_share>(), words);
 }
 
 void begin_call(detail::completion& calls, std::uint32_t node, call_code code, std::span<const std::byte> arguments,
                 std::size_t room, std::span<std::uint64_t> answer) {
   auto words = pack(1, encode(code), arguments);
   words[0] = room;
-  detail::begin_call(calls, node, run_untyped_call, words, answer.data(), answer.size());
+  detail::begin_call(calls, node, detail::callee_of<run_untyped_call>(), words, answer.data(), answer.size());
 }
 
 }  // namespace shoal::cluster

@@ -11,6 +11,7 @@
 
 #include "base/shorten.hpp"
 #include "base/thrown.hpp"
+#include "remote/call_table.hpp"
 #include "remote/code.hpp"
 #include "remote/late_images.hpp"
 #include "shoal/detail/assert.hpp"
@@ -22,6 +23,8 @@ namespace shoal::detail {
 namespace {
 
 constexpr std::size_t k_most_text_bytes = 2000;
+[[maybe_unused]] constexpr const char* k_misshapen_call =
+    "a call or its answer has not the form that nodes send: the nodes disagree about the format";
 
 struct failure {
   int code = 0;  // errc
@@ -53,12 +56,12 @@ failure current_failure(std::uint32_t node) {
   return f;
 }
 
-// What travels as the answer to a call that failed: code and node, the two lengths, the texts.
-std::vector<std::uint64_t> pack(completion* calls, const failure& f) {
+// What travels as the answer to a call that failed: its name, code and node, the two lengths, the texts.
+std::vector<std::uint64_t> pack(std::uint64_t call, const failure& f) {
   const std::string type = base::shortened(f.type, k_most_text_bytes);
   const std::string message = base::shortened(f.message, k_most_text_bytes);
   std::vector<std::uint64_t> words(4 + words_for(type.size()) + words_for(message.size()));
-  words[0] = reinterpret_cast<std::uintptr_t>(calls);
+  words[0] = call;
   words[1] = static_cast<std::uint64_t>(f.code);
   words[2] = f.node;
   words[3] = type.size() << 32 | message.size();
@@ -67,9 +70,20 @@ std::vector<std::uint64_t> pack(completion* calls, const failure& f) {
   return words;
 }
 
+remote::pending_call take_call(const arrival& a) noexcept {
+  SHOAL_ASSERT(!a.payload.empty(), k_misshapen_call);
+  const auto call = a.worker.port->context->calls->take(a.payload[0], a.from);
+  SHOAL_ASSERT(call, "another node has answered a call that was not made: the nodes disagree about the format");
+  return *call;
+}
+
 // These three run on the caller's worker or a sibling of it. The completion may be gone after done().
 void receive_failure(const arrival& a) noexcept {
-  auto* const calls = reinterpret_cast<completion*>(a.payload[0]);
+  SHOAL_ASSERT(a.payload.size() >= 4 && a.payload[3] >> 32 <= k_most_text_bytes &&
+                   (a.payload[3] & 0xffffffff) <= k_most_text_bytes &&
+                   a.payload.size() == 4 + words_for(a.payload[3] >> 32) + words_for(a.payload[3] & 0xffffffff),
+               k_misshapen_call);
+  completion* const calls = take_call(a).calls;
   const auto code = static_cast<errc>(static_cast<int>(a.payload[1]));
   const auto node = static_cast<std::uint32_t>(a.payload[2]);
   const std::size_t type_bytes = a.payload[3] >> 32;
@@ -81,24 +95,24 @@ void receive_failure(const arrival& a) noexcept {
   calls->done();
 }
 
-void receive_end(const arrival& a) noexcept { reinterpret_cast<completion*>(a.payload[0])->done(); }
+void receive_end(const arrival& a) noexcept { take_call(a).calls->done(); }
 
 void receive_answer(const arrival& a) noexcept {
-  std::copy(a.payload.begin() + 2, a.payload.end(), reinterpret_cast<std::uint64_t*>(a.payload[1]));
-  reinterpret_cast<completion*>(a.payload[0])->done();
+  const remote::pending_call call = take_call(a);
+  SHOAL_ASSERT(a.payload.size() - 1 <= call.answer_words, k_misshapen_call);
+  std::copy(a.payload.begin() + 1, a.payload.end(), call.answer);
+  call.calls->done();
 }
 
-// A request: the completion; the code, and above it the room for the answer in words; where the answer goes, if there
-// is room for one; the arguments.
+// A request: the call's name (call_table.hpp); the code, and above it the room for the answer in words; the arguments.
 constexpr unsigned k_answer_words_shift = 48;
 static_assert(k_offset_mask < std::uint64_t{1} << k_answer_words_shift);
 static_assert(k_most_call_words < std::size_t{1} << (64 - k_answer_words_shift));
 
 // A call that has arrived: a task that runs the function and sends the answer.
 struct called_task final : task {
-  completion* calls = nullptr;  // on the calling node
-  std::uint64_t answer_at = 0;  // there
-  callee code = nullptr;
+  std::uint64_t call = 0;  // its name on the calling node
+  callee_function code = nullptr;
   std::uint32_t from = 0;
   std::uint32_t words = 0;
   std::size_t answer_words = 0;  // at most
@@ -114,41 +128,43 @@ struct called_task final : task {
     try {
       // Long answers are made on the heap: stacks are small.
       constexpr std::size_t k_small_answer_words = 64;
-      std::array<std::uint64_t, 2 + k_small_answer_words> small;
+      std::array<std::uint64_t, 1 + k_small_answer_words> small;
       std::unique_ptr<std::uint64_t[]> large;
       std::uint64_t* answer = small.data();
       if (answer_words > k_small_answer_words) {
-        large = std::make_unique_for_overwrite<std::uint64_t[]>(2 + k_most_call_words);
+        large = std::make_unique_for_overwrite<std::uint64_t[]>(1 + k_most_call_words);
         answer = large.get();
       }
-      answer[0] = reinterpret_cast<std::uintptr_t>(calls);
-      answer[1] = answer_at;
-      const std::size_t answered = code(from, {arguments(), words}, answer + 2);
+      answer[0] = call;
+      const std::size_t answered = code(from, {arguments(), words}, answer + 1);
       SHOAL_ASSERT(answered <= answer_words, "an answer is longer than what was asked for");
       settle(issued);
       if (answered == 0)
-        send(w, to, receive_end, {answer, 1});
+        send(w, to, receiver_of<receive_end>(), {answer, 1});
       else
-        send(w, to, receive_answer, {answer, 2 + answered});
+        send(w, to, receiver_of<receive_answer>(), {answer, 1 + answered});
     } catch (...) {
       const failure f = current_failure(here);
       settle(issued);
-      send(w, to, receive_failure, pack(calls, f));
+      send(w, to, receiver_of<receive_failure>(), pack(call, f));
     }
     deallocate(w, this, bytes(words));
   }
 };
 
 void receive_call(const arrival& a) noexcept {
+  SHOAL_ASSERT(a.payload.size() >= 2 && a.payload[1] >> k_answer_words_shift <= k_most_call_words, k_misshapen_call);
+  const callee_function code = remote::decode_callee(a.payload[1] & k_offset_mask);
+  SHOAL_ASSERT(code != nullptr,
+               "a call names no function that this program has registered: the nodes' programs differ");
   const std::size_t answer_words = a.payload[1] >> k_answer_words_shift;
-  const std::span<const std::uint64_t> arguments = a.payload.subspan(answer_words != 0 ? 3 : 2);
+  const std::span<const std::uint64_t> arguments = a.payload.subspan(2);
   void* room = allocate(a.worker, called_task::bytes(arguments.size()));
   auto* t = new (room) called_task;
   t->run = [](task& self) noexcept { static_cast<called_task&>(self).execute(); };
-  t->calls = reinterpret_cast<completion*>(a.payload[0]);
-  t->code = remote::decode_function<callee>(a.payload[1] & k_offset_mask);
+  t->call = a.payload[0];
+  t->code = code;
   t->answer_words = answer_words;
-  t->answer_at = answer_words != 0 ? a.payload[2] : 0;
   t->from = a.from;
   t->words = static_cast<std::uint32_t>(arguments.size());
   std::copy(arguments.begin(), arguments.end(), t->arguments());
@@ -166,15 +182,14 @@ void begin_call(completion& calls, std::uint32_t node, callee code, std::span<co
                 std::uint64_t* answer, std::size_t answer_words) {
   SHOAL_ASSERT(arguments.size() <= k_most_call_words && answer_words <= k_most_call_words, "a call is too long");
   if (answer == nullptr) answer_words = 0;
+  const std::uint64_t name = remote::encode_body_of_task(code);  // may switch tasks
   std::vector<std::uint64_t> words;
-  words.reserve(3 + arguments.size());
-  words.push_back(reinterpret_cast<std::uintptr_t>(&calls));
-  words.push_back(remote::encode_code_of_task(reinterpret_cast<void (*)()>(code)) |
-                  static_cast<std::uint64_t>(answer_words) << k_answer_words_shift);
-  if (answer_words != 0) words.push_back(reinterpret_cast<std::uintptr_t>(answer));
+  words.reserve(2 + arguments.size());
+  words.push_back(this_port().context->calls->of(t_worker->index).add({&calls, answer, answer_words, node}));
+  words.push_back(name | static_cast<std::uint64_t>(answer_words) << k_answer_words_shift);
   words.insert(words.end(), arguments.begin(), arguments.end());
   calls.add();
-  send(*t_worker, node, receive_call, words);
+  send(*t_worker, node, receiver_of<receive_call>(), words);
 }
 
 }  // namespace shoal::detail

@@ -2,6 +2,7 @@
 #include "remote/handlers.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <type_traits>
 #include <utility>
 
@@ -15,13 +16,30 @@ namespace {
 
 using namespace shoal::detail;  // verbs, elements and the layout of commands: the whole file is about them
 
-[[maybe_unused]] constexpr const char* k_behind_the_end = "a command points behind the end of the segment";
+// Whether an element of T lies at `offset`: aligned, and in the segment. One comparison: an offset that is not aligned
+// becomes a large number.
+template <class T>
+bool is_element(std::uint64_t offset, std::uint64_t elements) noexcept {
+  return std::rotr(offset, std::countr_zero(sizeof(T))) < elements;
+}
+
+// Whether the bytes of a bulk copy lie in the segment, its elements aligned.
+bool is_range(const serving& s, std::uint64_t header, std::uint64_t bytes) noexcept {
+  const std::uint64_t offset = offset_of(header);
+  const std::uint64_t unit = small_of(header);
+  const bool aligned = (unit != 2 && unit != 4 && unit != 8) || offset % unit == 0;
+  return aligned && bytes <= s.capacity_bytes && offset <= s.capacity_bytes - bytes;
+}
+bool has_words(const std::uint64_t* at, const std::uint64_t* end, std::uint64_t words) noexcept {
+  return words <= static_cast<std::uint64_t>(end - at);
+}
 
 template <verb V, bool Exclusive, class T>
 const std::uint64_t* element_run(serving& s, const std::uint64_t* at, const std::uint64_t* end) noexcept {
   constexpr bool is_store = V != verb::get;
   const std::uint8_t code = operation_of(*at);
   std::byte* const base = s.base;
+  const std::uint64_t elements = s.capacity_bytes / sizeof(T);
   const std::uint64_t* const prefetch_until = end - k_prefetch_words;
   const std::uint64_t* const begin = at;
   std::uint64_t extra_words = 0;
@@ -29,7 +47,8 @@ const std::uint64_t* element_run(serving& s, const std::uint64_t* at, const std:
     const std::uint64_t h = *at;
     // The word may be a value rather than a header: then the prefetch is in vain, but harmless.
     if (at < prefetch_until) __builtin_prefetch(base + offset_of(at[k_prefetch_words]), is_store ? 1 : 0);
-    SHOAL_CHECK(offset_of(h) + sizeof(T) <= s.capacity_bytes, k_behind_the_end);
+    if (!is_element<T>(offset_of(h), elements)) [[unlikely]]
+      return nullptr;
     T& element = *reinterpret_cast<T*>(base + offset_of(h));
     if constexpr (is_fetch(V)) {
       if (s.reply_stream->cursor == s.reply_stream->limit && !s.replies->make_room(1)) break;
@@ -38,11 +57,15 @@ const std::uint64_t* element_run(serving& s, const std::uint64_t* at, const std:
       *s.reply_stream->cursor++ = to_word(access<V, Exclusive>(element, T{}));
       ++at;
     } else if constexpr (V == verb::compare_exchange) {
+      if (!has_words(at, end, 3)) [[unlikely]]
+        return nullptr;
       *s.reply_stream->cursor++ = to_word(access<V, Exclusive>(element, from_word<T>(at[1]), from_word<T>(at[2])));
       at += 3;
       extra_words += 2;
     } else {
       const bool follows = small_of(h) == k_value_follows;
+      if (follows && at + 1 == end) [[unlikely]]
+        return nullptr;
       const T value = from_word<T>(follows ? at[1] : widen_small(small_of(h)));
       const T old = access<V, Exclusive>(element, value);
       if constexpr (is_fetch(V)) *s.reply_stream->cursor++ = to_word(old);
@@ -54,15 +77,15 @@ const std::uint64_t* element_run(serving& s, const std::uint64_t* at, const std:
   return at;
 }
 
-const std::uint64_t* bulk_put_run(serving& s, const std::uint64_t* at, const std::uint64_t*) noexcept {
-  SHOAL_CHECK(offset_of(*at) + at[1] <= s.capacity_bytes, k_behind_the_end);
+const std::uint64_t* bulk_put_run(serving& s, const std::uint64_t* at, const std::uint64_t* end) noexcept {
+  if (!has_words(at, end, 2) || !is_range(s, *at, at[1]) || !has_words(at + 2, end, words_for(at[1]))) return nullptr;
   copy_elements(s.base + offset_of(*at), at + 2, at[1], static_cast<unsigned>(small_of(*at)));
   ++s.executed;
   return at + 2 + words_for(at[1]);
 }
 
-const std::uint64_t* bulk_get_run(serving& s, const std::uint64_t* at, const std::uint64_t*) noexcept {
-  SHOAL_CHECK(offset_of(*at) + at[1] <= s.capacity_bytes, k_behind_the_end);
+const std::uint64_t* bulk_get_run(serving& s, const std::uint64_t* at, const std::uint64_t* end) noexcept {
+  if (!has_words(at, end, 2) || !is_range(s, *at, at[1])) return nullptr;
   const std::uint64_t words = words_for(at[1]);
   if (!s.room_for_reply(words)) return at;
   copy_elements(s.reply_stream->cursor, s.base + offset_of(*at), at[1], static_cast<unsigned>(small_of(*at)));
@@ -75,7 +98,9 @@ const std::uint64_t* call_run(serving& s, const std::uint64_t* at, const std::ui
   if (s.worker == nullptr) return at;
   do {
     const auto words = static_cast<std::size_t>(small_of(*at));
-    const auto code = decode_function<detail::receiver>(offset_of(*at));
+    const receiver_function code = decode_receiver(offset_of(*at));
+    if (code == nullptr || !has_words(at + 1, end, words)) [[unlikely]]
+      return nullptr;
     code({*s.worker, s.from, {at + 1, words}});
     at += 1 + words;
     ++s.executed;
@@ -83,10 +108,7 @@ const std::uint64_t* call_run(serving& s, const std::uint64_t* at, const std::ui
   return at;
 }
 
-const std::uint64_t* unknown(serving&, const std::uint64_t*, const std::uint64_t*) noexcept {
-  assertion_failed("a buffer holds an operation that does not exist: the nodes disagree about the format", __FILE__,
-                   __LINE__, __func__);
-}
+const std::uint64_t* unknown(serving&, const std::uint64_t*, const std::uint64_t*) noexcept { return nullptr; }
 
 template <class T, bool Exclusive, std::size_t... V>
 void fill_element(handler_table& table, std::index_sequence<V...>) {

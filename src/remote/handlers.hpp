@@ -33,7 +33,8 @@ struct serving {
   }
 };
 
-/// Executes commands equal in operation to the first; returns where it stopped.
+/// Executes commands equal in operation to the first; returns where it stopped. nullptr: it has come to a command that
+/// no node sends, which points out of the segment or is cut off; nothing of it was done.
 using handler = const std::uint64_t* (*)(serving& s, const std::uint64_t* at, const std::uint64_t* end) noexcept;
 using handler_table = std::array<handler, detail::k_operations>;
 

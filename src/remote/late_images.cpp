@@ -57,29 +57,37 @@ std::size_t number_for_all(std::uint32_t, words arguments, std::uint64_t* answer
   const auto request = pack(number, identity);
   *answer = number;
   for (std::uint32_t n = 0; n < detail::this_port().nodes; ++n) {
-    if (call_and_wait(n, bind_here, request) != 0) continue;
+    if (call_and_wait(n, detail::callee_of<bind_here>(), request) != 0) continue;
     *answer = k_missing | n;
     break;
   }
   return 1;
 }
 
-}  // namespace
-
-std::uint64_t encode_code_of_task(void (*function)()) {
-  if (const auto code = find_code(function)) return *code;
-  const auto image = machine::find_image(reinterpret_cast<const void*>(function));
-  if (!image) return encode_code(function);  // throws
-  const std::uint64_t answer = call_and_wait(0, number_for_all, pack(0, name_and_identity(*image)));
+void number_image(const machine::image& image) {
+  const std::uint64_t answer = call_and_wait(0, detail::callee_of<number_for_all>(), pack(0, name_and_identity(image)));
   if ((answer & k_missing) != 0)
     throw error(
         errc::unsupported,
         fmt::format("a function of {} cannot run on other nodes, because node {} has not loaded this version of the "
                     "library; load it on all nodes first (dlopen in shoal::spmd), or link the "
                     "program with it",
-                    image->path, answer & ~k_missing));
-  allow_late_image(static_cast<unsigned>(answer), image->size_bytes);
-  return encode_code(function);
+                    image.path, answer & ~k_missing));
+  allow_late_image(static_cast<unsigned>(answer), image);
+}
+
+}  // namespace
+
+std::uint64_t encode_body_of_task(const detail::registered_body& b) {
+  if (const auto name = find_body(b)) return *name;
+  if (const auto image = machine::find_image(reinterpret_cast<const void*>(b.run()))) number_image(*image);
+  return encode_body(b);
+}
+
+std::uint64_t encode_plain_of_task(plain_function function) {
+  if (const auto name = find_plain(function)) return *name;
+  if (const auto image = machine::find_image(reinterpret_cast<const void*>(function))) number_image(*image);
+  return encode_plain(function);
 }
 
 }  // namespace shoal::remote

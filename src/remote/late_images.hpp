@@ -9,9 +9,12 @@
 
 #include <cstdint>
 
+#include "remote/code.hpp"
+
 namespace shoal::remote {
 
-/// encode_code() for a function of any image.
-std::uint64_t encode_code_of_task(void (*function)());
+/// encode_body() and encode_plain() for functions of any image.
+std::uint64_t encode_body_of_task(const detail::registered_body& b);
+std::uint64_t encode_plain_of_task(plain_function function);
 
 }  // namespace shoal::remote

@@ -23,7 +23,9 @@ bool node_ports::is_exclusive(const setup& s) {
   return s.workers == 1 && s.request_threads == 0 && !s.mapped_elsewhere && !written_by_network;
 }
 
-node_ports::node_ports(const setup& s) : transport_(*s.transport), by_network_bytes_(s.by_network_bytes) {
+node_ports::node_ports(const setup& s)
+    : transport_(*s.transport), by_network_bytes_(s.by_network_bytes), calls_(s.workers) {
+  s.context->calls = &calls_;
   detail::node_context& c = *s.context;
   const bool exclusive = is_exclusive(s);
   for (unsigned w = 0; w < s.workers; ++w) {
@@ -84,11 +86,11 @@ bool node_ports::fence(sched::worker& w, sched::fence_request& request) noexcept
 
 namespace shoal::detail {
 
-std::uint64_t code_of(receiver function) { return remote::encode_function(function); }
+std::uint64_t code_of(receiver function) { return remote::encode_body(function); }
 
 void send(worker_base& w, std::uint32_t node, receiver function, std::span<const std::uint64_t> payload) {
   if (node == w.port->node) {
-    function({w, node, payload});
+    function.run()({w, node, payload});
     return;
   }
   SHOAL_ASSERT(payload.size() <= k_most_payload_words, "a message is too long");

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/server.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 #include <utility>
+
+#include "shoal/detail/assert.hpp"
 
 namespace shoal::remote {
 
@@ -16,6 +21,19 @@ server::server(net::domain& domain, std::uint32_t node, std::uint32_t nodes, std
     peers_[n].replies.attach(domain.out(n, net::traffic::reply), peers_[n].reply_stream, counts_.replies);
   }
 }
+
+namespace {
+
+[[noreturn, gnu::cold, gnu::noinline]] void refuse(std::uint32_t node, std::uint64_t header) noexcept {
+  const std::string message = fmt::format(
+      "node {} has sent a command that no node sends (operation {}, place {:#x}): it points out of the memory, names "
+      "no "
+      "function, or is cut off; start the same program on all nodes",
+      node, detail::operation_of(header), detail::offset_of(header));
+  detail::assertion_failed(message.c_str(), __FILE__, __LINE__, __func__);
+}
+
+}  // namespace
 
 bool server::serve(detail::worker_base* w) noexcept {
   bool any = false;
@@ -41,6 +59,8 @@ bool server::serve_peer(std::uint32_t node, detail::worker_base* w) noexcept {
         __builtin_prefetch(serving_.base + detail::offset_of(*ahead), 1);
     while (at < end) {
       const std::uint64_t* reached = handlers_[detail::operation_of(*at)](serving_, at, end);
+      if (reached == nullptr) [[unlikely]]
+        refuse(node, *at);
       any |= reached != at;
       // Between two calls a handler is stopped by another operation, by the end, or by the want of room for a
       // reply, or of a worker.

@@ -16,6 +16,11 @@ namespace shoal::remote {
 using detail::reply_kind;
 using detail::reply_list;
 
+namespace {
+[[maybe_unused]] constexpr const char* k_more_than_asked =
+    "another node has replied what was not asked for: the nodes disagree about the format";
+}  // namespace
+
 worker_port::worker_port(net::domain& domain, server& serving, detail::node_context& of, bool is_exclusive)
     : serving_(serving), hot_(of.nodes), peers_(of.nodes), domain_(domain) {
   context = &of;
@@ -124,6 +129,7 @@ bool worker_port::take_replies(sched::worker& w, std::uint32_t from) noexcept {
     const std::uint64_t* at = buffer.data();
     const std::uint64_t* const end = buffer.data() + buffer.size();
     while ((at = list.take_values(at, end)) < end) {
+      SHOAL_ASSERT(!list.empty(), k_more_than_asked);
       const std::uint64_t entry = list.pop();
       const std::uint64_t soon = list.peek(k_ahead);
       if (reply_list::kind_of(soon) != reply_kind::task) __builtin_prefetch(reply_list::target_of<void>(soon), 1);
@@ -139,6 +145,7 @@ bool worker_port::take_replies(sched::worker& w, std::uint32_t from) noexcept {
         case reply_kind::value_1: *reply_list::target_of<std::uint8_t>(entry) = static_cast<std::uint8_t>(*at++); break;
         case reply_kind::bulk: {
           const std::uint64_t bytes = list.pop();
+          SHOAL_ASSERT(detail::words_for(bytes) <= static_cast<std::uint64_t>(end - at), k_more_than_asked);
           std::memcpy(reply_list::target_of<void>(entry), at, bytes);
           at += detail::words_for(bytes);
           break;

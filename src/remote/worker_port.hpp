@@ -16,6 +16,7 @@
 #include "aggregate/outbox.hpp"
 #include "base/rough_time.hpp"
 #include "net/channel.hpp"
+#include "remote/call_table.hpp"
 #include "remote/server.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/port.hpp"
@@ -165,6 +166,7 @@ public:
 private:
   net::transport& transport_;
   const std::uint64_t by_network_bytes_;
+  node_calls calls_;
   std::vector<std::unique_ptr<server>> servers_;
   std::vector<std::unique_ptr<worker_port>> ports_;
 };

@@ -100,7 +100,8 @@ void node::stop_others() {
   if (nodes_ > 1)
     for (std::uint64_t before = 0, begun = wait_for_detached_everywhere(nodes_); begun != before;)
       before = std::exchange(begun, wait_for_detached_everywhere(nodes_));
-  for (std::uint32_t n = 1; n < nodes_; ++n) detail::send(*detail::t_worker, n, receive_stop, {});
+  for (std::uint32_t n = 1; n < nodes_; ++n)
+    detail::send(*detail::t_worker, n, detail::receiver_of<receive_stop>(), {});
   detail::settle_all(p);
   finished_ = true;
 }

@@ -19,6 +19,7 @@
 
 #include "shoal/detail/command.hpp"
 #include "shoal/detail/completion.hpp"
+#include "shoal/detail/registered_body.hpp"
 #include "shoal/detail/worker.hpp"
 
 namespace shoal::detail {
@@ -26,7 +27,22 @@ namespace shoal::detail {
 inline constexpr std::size_t k_most_call_words = 1500;
 
 /// Runs on the called node; reads its arguments, writes at most k_most_call_words to `answer` and returns their number.
-using callee = std::size_t (*)(std::uint32_t from, std::span<const std::uint64_t> arguments, std::uint64_t* answer);
+using callee_function = std::size_t (*)(std::uint32_t from, std::span<const std::uint64_t> arguments,
+                                        std::uint64_t* answer);
+/// A callee that is registered: callee_of<f>().
+using callee = const typed_body<body_kind::callee, callee_function>&;
+
+template <callee_function F>
+struct [[gnu::visibility("hidden")]] callee_body {
+  static std::size_t run(std::uint32_t from, std::span<const std::uint64_t> arguments, std::uint64_t * answer) {
+    return F(from, arguments, answer);
+  }
+  static inline typed_body<body_kind::callee, callee_function> entry{run};
+};
+template <callee_function F>
+[[gnu::visibility("hidden")]] inline callee callee_of() noexcept {
+  return callee_body<F>::entry;
+}
 
 /// Calls `code` on `node`, as one of the operations that `calls` counts. The answer goes to `answer`, at most
 /// `answer_words`, which must live until `calls` has been waited for; nullptr: the answer is empty. An exception

@@ -251,7 +251,7 @@ void run_for_at(const Place& place, const Range& range, const Body& body, const 
   auto words = pack(loop_share{}, range, body);
   completion calls;
   const loop_share* const mine =
-      begin_other_shares(calls, loop.all, receive_for_share<Stoppable, k_strided, Range, Body>, words);
+      begin_other_shares(calls, loop.all, callee_of<receive_for_share<Stoppable, k_strided, Range, Body>>(), words);
   if (mine != nullptr) as_remote([&] { run_for_share<Stoppable, k_strided>(*mine, range, body, plan); });
   calls.wait_and_rethrow();
 }
@@ -269,8 +269,8 @@ T run_reduce_at(const Place& place, const spread_reduction<T, Range, Body, Combi
   static_assert(sizeof(answer_room<T>) == packed<T>::k_words * sizeof(std::uint64_t));
   completion calls;  // after the rooms: waits before they go
   const loop_share* const mine =
-      begin_other_shares(calls, loop.all, receive_reduce_share<Stoppable, k_strided, Fixed, T, reduction>, words,
-                         rooms.empty() ? nullptr : rooms[0].data(), packed<T>::k_words);
+      begin_other_shares(calls, loop.all, callee_of<receive_reduce_share<Stoppable, k_strided, Fixed, T, reduction>>(),
+                         words, rooms.empty() ? nullptr : rooms[0].data(), packed<T>::k_words);
   std::optional<T> own;
   if (mine != nullptr)
     own.emplace(as_remote([&] { return work.template run_share<Stoppable, k_strided, Fixed>(*mine, plan); }));
@@ -306,7 +306,7 @@ T run_chunks_at(const Place& place, const spread_reduction<T, Range, Body, Combi
     for (const std::uint64_t end = part.first + part.count; part.first < end; part.first += part.count) {
       part.count = std::min(slot::k_per_call, end - part.first);
       packed<loop_share>::write(part, words.data());
-      begin_call(calls, loop.all.node(i), receive_chunks<Stoppable, T, Range, reduction>, words,
+      begin_call(calls, loop.all.node(i), callee_of<receive_chunks<Stoppable, T, Range, reduction>>(), words,
                  answers.data() + part.first * slot::k_words, part.count * slot::k_words);
     }
   }

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "shoal/detail/port.hpp"
+#include "shoal/detail/registered_body.hpp"
 
 namespace shoal::detail {
 
@@ -21,7 +22,19 @@ struct arrival {
   std::span<const std::uint64_t> payload;
 };
 
-using receiver = void (*)(const arrival&) noexcept;
+using receiver_function = void (*)(const arrival&) noexcept;
+/// A receiver that is registered: receiver_of<f>().
+using receiver = const typed_body<body_kind::receiver, receiver_function>&;
+
+template <receiver_function F>
+struct [[gnu::visibility("hidden")]] receiver_body {
+  static void run(const arrival& a) noexcept { F(a); }
+  static inline typed_body<body_kind::receiver, receiver_function> entry{run};
+};
+template <receiver_function F>
+[[gnu::visibility("hidden")]] inline receiver receiver_of() noexcept {
+  return receiver_body<F>::entry;
+}
 
 /// Most words of payload in one message.
 inline constexpr std::size_t k_most_payload_words = 1536;

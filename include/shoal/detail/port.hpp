@@ -8,6 +8,7 @@
 // Tests: tests/unit/remote/, tests/unit/array/, tests/cluster/.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,9 @@
 
 namespace shoal::array {
 class node_memory;
+}
+namespace shoal::remote {
+class node_calls;
 }
 namespace shoal::cluster {
 class loop_stops;
@@ -35,6 +39,7 @@ struct node_context {
   std::uint32_t nodes = 1;
   std::byte* const* bases = nullptr;  // by node: where its segment is mapped here; nullptr: only by messages
   const std::atomic<std::uint32_t>* generations = nullptr;  // by array slot: which allocation it holds; 0: none
+  remote::node_calls* calls = nullptr;
   array::node_memory* memory = nullptr;
   cluster::node_teams* teams = nullptr;
   cluster::loop_stops* stops = nullptr;
@@ -69,6 +74,8 @@ public:
     const std::uint64_t* const ring = ring_.get();
     const std::uint64_t mask = mask_;
     std::uint64_t head = head_;
+    end =
+        at + std::min<std::uint64_t>(tail_ - head, static_cast<std::uint64_t>(end - at));  // no more than are expected
     while (at < end && kind_of(ring[head & mask]) == reply_kind::value_8)
       *target_of<std::uint64_t>(ring[head++ & mask]) = *at++;
     head_ = head;

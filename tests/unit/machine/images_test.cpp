@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "machine/function_starts.hpp"
 #include "machine/huge_buffer.hpp"
 #include "machine/segment.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 int g_initialized = 7;
 int g_zero;
 
-void some_function() {}
+void some_function() { g_initialized += g_zero; }
 
 TEST(images, the_program_is_first_and_found_by_its_code_and_data) {
   const auto images = loaded_images();
@@ -35,6 +36,18 @@ TEST(images, the_program_is_first_and_found_by_its_code_and_data) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->base, images.front().base);
   EXPECT_EQ(found->identity, images.front().identity);
+}
+
+TEST(images, functions_begin_where_the_table_for_unwinding_says) {
+  const function_starts starts(loaded_images().front());
+  ASSERT_FALSE(starts.empty());
+  const auto address = reinterpret_cast<std::uintptr_t>(&some_function);
+  EXPECT_TRUE(starts.contains(address));
+  EXPECT_FALSE(starts.contains(address + 1));
+  EXPECT_FALSE(starts.contains(reinterpret_cast<std::uintptr_t>(&g_initialized)));
+  EXPECT_FALSE(starts.contains(0));
+  EXPECT_FALSE(starts.contains(~std::uintptr_t{0}));
+  EXPECT_TRUE(function_starts().empty());
 }
 
 TEST(images, identities_are_there_and_differ) {

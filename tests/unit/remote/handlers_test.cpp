@@ -26,6 +26,11 @@ protected:
     serving_.replies = &replies_;
     serving_.reply_stream = &stream_;
   }
+  // Whether the whole buffer is refused at its first command.
+  bool refused(const words& buffer) {
+    const std::uint64_t* const end = buffer.data() + buffer.size();
+    return handlers(GetParam())[operation_of(buffer[0])](serving_, buffer.data(), end) == nullptr;
+  }
   // Runs the buffer as a server does; how many words were executed.
   std::size_t run(const words& buffer) {
     const std::uint64_t* at = buffer.data();
@@ -126,7 +131,7 @@ void note(const arrival& a) noexcept {
 
 TEST_P(handler_runs, calls_are_executed_in_place_with_their_payload) {
   words said;
-  const std::uint64_t code = encode_function(receiver{note});
+  const std::uint64_t code = encode_body(receiver_of<note>());
   const auto call = [&](std::uint64_t n) { return header(static_cast<std::uint8_t>(other_operation::call), n, code); };
   serving_.from = 4;
   struct face : worker_base {
@@ -139,24 +144,50 @@ TEST_P(handler_runs, calls_are_executed_in_place_with_their_payload) {
   EXPECT_EQ(memory_[0], 1U);
 }
 
-#ifdef SHOAL_CHECKED
-TEST(handlers_death_test, a_bulk_copy_behind_the_end_of_the_segment_ends_the_program) {
-  std::vector<std::uint64_t> memory(4);
-  serving s;
-  s.base = reinterpret_cast<std::byte*>(memory.data());
-  s.capacity_bytes = 32;
-  for (const auto operation : {other_operation::bulk_put, other_operation::bulk_get}) {
-    const words command{header(static_cast<std::uint8_t>(operation), 8, 24), 16, 1, 2};
-    EXPECT_DEATH(handlers(false)[operation_of(command[0])](s, command.data(), command.data() + command.size()),
-                 "behind the end of the segment");
+TEST_P(handler_runs, elements_out_of_the_memory_or_not_aligned_are_refused) {
+  const auto at = [](verb v, element e, std::uint64_t offset) { return words{header(operation(v, e), 0, offset)}; };
+  for (const verb v : {verb::put, verb::get, verb::add, verb::exchange}) {
+    EXPECT_FALSE(refused(at(v, element::u64, 63 * 8)));
+    EXPECT_TRUE(refused(at(v, element::u64, 64 * 8)));
+    EXPECT_TRUE(refused(at(v, element::u64, 63 * 8 + 4)));
+    EXPECT_TRUE(refused(at(v, element::i16, 2 + 1)));
+    EXPECT_FALSE(refused(at(v, element::u8, 64 * 8 - 1)));
+    EXPECT_TRUE(refused(at(v, element::u8, 64 * 8)));
+    EXPECT_TRUE(refused(at(v, element::f32, k_offset_mask)));
   }
+  words later{op(verb::add, 1, 0), op(verb::add, 1, 64)};
+  EXPECT_TRUE(refused(later));
 }
-#endif
 
-TEST(handlers_death_test, an_operation_that_does_not_exist_ends_the_program) {
-  const std::uint64_t h = header(255, 0, 0);
-  serving s;
-  EXPECT_DEATH(handlers(false)[operation_of(h)](s, &h, &h + 1), "an operation that does not exist");
+TEST_P(handler_runs, commands_that_are_cut_off_are_refused) {
+  EXPECT_TRUE(refused({op(verb::add, k_value_follows, 0)}));
+  EXPECT_TRUE(refused({op(verb::compare_exchange, 0, 0), 1}));
+  const auto bulk = [](other_operation o, std::uint64_t unit, std::uint64_t offset) {
+    return header(static_cast<std::uint8_t>(o), unit, offset);
+  };
+  EXPECT_TRUE(refused({bulk(other_operation::bulk_put, 8, 0)}));
+  EXPECT_TRUE(refused({bulk(other_operation::bulk_put, 8, 0), 16, 1}));
+  EXPECT_TRUE(refused({bulk(other_operation::bulk_put, 8, 0), ~std::uint64_t{0}, 1}));
+  EXPECT_TRUE(refused({bulk(other_operation::bulk_put, 8, 63 * 8), 16, 1, 2}));
+  EXPECT_TRUE(refused({bulk(other_operation::bulk_put, 8, 4), 8, 1}));
+  EXPECT_TRUE(refused({bulk(other_operation::bulk_get, 8, 0)}));
+  EXPECT_TRUE(refused({bulk(other_operation::bulk_get, 0, 1), 64 * 8}));
+  EXPECT_TRUE(refused({header(255, 0, 0)}));
+}
+
+TEST_P(handler_runs, calls_of_what_is_not_registered_are_refused) {
+  struct face : worker_base {
+  } w;
+  serving_.worker = &w;
+  const auto call = [](std::uint64_t n, std::uint64_t code) {
+    return header(static_cast<std::uint8_t>(other_operation::call), n, code);
+  };
+  const std::uint64_t code = encode_body(receiver_of<note>());
+  EXPECT_TRUE(refused({call(2, code), 0}));  // cut off
+  EXPECT_TRUE(refused({call(0, code | 0xffffff)}));
+  EXPECT_TRUE(refused({call(0, k_offset_mask)}));
+  const auto address = reinterpret_cast<std::uintptr_t>(&note);
+  EXPECT_TRUE(refused({call(0, address & k_offset_mask)}));
 }
 
 }  // namespace

@@ -86,14 +86,22 @@ TEST_F(servers, without_room_for_replies_stops_within_a_buffer_and_goes_on_where
   EXPECT_EQ(server_.counts().commands, 50U);
 }
 
+TEST_F(servers, a_command_that_no_node_sends_ends_the_program_and_names_the_node) {
+  domain_.requests_in.arrived = {{header(255, 0, 0)}};
+  EXPECT_DEATH(serve(), "node 1 has sent a command that no node sends .operation 255");
+  domain_.requests_in.arrived = {{op(verb::add, 1, 1 << 20)}};
+  EXPECT_DEATH(serve(), "node 1 has sent a command that no node sends");
+}
+
 int g_called = 0;
 void receive(const arrival& a) noexcept { g_called += static_cast<int>(a.payload[0]); }
 
 TEST_F(servers, who_is_no_worker_executes_all_but_calls) {
   g_called = 0;
-  domain_.requests_in.arrived = {{op(verb::add, 3, 0),
-                                  header(static_cast<std::uint8_t>(other_operation::call), 1, encode_function(receive)),
-                                  5, op(verb::add, 4, 0)}};
+  domain_.requests_in.arrived = {
+      {op(verb::add, 3, 0),
+       header(static_cast<std::uint8_t>(other_operation::call), 1, encode_body(detail::receiver_of<receive>())), 5,
+       op(verb::add, 4, 0)}};
   EXPECT_TRUE(serve(false));
   EXPECT_EQ(memory_[0], 3U);
   EXPECT_FALSE(serve(false));
