@@ -157,7 +157,7 @@ TEST_P(futures, continuations_may_wait_and_a_long_chain_needs_no_deep_stack) {
 // Each waits for the one before, which has not begun: nested on one stack they would overflow it.
 TEST_P(futures, that_wait_for_one_another_need_no_deep_stack) {
   run([] {
-    constexpr int k_links = 20'000;
+    constexpr int k_links = sched::k_deep;
     const auto chain = [](int links) {
       std::vector<future<int>> all(static_cast<std::size_t>(links));
       all[0] = async([] { return 0; });

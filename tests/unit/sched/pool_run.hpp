@@ -4,9 +4,18 @@
 
 #include <functional>
 
+#include "fiber/sanitizer.hpp"
 #include "sched/pool.hpp"
 
 namespace shoal::sched {
+
+/// Calls nested so deep overflow a stack. The thread sanitizer takes megabytes of its own for each stack, so that with it
+/// they overflow usual stacks only.
+#if SHOAL_TSAN
+inline constexpr int k_deep = 1'000;
+#else
+inline constexpr int k_deep = 20'000;
+#endif
 
 inline void run_pool(unsigned workers, const std::function<void()>& body, pool_hooks* above = nullptr) {
   pool_options options;

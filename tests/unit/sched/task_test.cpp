@@ -17,6 +17,7 @@
 
 #include "sched/pool.hpp"
 #include "shoal/detail/tsan_ignore.hpp"
+#include "unit/sched/pool_run.hpp"
 
 namespace {
 
@@ -142,7 +143,7 @@ std::uint64_t deep_on_the_right(std::uint64_t depth) {
 
 TEST_P(tasks, parallel_invoke_needs_no_deep_stack) {
   with_pool(GetParam(), [] {
-    static constexpr std::uint64_t k_depth = 20'000;
+    static constexpr std::uint64_t k_depth = shoal::sched::k_deep;
     const auto both = [] {
       EXPECT_EQ(deep_on_the_left(k_depth), k_depth);
       EXPECT_EQ(deep_on_the_right(k_depth), k_depth);
@@ -161,7 +162,7 @@ void throw_from(unsigned depth) {
 }
 
 TEST_P(tasks, parallel_invoke_throws_the_first_in_order_from_any_depth) {
-  with_pool(GetParam(), [] { EXPECT_THROW(throw_from(2000), std::runtime_error); });
+  with_pool(GetParam(), [] { EXPECT_THROW(throw_from(shoal::sched::k_deep / 10), std::runtime_error); });
 }
 
 TEST_P(tasks, futures_give_values_and_exceptions) {
