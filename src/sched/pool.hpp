@@ -5,8 +5,8 @@
 // any thread, also inside a task.
 // Guarantees: run() runs the main task on the calling thread, which is worker 0, and returns when the task has ended.
 // Or: start() starts all workers as threads, submit() adds tasks, finish() ends the workers. Both wait for detached work
-// (continuations of dropped futures); no other task may be left when a pool stops. A thread that has made its last task runnable may still be about to ring a worker: the pool's end waits for
-// such threads. Tests: tests/unit/sched/pool_test.cpp, tests/stress/promise_test.cpp.
+// (continuations of dropped futures); no other task may be left when a pool stops. A thread that has made its last task
+// runnable may still be about to ring a worker: the pool's end waits for such threads. Tests: tests/unit/sched/pool_test.cpp, tests/stress/promise_test.cpp.
 #pragma once
 
 #include <atomic>
