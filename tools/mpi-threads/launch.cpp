@@ -68,16 +68,12 @@ std::string detect(const std::vector<std::string>& command) {
   return mpi;
 }
 
-// Settings that the user has not given.
+// Settings that the user has not given. Whether Open MPI yields is left to it: it does so if there are more processes
+// than cores, and then a process that waits in a constructor without yielding keeps the others from theirs.
 std::string settings_of_openmpi() {
-  std::string chosen;
-  // Open MPI would yield while it holds our lock; we yield without the lock.
-  if (std::getenv("OMPI_MCA_mpi_yield_when_idle") == nullptr) chosen = "OMPI_MCA_mpi_yield_when_idle=0";
   // Sends a message of 4 KiB in one piece. With its header it exceeds the default limit, and each step of the handshake
   // would wait for the lock.
-  if (std::getenv("OMPI_MCA_btl_vader_eager_limit") == nullptr)
-    chosen += std::string(chosen.empty() ? "" : ",") + "OMPI_MCA_btl_vader_eager_limit=8192";
-  return chosen;
+  return std::getenv("OMPI_MCA_btl_vader_eager_limit") == nullptr ? "OMPI_MCA_btl_vader_eager_limit=8192" : "";
 }
 
 // LD_PRELOAD is a list; its separators cannot be escaped.
@@ -121,12 +117,18 @@ launch_plan plan(const std::vector<std::string>& command, const std::string& mpi
                     "MPICH and builds for them; another one: cmake -DSHOAL_MPICC=its mpicc, build, then "
                     "--library custom",
                     result.mpi));
-  library = preloadable(library, s.reports);
+  // Brings the MPI library itself. A program that is not linked with it loads it later, perhaps for its own use only;
+  // the functions and constants that the preload library needs would not be found.
+  const fs::path early = fs::path(library).parent_path() / ("libshoal_mpi_early_" + result.mpi + ".so");
+  if (std::error_code problem; !mpi.empty() && !fs::is_regular_file(early, problem))
+    throw error(errc::not_found, fmt::format("{} is missing; build and install shoal again", early.string()));
+  std::string preload = preloadable(library, s.reports);
+  if (!mpi.empty()) preload += ":" + preloadable(early, s.reports);
   settings for_all = s;
   if (result.mpi == "openmpi" && for_all.underneath.empty()) for_all.underneath = settings_of_openmpi();
   result.environment = for_all.environment();
   const char* others = std::getenv("LD_PRELOAD");
-  result.environment.push_back("LD_PRELOAD=" + library + (others == nullptr ? "" : std::string(":") + others));
+  result.environment.push_back("LD_PRELOAD=" + preload + (others == nullptr ? "" : std::string(":") + others));
   result.arguments = command;
   if (result.mpi != "openmpi") return result;
   if (mpi_of_launcher(executable(command.front())) ==
