@@ -92,6 +92,29 @@ int main(int count, char** words) {
   probe();
 }
 """,
+    # What a program loads late, for its own use only, as Python loads mpi4py.
+    "late": r"""
+#include <mpi.h>
+#include <pthread.h>
+static int me;
+static void* go(void* tag) {
+  for (int i = 0; i < 200; ++i) {
+    int in = -1, out = i, number = *(int*)tag;
+    MPI_Sendrecv(&out, 1, MPI_INT, 1 - me, number, &in, 1, MPI_INT, 1 - me, number, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (in != i) MPI_Abort(MPI_COMM_WORLD, 3);
+  }
+  return tag;
+}
+int late(void) {
+  int got, tags[2] = {1, 2};
+  pthread_t threads[2];
+  MPI_Init_thread(0, 0, MPI_THREAD_MULTIPLE, &got);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], 0, go, &tags[i]);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
+  return MPI_Finalize();
+}
+""",
     "signalled": r"""
 #include <mpi.h>
 #include <signal.h>
@@ -238,12 +261,12 @@ class MpiThreads(unittest.TestCase):
         self.assertGreater(counts["dangling"]["most"], 0)
         self.assertLessEqual(counts["dangling"]["average"], counts["dangling"]["outstanding_average"])
 
-    def made(self, folder, name, compiler=MPICC):
+    def made(self, folder, name, compiler=MPICC, flags=()):
         program = os.path.join(folder, name)
         source = program + (".cpp" if compiler != MPICC else ".c")
         with open(source, "w", encoding="utf-8") as file:
             file.write(SOURCES[name])
-        subprocess.run([compiler, "-O1", "-pthread", source, "-o", program], check=True)
+        subprocess.run([compiler, "-O1", "-pthread", *flags, source, "-o", program], check=True)
         return program
 
     def test_bias_before_and_after(self):
@@ -283,6 +306,24 @@ class MpiThreads(unittest.TestCase):
             done = self.right([], [program])
             self.assertEqual(done.stdout.count("finalized"), 2)
             self.assertRegex(done.stderr, r"Iprobe +4 +0 +4 ")
+
+    def test_a_program_that_loads_mpi_late(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plugin = self.made(folder, "late", MPICC, ["-shared", "-fPIC"])
+            program = [sys.executable, "-c", "import ctypes, os, sys\n"
+                       "sys.exit(ctypes.CDLL(sys.argv[1], os.RTLD_LOCAL | os.RTLD_NOW).late())", plugin]
+            done = self.right(["--library", MPI], program)
+            self.assertRegex(done.stderr, r"2 processes, \d+ threads, \w+ initialised serialized")
+            self.assertRegex(done.stderr, r"Sendrecv +800 ")
+            done = shoal([], program)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("--library " + MPI, done.stdout + done.stderr)
+
+    @unittest.skipUnless(MPI == "openmpi", "a setting of Open MPI")
+    def test_open_mpi_decides_whether_it_yields(self):
+        done = shoal(["--library", MPI], ["-c", "env"], launcher=["sh"])
+        underneath = re.search("^SHOAL_MPI_THREADS_UNDERNEATH=(.*)$", done.stdout, re.M)
+        self.assertEqual(underneath and underneath[1], "OMPI_MCA_btl_vader_eager_limit=8192")
 
     def test_signals_reach_the_job(self):
         with tempfile.TemporaryDirectory() as folder:

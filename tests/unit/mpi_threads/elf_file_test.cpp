@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "shoal/error.hpp"
 #include "tools/mpi-threads/launch.hpp"
@@ -77,13 +78,19 @@ TEST(plan, gives_a_library_a_name_that_can_be_preloaded) {
   for (const auto& one : {spaced, colon}) {
     std::ofstream(one / "libshoal_mpi_threads_mpich.so") << "library";
     s.reports = reports.string();
+    EXPECT_THROW(plan({"true"}, "mpich", s, {one.string()}), error);  // the library that brings MPI is missing
+    std::ofstream(one / "libshoal_mpi_early_mpich.so") << "library";
     const launch_plan made = plan({"true"}, "mpich", s, {one.string()});
     const auto set = std::ranges::find_if(made.environment, [](auto& v) { return v.starts_with("LD_PRELOAD="); });
     ASSERT_NE(set, made.environment.end());
-    const std::string name = set->substr(set->find('=') + 1);
-    EXPECT_EQ(name.find_first_of(" :"), std::string::npos) << name;
-    EXPECT_EQ(fs::canonical(name), fs::canonical(one / "libshoal_mpi_threads_mpich.so"));
-    fs::remove(name);
+    std::string name;
+    std::istringstream names(set->substr(set->find('=') + 1));
+    for (const char* file : {"libshoal_mpi_threads_mpich.so", "libshoal_mpi_early_mpich.so"}) {
+      ASSERT_TRUE(std::getline(names, name, ':'));
+      EXPECT_EQ(name.find(' '), std::string::npos) << name;
+      EXPECT_EQ(fs::canonical(name), fs::canonical(one / file));
+      fs::remove(name);
+    }
     s.reports = spaced.string();
     EXPECT_THROW(plan({"true"}, "mpich", s, {one.string()}), error);
   }

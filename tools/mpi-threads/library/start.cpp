@@ -101,6 +101,11 @@ void in_child() {
 
 void require_library() {
   if (dlsym(RTLD_NEXT, "PMPI_Init_thread") != nullptr) return;
+  if (dlsym(RTLD_NEXT, "MPI_Init_thread") == nullptr) {
+    say("the program loaded its MPI library after its start, as Python's mpi4py does; name the library with "
+        "--library " SHOAL_MPI_LIBRARY ", which loads it at the start");
+    std::_Exit(2);
+  }
   say("the MPI library of this program has no PMPI_Init_thread: it is not an MPI library, or it lacks the profiling "
       "interface; a lock cannot be put in front of it");
   std::_Exit(2);
