@@ -43,6 +43,14 @@ void message_domain::send_now(message_lane& lane, std::uint32_t to, traffic t, s
   wire_.send(to, lane.label(to, static_cast<message_kind>(t)), words, count, &sent);
 }
 
+void message_domain::nudge(message_lane& lane, std::uint32_t to) noexcept {
+  {
+    const std::lock_guard guard(*lock_);
+    wire_.send(to, lane.label(to, message_kind::nudge), nullptr, 0, nullptr);
+  }
+  if (server_ != nullptr) server_->ring();
+}
+
 bool message_domain::put(remote_piece to, const void* from, std::size_t bytes, std::atomic<bool>& done) noexcept {
   bool begun = false;
   {
@@ -139,7 +147,7 @@ bool message_domain::arrived(const arrival& a) noexcept {
   SHOAL_ASSERT(is_sound(a.label, a.count, node_, unreachable_.size(), lanes_.size()) && lanes_[a.label.lane] != nullptr,
                "another node has sent a message that no node sends; start the same program on all nodes");
   lanes_[a.label.lane]->arrived(a, wire_);
-  return a.label.kind != static_cast<std::uint8_t>(message_kind::acknowledgement);
+  return a.count != 0;
 }
 
 void message_domain::unreachable(std::uint32_t node, const char* why) noexcept {

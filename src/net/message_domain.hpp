@@ -36,6 +36,8 @@ public:
                 std::atomic<bool>& sent) noexcept;
   void send(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
             std::atomic<bool>& sent) noexcept;
+  /// Asks the same lane of that node to look at what its siblings do not.
+  void nudge(message_lane& lane, std::uint32_t to) noexcept;
   bool one_sided() const noexcept { return wire_.one_sided(); }
   bool put(remote_piece to, const void* from, std::size_t bytes, std::atomic<bool>& done) noexcept;
   bool get(remote_piece from, void* to, std::size_t bytes, std::atomic<bool>& done) noexcept;

@@ -78,6 +78,8 @@ bool message_out::acknowledged(std::uint32_t executed) noexcept {
   return true;
 }
 
+deputy message_out::wake_deputy() noexcept { return lane_->wake_deputy(to_); }
+
 std::uint64_t message_out::outstanding() const noexcept {
   return control_.published.load(std::memory_order_relaxed) - control_.consumed.load(std::memory_order_relaxed);
 }
@@ -119,6 +121,7 @@ void message_in::give_back_executed(wire& to) noexcept {
 message_lane::message_lane(message_domain& through, message_domain& aside, unsigned worker, const message_shape& shape)
     : through_(through),
       aside_(aside),
+      nudging_(std::make_unique<std::atomic<bool>[]>(shape.nodes)),
       executor_(*shape.executor),
       node_(shape.node),
       nodes_(shape.nodes),
@@ -202,11 +205,37 @@ void message_lane::arrived(const arrival& a, wire& over) noexcept {
   bool news = false;
   for (unsigned c = 0; c < k_traffic_classes; ++c)
     news |= out_[index(from, static_cast<traffic>(c))].acknowledged(a.label.executed[c]);
-  if (a.label.kind != static_cast<std::uint8_t>(message_kind::acknowledgement)) {
-    in_[index(from, static_cast<traffic>(a.label.kind))].arrived(a, over);
-    news = true;
+  switch (static_cast<message_kind>(a.label.kind)) {
+    case message_kind::request:
+    case message_kind::reply:
+      in_[index(from, static_cast<traffic>(a.label.kind))].arrived(a, over);
+      news = true;
+      break;
+    case message_kind::acknowledgement: break;
+    case message_kind::nudge:
+      over.send(from, label(from, message_kind::nudged), nullptr, 0, nullptr);
+      news = true;
+      break;
+    case message_kind::nudged: nudging_[from].store(false, std::memory_order_relaxed); break;
   }
   if (news) wake();
+}
+
+// At most one is under way to a lane of a node, so that a node that does not look for long gets no more.
+bool message_lane::nudge(std::uint32_t node) noexcept {
+  if (nudging_[node].exchange(true, std::memory_order_relaxed)) return false;
+  through_.nudge(*this, node);
+  return true;
+}
+
+deputy message_lane::wake_deputy(std::uint32_t node) noexcept {
+  const auto lanes = static_cast<unsigned>(lanes_->size());
+  if (lanes == 1 || through_.event() < 0) return deputy::impossible;  // without events sleepers look from time to time
+  for (unsigned tries = 0; tries < lanes; ++tries) {
+    next_deputy_ = (next_deputy_ + 1) % lanes;
+    if (next_deputy_ != worker_ && (*lanes_)[next_deputy_]->nudge(node)) return deputy::woken;
+  }
+  return deputy::none_sleeps;
 }
 
 // Releases executed buffers and sends the acknowledgements that are due.

@@ -23,6 +23,7 @@ public:
   std::size_t capacity_words() const noexcept override { return slot_words_ - k_label_words; }
   std::uint64_t posted() const noexcept override { return ring_.published(); }
   std::uint64_t done() noexcept override { return ring_.consumed(); }
+  deputy wake_deputy() noexcept override;
 
   /// Under the lock: sends posted messages; true if there were any.
   bool send_posted() noexcept;
@@ -91,6 +92,10 @@ public:
   std::int64_t longest_sleep_ns() noexcept override;
 
   message_domain& through() noexcept { return through_; }
+  /// All lanes of the node, by worker.
+  void meet(const std::vector<std::unique_ptr<message_lane>>& lanes) noexcept { lanes_ = &lanes; }
+  /// Asks the worker of another lane of that node, one after the other, to serve in place of this lane's.
+  deputy wake_deputy(std::uint32_t node) noexcept;
   /// Whether its worker has announced that it parks; may be out of date. Partner of the load: its bell's ring().
   bool asleep() noexcept { return bell_.may_sleep(); }
   void wake() noexcept;
@@ -112,8 +117,13 @@ private:
     return node * k_traffic_classes + static_cast<unsigned>(t);
   }
 
+  bool nudge(std::uint32_t node) noexcept;
+
   message_domain& through_;
   message_domain& aside_;
+  const std::vector<std::unique_ptr<message_lane>>* lanes_ = nullptr;
+  unsigned next_deputy_ = 0;                      // the worker's
+  std::unique_ptr<std::atomic<bool>[]> nudging_;  // by node: one is under way. Partners: nudge(), arrived()
   machine::executor& executor_;
   const std::uint32_t node_, nodes_;
   const std::uint16_t worker_;

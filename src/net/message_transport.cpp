@@ -27,6 +27,7 @@ message_transport::message_transport(const char* name, std::unique_ptr<network> 
     through.add_sleeper(*lanes_.back());
     if (&own != &through) own.add_sleeper(*lanes_.back());
   }
+  for (const auto& lane : lanes_) lane->meet(lanes_);
   if (std::ranges::all_of(domains_, [](const auto& d) { return d->event() >= 0; })) {
     watch_ = std::make_unique<message_watch>(domains_, *shape.executor);
     for (unsigned d = 0; d < shape.domains; ++d) domains_[d]->be_watched(*watch_, d);

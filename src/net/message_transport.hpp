@@ -5,6 +5,7 @@
 //   Room: a channel has `slots` buffers; a slot is free again when the receiver has executed its buffer.
 //   Acknowledgements: every message carries the number of executed buffers of each class. If no message goes that way,
 //   they are sent alone: for requests at once, for replies when half of the room is used up.
+//   Deputies: who waits for a worker that does not look asks its siblings, one after the other, to serve instead.
 // Who may call: message_transport: the node's thread; its domains as in channel.hpp; progress() any worker.
 // Guarantees: those of channel.hpp. Unused buffers take no memory. A node that cannot be reached is reported once to
 // `lost`, on the thread that detected it.

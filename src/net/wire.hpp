@@ -30,14 +30,16 @@ struct message_label {
 static_assert(sizeof(message_label) == 16);
 inline constexpr std::size_t k_label_words = 2;
 
-enum class message_kind : std::uint8_t { request, reply, acknowledgement };
+/// A nudge asks a worker that sleeps to look at what its siblings do not; it answers that it was asked.
+enum class message_kind : std::uint8_t { request, reply, acknowledgement, nudge, nudged };
 
-/// Whether a node of a job of `nodes` may send this to node `here`. Acknowledgements have no words, the others have.
+/// Whether a node of a job of `nodes` may send this to node `here`. Requests and replies have words, the others have
+/// none.
 constexpr bool is_sound(const message_label& l, std::size_t words, std::uint32_t here, std::size_t nodes,
                         std::size_t lanes) noexcept {
-  const bool acknowledges = l.kind == static_cast<std::uint8_t>(message_kind::acknowledgement);
   return l.from < nodes && l.from != here && l.lane < lanes &&
-         (acknowledges ? words == 0 : l.kind <= static_cast<std::uint8_t>(message_kind::reply) && words != 0);
+         l.kind <= static_cast<std::uint8_t>(message_kind::nudged) &&
+         (l.kind < static_cast<std::uint8_t>(message_kind::acknowledgement)) == (words != 0);
 }
 
 /// A message that has arrived. `words` stay valid until give_back(token), if arrived() returned true.

@@ -278,5 +278,33 @@ TEST(message_transport, what_is_owed_leaves_at_the_end) {
   EXPECT_EQ(job.out(0).done(), 1U);
 }
 
+TEST(message_transport, a_sleeping_sibling_of_the_receiver_is_asked_to_serve_once_at_a_time) {
+  two_nodes job(shape_of(2, 2), true);
+  domain& sibling = job.at(1, 1);
+  post(job.out(0), 7, 1);
+  job.at(0).progress();
+  sibling.bell()->prepare();
+  while (sibling.longest_sleep_ns() >= 0) job.at(1, 1).progress();  // until its event is armed
+  EXPECT_TRUE(sibling.bell()->may_sleep());
+  EXPECT_EQ(job.out(0).wake_deputy(), deputy::woken);
+  EXPECT_EQ(job.out(0).wake_deputy(), deputy::none_sleeps);  // it has not answered yet
+  job.at(0, 1).progress();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (sibling.bell()->may_sleep() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_FALSE(sibling.bell()->may_sleep());
+  EXPECT_TRUE(job.in(1).front().empty());
+  job.at(1).progress();  // as the sibling does for the worker that does not
+  EXPECT_EQ(job.in(1).front().size(), 1U);
+  job.settle();
+  EXPECT_EQ(job.out(0).wake_deputy(), deputy::woken);
+}
+
+TEST(message_transport, who_has_no_sibling_or_no_events_asks_for_no_deputy) {
+  two_nodes alone(shape_of(1, 1), true);
+  EXPECT_EQ(alone.out(0).wake_deputy(), deputy::impossible);
+  two_nodes silent(shape_of(2, 2));
+  EXPECT_EQ(silent.out(0).wake_deputy(), deputy::impossible);
+}
+
 }  // namespace
 }  // namespace shoal::net
