@@ -175,8 +175,7 @@ TEST_P(detached, continuations_of_nested_gatherings_end_before_the_pool) {
 
 TEST_P(detached, a_promise_that_is_never_set_holds_up_nothing) {
   std::atomic<int> ended{0};
-  // Never destroyed: at their end they would run continuations, for which there is no worker any more.
-  static auto& never_set = *new std::vector<promise<int>>;
+  std::vector<promise<int>> never_set;
   run([&] {
     never_set.emplace_back();
     auto a = never_set.back().get_future().then([&ended](int) { ++ended; });
@@ -187,6 +186,10 @@ TEST_P(detached, a_promise_that_is_never_set_holds_up_nothing) {
                       }))
                  .then([&ended](auto) { ++ended; });
   });
+  EXPECT_EQ(ended.load(), 10);
+  testing::internal::CaptureStderr();  // that the promises are broken
+  run([&never_set] { never_set.clear(); });
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("was destroyed before it was set"), std::string::npos);
   EXPECT_EQ(ended.load(), 10);
 }
 
