@@ -12,6 +12,7 @@
 #include "bench/micro/spawn.hpp"
 #include "bench/micro/switch.hpp"
 #include "bench/micro/wake.hpp"
+#include "bench/micro/woken.hpp"
 
 namespace shoal::bench {
 namespace {
@@ -30,6 +31,8 @@ constexpr subcommand k_benchmarks[] = {
      "shoal bench dependences -w 1", declare_dependences},
     {"blocked", "memory and time of tasks that all wait, then all wake", "shoal bench blocked --tasks 1000000",
      declare_blocked},
+    {"woken", "tasks that are woken together and then compute, tied to their workers and movable",
+     "shoal bench woken -w 2", declare_woken},
     {"locks", "locks under contention: rates, waiting times, bias factors",
      "shoal bench locks --threads 1,2,4 --picture locks.svg", declare_locks},
     {"domains", "workers over a network library: number of domains, processes, poll mask",

@@ -79,27 +79,52 @@ private:
   std::unique_ptr<value_state, detail::state_dropper> state_;
 };
 
-/// Starts `f` as a task of this node and returns its future. Error messages name the task by `name`, a literal, or by a
-/// number.
-template <detail::task_body F>
-auto async(const char* name, F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
+namespace detail {
+
+template <class F>
+auto begin_async(const char* name, F&& f, task::function run) -> future<std::invoke_result_t<std::decay_t<F>&>> {
   using result = std::invoke_result_t<std::decay_t<F>&>;
-  detail::worker_base& w = detail::worker_here();
-  auto* const made =
-      detail::make_state<detail::async_state<result, std::decay_t<F>>>(std::in_place, std::forward<F>(f));
+  worker_base& w = worker_here();
+  auto* const made = make_state<async_state<result, std::decay_t<F>>>(std::in_place, std::forward<F>(f));
   made->name = name;
+  made->run = run;
   try {
-    detail::spawn(w, *made);
+    spawn(w, *made);
   } catch (...) {  // no memory to enlarge the deque
     made->body_is_gone();
     made->of->dispose(*made);
     throw;
   }
-  return detail::future_access::make<result>(made);
+  return future_access::make<result>(made);
+}
+
+template <class F>
+auto async_movable(const char* name, F&& f) {
+  return begin_async(name, movable_body<std::decay_t<F>>{std::forward<F>(f)},
+                     [](task& t) noexcept { begin_movable(t, run_future); });
+}
+
+}  // namespace detail
+
+/// Starts `f` as a task of this node and returns its future. Error messages name the task by `name`, a literal, or by a
+/// number.
+template <detail::task_body F>
+auto async(const char* name, F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
+  return detail::begin_async(name, std::forward<F>(f), detail::run_future);
 }
 template <detail::task_body F>
 auto async(F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
   return async(nullptr, std::forward<F>(f));
+}
+
+/// The same for a task that may continue on another worker after a wait (see movable.hpp).
+template <detail::task_body F>
+auto async(const char* name, movable_t, F&& f) {
+  return detail::async_movable(name, std::forward<F>(f));
+}
+template <detail::task_body F>
+auto async(movable_t, F&& f) {
+  return detail::async_movable(nullptr, std::forward<F>(f));
 }
 
 /// The same for a task that needs a stack of a given size (see stack_bytes).

@@ -9,6 +9,7 @@
 #include "shoal/lock_meter.hpp"
 #include "shoal/locks.hpp"
 #include "shoal/loop.hpp"
+#include "shoal/movable.hpp"
 #include "shoal/on.hpp"
 #include "shoal/parallel_for.hpp"
 #include "shoal/partition.hpp"

@@ -20,6 +20,7 @@
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/completion.hpp"
 #include "shoal/detail/worker.hpp"
+#include "shoal/movable.hpp"
 #include "shoal/priority.hpp"
 #include "shoal/stack_bytes.hpp"
 
@@ -69,6 +70,13 @@ public:
   void run(priority p, F&& f) {
     if (p == priority::normal) return run(std::forward<F>(f));
     begin(std::forward<F>(f), [p](detail::worker_base& w, detail::task& t) { detail::spawn_apart(w, t, p); });
+  }
+
+  /// The same for a task that may continue on another worker after a wait (see movable.hpp).
+  template <detail::task_body F>
+  void run(movable_t, F&& f) {
+    begin(detail::movable_body<std::decay_t<F>>{std::forward<F>(f)},
+          [](detail::worker_base& w, detail::task& t) { detail::spawn(w, t); });
   }
 
   /// The same for a task that needs a stack of a given size (see stack_bytes.hpp).
@@ -135,6 +143,35 @@ private:
     F body;
   };
 
+  // It never runs on the stack of the waiter: to unspawn_of() it is of no group.
+  template <class F>
+  struct movable_child final : detail::task {
+    template <class G>
+    movable_child(task_group& g, G&& f) noexcept(std::is_nothrow_constructible_v<F, G>)
+        : detail::task{[](detail::task& t) noexcept { detail::begin_movable(t, run_here); }, nullptr},
+          waited(g),
+          body(std::forward<G>(f)) {}
+
+    static void run_here(detail::task& t) noexcept {
+      auto& self = static_cast<movable_child&>(t);
+      task_group& waited = self.waited;
+      try {
+        self.body();
+      } catch (...) {
+        waited.children_.fail(std::current_exception());
+      }
+      self.dispose();
+      waited.children_.done();
+    }
+    void dispose() noexcept {
+      this->~movable_child();
+      detail::deallocate_for<movable_child>(*detail::t_worker, this);
+    }
+
+    task_group& waited;
+    F body;
+  };
+
   template <class F, class Offer>
   void begin(F&& f, Offer offer) {
     detail::worker_base& w = detail::worker_here();
@@ -152,7 +189,8 @@ private:
     using body = std::decay_t<F>;
     using inline_child = child_of<body, true>;
     // The first children after a wait are stored in the group itself, if they fit: most groups have few.
-    if constexpr (sizeof(inline_child) <= k_home_bytes && alignof(inline_child) <= alignof(std::max_align_t)) {
+    if constexpr (!detail::k_is_movable<body> && sizeof(inline_child) <= k_home_bytes &&
+                  alignof(inline_child) <= alignof(std::max_align_t)) {
       constexpr std::size_t k_bytes =
           (sizeof(inline_child) + alignof(std::max_align_t) - 1) & ~(alignof(std::max_align_t) - 1);
       if (std::byte* const place = mine ? allocate_inline(k_bytes) : nullptr; place != nullptr) {
@@ -166,7 +204,8 @@ private:
         return children_.add();
       }
     }
-    auto* const c = make<child_of<body, false>>(w, std::forward<F>(f));
+    using child = std::conditional_t<detail::k_is_movable<body>, movable_child<body>, child_of<body, false>>;
+    auto* const c = make<child>(w, std::forward<F>(f));
     if (!mine) children_.add_elsewhere();
     try {
       offer(w, *c);

@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "fiber/sanitizer.hpp"
 #include "machine/futex.hpp"
+#include "sched/movable.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/assert.hpp"
 
@@ -339,6 +340,7 @@ void settle_all(port& p) {
   all.done = [](remote::settling& s) noexcept { wake(static_cast<of_task&>(s).task); };
   all.task = this_task();
   if (!all.begin(whole(p))) leave();
+  sched::note_settled();
 }
 
 bool put_by_network(port& p, std::uint32_t node, std::uint64_t offset, const void* from, std::size_t bytes) {

@@ -8,7 +8,7 @@
 #include "base/log.hpp"
 #include "base/thrown.hpp"
 #include "fiber/sanitizer.hpp"
-#include "sched/worker.hpp"
+#include "sched/movable.hpp"
 
 namespace shoal::detail {
 
@@ -52,6 +52,16 @@ void completion::wait_for(std::int64_t n) noexcept {
   count_.end_wait();
   fiber::acquire_from(this);
   add(-n);  // not before: an operation that asks for the end of all is to find it outstanding
+}
+
+void completion::wait_anywhere() noexcept {
+  const std::int64_t n = begun_;
+  if (n <= 0) return;
+  sched::moving_wait moving;
+  if (count_.must_block(this_task(), n)) moving.leave();
+  count_.end_wait();
+  fiber::acquire_from(this);
+  add(-n);
 }
 
 bool completion::call_when_done(completion_callback& next) noexcept {

@@ -8,8 +8,8 @@
 #include "fiber/sanitizer.hpp"
 #include "sched/cycle_search.hpp"
 #include "sched/filling.hpp"
+#include "sched/movable.hpp"
 #include "sched/pool.hpp"
-#include "sched/worker.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::detail {
@@ -74,6 +74,7 @@ std::string wait_for(future_state& s) {
   me.awaited_name.store(s.name, std::memory_order_relaxed);
   me.awaited_number.store(s.number, std::memory_order_relaxed);
   for (auto* f = me.fills; f != nullptr; f = f->outer) show_place(static_cast<filling*>(f)->state, me);
+  sched::moving_wait moving;
   const std::uintptr_t word = s.word.wait(word_type::tagged(&me, word_type::k_waiter));
   if (word == word_type::k_done) {
     me.close_wait();
@@ -85,8 +86,10 @@ std::string wait_for(future_state& s) {
   }
   sched::future_wait wait(me, s, word);
   if (!w.searches().begin(wait)) {
-    leave();  // the completer has ended the wait, or a search that found a cycle
-    w.searches().end(wait);
+    const bool queued = wait.queued;
+    moving.leave();  // the completer has ended the wait, or a search that found a cycle
+    if (queued && moving.moves()) sched::return_to(w);  // whose list it is in
+    if (queued) w.searches().end(wait);
   }
   return std::move(wait.cycle);
 }
@@ -103,6 +106,7 @@ void run_future(task& t) noexcept {
   for (;;) {
     counted = f.state->may_be_detached();  // a successor takes over the count of a state that had one
     if ((f.state = f.state->of->step(*f.state)) == nullptr) break;
+    sched::stay_here();
     take_turn(*t_worker);
   }
   here.fills = f.outer;

@@ -2,8 +2,8 @@
 #include "shoal/sync.hpp"
 
 #include "machine/executor.hpp"
+#include "sched/movable.hpp"
 #include "sched/pool.hpp"
-#include "sched/worker.hpp"
 #include "shoal/task_lock.hpp"
 
 namespace shoal::detail {
@@ -27,10 +27,11 @@ const void* this_stack() noexcept {
 void wait_list::wait() noexcept {
   waiter me;
   me.stack = this_stack();
+  sched::moving_wait moving;
   me.task = this_task();
   push(me);
   unlock();
-  leave();
+  moving.leave();
 }
 
 void wait_list::wake_all(waiter* w) noexcept {

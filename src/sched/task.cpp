@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fiber/sanitizer.hpp"
+#include "sched/movable.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/assert.hpp"
@@ -76,8 +77,15 @@ suspended* this_task() noexcept {
 void leave() noexcept { self(*t_worker).leave(); }
 
 void wake(suspended* s) noexcept {
-  fiber::fiber* f = fiber_of(s);
-  static_cast<sched::worker*>(f->owner)->make_ready(*f);
+  fiber::fiber* const f = fiber_of(s);
+  auto* const owner = static_cast<sched::worker*>(f->owner);
+  if (owner == t_worker) {
+    const tsan_ignore_scope ignore;
+    return owner->make_ready_here(*f, 0);
+  }
+  if (f->owner == &sched::k_moving) [[unlikely]]
+    return sched::wake_moving(*f);
+  owner->make_ready(*f);
 }
 
 void spawn_apart(worker_base& w, task& t, priority p) {
@@ -142,7 +150,9 @@ void task_group::wait_all() noexcept {
     detail::settle_now();
   if (!children_.nothing_begun()) {
     SHOAL_ASSERT(static_cast<sched::worker&>(w).begun().group != this, k_waits_for_itself);
-    children_.wait();
+    // A movable task has moved since it spawned the first child: other tasks of that worker may use this group.
+    if (user_ != &w) sched::return_to(const_cast<sched::worker&>(static_cast<const sched::worker&>(*user_)));
+    children_.wait_anywhere();
   }
   user_ = nullptr;
   children_.announce(false);

@@ -10,6 +10,7 @@
 #include "fiber/sanitizer.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/thread_id.hpp"
+#include "sched/movable.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/assert.hpp"
 
@@ -35,7 +36,9 @@ worker::worker(pool& owner, unsigned number, std::size_t most_waiting)
   unreached_ = siblings - 1 - static_cast<unsigned>(std::ranges::count(reached_, true));
 }
 
-worker::~worker() = default;
+worker::~worker() {
+  if (movable_ != nullptr) collect_movable();
+}
 
 void worker::use_doorbell(lockfree::doorbell<>& bell, bool shared_by_processes) noexcept {
   bell_ = &bell;
@@ -293,6 +296,7 @@ bool worker::take_inbox() noexcept {
 // Every iteration of a range that the leaving stack is in begins elsewhere from now on: what is left of each range goes
 // to the deque, outermost first, so that inner work is nearest.
 void worker::cut_frames() noexcept {
+  stay_here();  // a movable task: its next waits may be in the same iteration
   detail::loop_frame* inner = nullptr;
   for (detail::loop_frame* f = frames; f != nullptr;) {
     detail::loop_frame* outer = f->outer;

@@ -5,7 +5,7 @@
 // a stack nor a switch.
 // Who may call: its own thread, but for make_ready(), ring(), give_errand(), place(), and the statistics after
 // pool::run().
-// Guarantees: a started task stays on its worker; blocked tasks are not polled; tasks that yield to each other do not
+// Guarantees: a started task stays on its worker unless movable; blocked tasks are not polled; tasks that yield to each other do not
 // starve tasks that have not begun; errno is kept over a wait. Idle workers block on a futex.
 // Tests: tests/unit/sched/worker_test.cpp, tests/stress/sched_test.cpp, model: tests/model/parking_test.cpp.
 #pragma once
@@ -57,6 +57,7 @@ struct started {
 };
 
 struct stack_call;
+struct movable_call;
 
 class worker final : public detail::worker_base {
 public:
@@ -93,7 +94,7 @@ public:
     // The notes of a stack of a requested size are its caller's.
     const std::byte* const bottom = current_ == &native_        ? native_bottom_
                                     : current_->size_class == 0 ? current_->notes->bottom
-                                                                : stack_bottom(*current_);
+                                                                : bottom_for_children();
     return bottom + inline_bytes_;
   }
   /// Serves messages; called by loops between chunks and by programs that compute for long.
@@ -102,6 +103,13 @@ public:
   /// alone. Throws shoal::error, before `function` is called, if there is no such stack.
   void call_on_stack(std::size_t bytes, void (*function)(void*) noexcept, void* argument);
   fiber::fiber* current() noexcept { return current_; }
+  const fiber::fiber* running() const noexcept { return current_; }
+  /// In place of a size class: a stack on which a movable task runs, of ordinary size.
+  static constexpr std::uint8_t k_movable = 255;
+  /// Calls `body` for `t` on a stack of its own, from which it may go on on another worker (movable.hpp).
+  void begin_movable(detail::task& t, detail::task::function body) noexcept;
+  /// Continues such a task; returns when it has left again or ended.
+  void host(fiber::fiber& f) noexcept;
   bool stands_natively_on(const fiber::stack_notes& notes) const noexcept { return &notes == &native_notes_; }
   /// A number for a wait that shows in its stack's notes.
   std::uint64_t next_wait() noexcept { return ++noted_waits_; }
@@ -182,6 +190,8 @@ public:
   std::atomic<std::uint64_t> polls{0};
 
 private:
+  friend struct movable_frame;
+
   // What this worker's policy sees of the others.
   class deques_view final : public steal_view {
   public:
@@ -202,6 +212,11 @@ private:
 
   static void on_fresh_stack() noexcept;
   static void on_sized_stack() noexcept;
+  static void on_movable_stack() noexcept;
+  fiber::fiber* take_movable() noexcept;
+  void take_back(fiber::fiber& f) noexcept;
+  void collect_movable() noexcept;
+  const std::byte* bottom_for_children() const noexcept;
   const std::byte* stack_bottom(const fiber::fiber& f) const;
   fiber::fiber& take_sized(unsigned size_class);
   void tend_stacks() noexcept;
@@ -303,9 +318,13 @@ private:
   fiber::stack_pool stacks_;
   const std::size_t inline_bytes_;                                                   // of has_room()
   std::array<std::unique_ptr<sized_stock>, fiber::stack_classes::k_classes> sized_;  // made on demand
-  stack_call* call_ = nullptr;    // for the stack that is about to run it
-  bool check_depth_ = false;      // some stacks have no guard
-  bool warned_of_sized_ = false;  // that a task waits for a stack of its size
+  std::unique_ptr<fiber::stack_pool> movable_;  // stacks for movable tasks; made on demand
+  const movable_call* movable_call_ = nullptr;  // for the stack that is about to begin it
+  fiber::fiber* host_ = nullptr;                // of the movable task that is about to run
+  lockfree::inbox<> ended_elsewhere_;  // stacks of this worker whose tasks ended on others. Partners: take_back()
+  stack_call* call_ = nullptr;         // for the stack that is about to run it
+  bool check_depth_ = false;           // some stacks have no guard
+  bool warned_of_sized_ = false;       // that a task waits for a stack of its size
   std::uint64_t tended_ns_ = 0;
   std::size_t most_waiting_;
   std::size_t outermost_begun_ = 0;      // pieces of outermost loops that run or wait here

@@ -60,7 +60,13 @@ void worker::on_sized_stack() noexcept {
 // Where the stack of a fiber of this worker begins; nullptr for the thread's own stack, whose size is not known.
 const std::byte* worker::stack_bottom(const fiber::fiber& f) const {
   if (&f == &native_) return nullptr;
-  return owner_.stacks_of_class(f.size_class).bottom(f.stack);
+  return owner_.stacks_of_class(f.size_class == k_movable ? 0 : f.size_class).bottom(f.stack);
+}
+
+// Above all stacks for a movable one: a child that ran there would move with it.
+const std::byte* worker::bottom_for_children() const noexcept {
+  return current_->size_class == k_movable ? reinterpret_cast<const std::byte*>(~inline_bytes_)
+                                           : stack_bottom(*current_);
 }
 
 // May wait for another call of this worker to give its stack back.
@@ -127,6 +133,7 @@ void worker::call_on_stack(std::size_t bytes, void (*function)(void*) noexcept, 
   tended_ns_ = now_ns;
   const std::size_t most = std::min(looks, k_most_looks_at_once) * k_stacks_per_look;
   stacks_.tend(most);
+  if (movable_ != nullptr) movable_->tend(most);
   for (const auto& stock : sized_)
     if (stock != nullptr) stock->pool.tend(most);
 }

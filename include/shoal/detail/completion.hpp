@@ -127,6 +127,8 @@ public:
 
   /// Waiter only: returns when all operations that were added have ended. May switch.
   void wait() noexcept { wait_for(begun_); }
+  /// The same; a movable task may continue on another worker.
+  void wait_anywhere() noexcept;
   /// Waiter only: returns when `n`, of those added and not waited for yet, have ended. May switch.
   void wait_for(std::int64_t n) noexcept;
   /// Waiter only: instead of wait(). False if all have ended: then the caller continues itself; otherwise `next` runs

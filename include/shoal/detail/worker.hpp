@@ -2,7 +2,8 @@
 // The part of a worker that inlined code of programs uses: its deque, its current loops, and what upper layers
 // keep per worker. The rest is src/sched/worker.hpp.
 // Who may call: the worker's own thread, but for wake(). leave() switches tasks; the others do not.
-// Guarantees: a task that has started stays on its worker, so t_worker is the same before and after a wait.
+// Guarantees: a task that has started stays on its worker, so t_worker is the same before and after a wait; but for
+// movable tasks (shoal/movable.hpp), at some waits.
 // Shown by tests/unit/sched/.
 #pragma once
 

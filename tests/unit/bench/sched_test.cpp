@@ -10,6 +10,7 @@
 #include "bench/micro/spawn.hpp"
 #include "bench/micro/switch.hpp"
 #include "bench/micro/wake.hpp"
+#include "bench/micro/woken.hpp"
 #include "bench/micro/workers.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
@@ -68,6 +69,15 @@ TEST(sched_bench, wake_runs_every_task_and_counts) {
     if (workers > 1) {
       EXPECT_GT(r.parks, 0);
     }
+  }
+}
+
+TEST(sched_bench, woken_tasks_all_run) {
+  for (const unsigned workers : {1U, 3U}) {
+    const auto r = measure_woken(workers, 30, 10);
+    EXPECT_TRUE(r.correct);
+    EXPECT_GT(r.tied_s, 0);
+    EXPECT_GT(r.movable_s, 0);
   }
 }
 
