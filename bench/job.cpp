@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "bench/busy_loops.hpp"
 #include "bench/report.hpp"
 #include "launch/launcher_signs.hpp"
 #include "machine/process.hpp"
@@ -78,11 +79,15 @@ int run_as_job(const job_options& options, const std::function<int()>& main_task
   options.profile.apply(s);
   bound_stacks(s, options);
   if (runtime::is_launched()) {
-    if (options.nodes != 0 && std::getenv(k_own_variable) == nullptr)
+    const bool own = std::getenv(k_own_variable) != nullptr;
+    if (options.nodes != 0 && !own)
       throw error(errc::invalid_argument, "-n is given, but the launcher defines the nodes; omit -n");
+    if (options.load != 0 && !own)
+      throw error(errc::invalid_argument, "--load is given under a launcher; start the load beside the job");
     s.check(!launch::another_process_warns());
     return runtime::run_job(runtime::read_config(s), main_task);
   }
+  const busy_loops load(options.load);
   if (options.transport != "auto") s.set("transport", options.transport, base::setting_origin::command_line);
   if (nodes > 1 && options.transport != "inproc") {
     s.check();

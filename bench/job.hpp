@@ -24,6 +24,7 @@ struct job_options {
   std::string steal;  // empty: not given
   // For the stacks of waiting iterations of each worker, where no setting says so; 0: the setting's default.
   std::uint64_t waiting_bytes = 0;
+  unsigned load = 0;  // threads that compute beside the job (busy_loops.hpp); not under a launcher
   profile_choice profile;
 };
 

@@ -224,6 +224,9 @@ struct service_options {
 int run_service(const service_options& options) {
   report result("shoal bench service: how long requests to a busy worker wait");
   result.parameter("body_us", options.body_us);
+  result.parameter("load", options.job.load);
+  const std::vector<int>& processors = sched::this_worker()->owner().options().processors;
+  result.parameter("pinned", std::ranges::any_of(processors, [](int p) { return p >= 0; }));
   result.parameter("transport", options.job.transport);
   result.parameter("direct", options.job.direct);
   result.begin(options.measuring);
@@ -303,6 +306,9 @@ subcommand_body declare_service(CLI::App& app) {
   options->measuring.seconds = 2;
   app.add_option("--body-us", options->body_us, "length of a body, in us")
       ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  app.add_option("--load", options->job.load, "threads that compute beside the job, as other programs would")
+      ->check(CLI::Range(0U, 1024U))
       ->capture_default_str();
   app.add_option("--kinds", options->kinds, "group, invoke, future, loop, flow, graph, yield; default: all")
       ->delimiter(',')
