@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Movable tasks that access other nodes: they stay while operations of their own are outstanding.
+#include "shoal/movable.hpp"
+
+#include <atomic>
+
+#include "tests/cluster/cluster.hpp"
+
+namespace {
+
+class movables : public shoal::test::cluster {};
+SHOAL_CLUSTER_TESTS(movables);
+
+TEST_P(movables, stay_while_their_operations_are_outstanding_and_complete_them_at_their_end) {
+  run([] {
+    shoal::global_array<std::uint64_t> counts(1000);
+    shoal::semaphore go(0);
+    std::atomic<int> moved{0};
+    shoal::task_group group;
+    constexpr int k_tasks = 40;
+    for (int i = 0; i < k_tasks; ++i)
+      group.run(shoal::movable, [&moved, &go, c = counts.ref()] {
+        for (int round = 0; round < 3; ++round) {
+          for (std::uint64_t at = 0; at < 1000; at += 7) c.async_add(at, 1);
+          const unsigned before = shoal::worker_id();
+          go.acquire();
+          if (shoal::worker_id() != before) ++moved;
+          shoal::wait();
+          go.acquire();
+          c.fetch_add(1, 1);
+          c.async_add(2, 1);
+        }
+      });
+    for (int i = 0; i < k_tasks * 6; ++i) {
+      shoal::yield();
+      go.release();
+    }
+    group.wait();
+    EXPECT_EQ(moved.load(), 0);
+    for (std::uint64_t at = 0; at < 1000; ++at)
+      EXPECT_EQ(counts->get(at), at % 7 == 0 || at == 1 || at == 2 ? 3U * k_tasks : 0U) << at;
+  });
+}
+
+}  // namespace
