@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -108,6 +109,21 @@ TEST(partition, affinity_replays_the_last_sweep) {
         for (unsigned i = 0; i < workers; ++i) ASSERT_EQ(sorted[i], i);
         ASSERT_EQ(ran, first) << sweep;
       }
+    });
+}
+
+// Tasks that the loop began on other workers, and for which nobody waits, leave nothing behind.
+TEST(partition, the_pool_may_end_right_after_a_loop_with_affinity) {
+  for (int round = 0; round < 300; ++round)
+    run_pool(3, [] {
+      affinity_partitioner kept(1);
+      parallel_for(
+          0, 12,
+          [](int) {
+            const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(5);
+            while (std::chrono::steady_clock::now() < end) continue;
+          },
+          kept);
     });
 }
 
