@@ -22,7 +22,7 @@ affinity_map::affinity_map(sched::pool& pool, std::uint64_t blocks)
       affinity_map& m = *self.map;
       const unsigned me = self.worker;
       m.seats_[me].left.told();
-      m.serve(me);
+      m.serve_summoned(me);
       m.let_go();
     };
   }
@@ -92,15 +92,29 @@ std::uint32_t affinity_map::take(unsigned me) noexcept {
   return block;
 }
 
+bool affinity_map::run_next(unsigned me) noexcept {
+  const std::uint32_t at = take(me);
+  if (at == lockfree::block_list<>::k_none) return false;
+  const std::uint32_t block = order_[at];
+  worker_of_[block] = me;
+  run_piece(*loop_, parts_.begin(block), parts_.end(block));
+  return true;
+}
+
+// Others run before a block is taken, since nobody else could have it while they run.
 void affinity_map::serve(unsigned me) noexcept {
-  for (;;) {
-    take_turn(*t_worker);  // before a block is taken: no other worker could have it while others run here
-    const std::uint32_t at = take(me);
-    if (at == lockfree::block_list<>::k_none) return;
-    const std::uint32_t block = order_[at];
-    worker_of_[block] = me;
-    run_piece(*loop_, parts_.begin(block), parts_.end(block));
-  }
+  do {
+    take_turn(*t_worker);
+  } while (run_next(me));
+}
+
+// Nobody waits for this task. It must not be left between two blocks, since the pool may end then: it ends, and comes
+// again if others must run first.
+void affinity_map::serve_summoned(unsigned me) noexcept {
+  auto& w = static_cast<sched::worker&>(*t_worker);
+  do {
+    if (!w.spend_turn() && !w.owner().stopping()) return summon(me);
+  } while (run_next(me));
 }
 
 }  // namespace shoal::detail

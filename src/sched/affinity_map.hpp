@@ -40,7 +40,7 @@ public:
 
   /// Fills the lists and summons all workers but `caller`.
   void begin(local_loop& loop, const loop_parts& parts, const sched::worker& caller) noexcept;
-  /// Runs blocks as worker `me`, its own ones first, until none is left to take.
+  /// By the caller: runs blocks as worker `me`, its own ones first, until none is left to take.
   void serve(unsigned me) noexcept;
   void summon(unsigned worker) noexcept;
 
@@ -54,6 +54,8 @@ private:
   };
 
   affinity_map(sched::pool& pool, std::uint64_t blocks);
+  void serve_summoned(unsigned me) noexcept;
+  bool run_next(unsigned me) noexcept;
   std::uint32_t take(unsigned me) noexcept;
 
   sched::pool& pool_;

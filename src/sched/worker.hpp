@@ -84,7 +84,10 @@ public:
     turns = std::min(turns, turns_between_looks_ - 1);
   }
   /// Charges the budget for a task that the loop runs. False: return to the loop, which lets others run.
-  bool spend_turn() noexcept { return --turns >= 0 || has_budget(); }
+  bool spend_turn() noexcept {
+    const fiber::tsan_ignore_scope ignore;
+    return --turns >= 0 || has_budget();
+  }
   /// Whether the current stack has room for more than the frames of the runtime: for a child that runs inline, whose
   /// own children may run inline in turn, or for handlers of messages. If not, the caller waits instead, and a loop runs
   /// them on another stack.
