@@ -4,26 +4,18 @@
 #include <cxxabi.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <exception>
 #include <typeinfo>
 
+#include "base/demangle.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::base {
 namespace {
 
-std::string readable(const char* mangled) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-  std::string result = status == 0 ? text : mangled;
-  std::free(text);
-  return result;
-}
-
 std::string current_type() {
   const auto* const type = abi::__cxa_current_exception_type();
-  return type != nullptr ? readable(type->name()) : "an unknown type";
+  return type != nullptr ? demangled(type->name()) : "an unknown type";
 }
 
 }  // namespace
@@ -34,7 +26,7 @@ thrown describe_thrown() {
   } catch (const error& e) {
     return {"shoal::error", e.what()};
   } catch (const std::exception& e) {
-    return {readable(typeid(e).name()), e.what()};
+    return {demangled(typeid(e).name()), e.what()};
   } catch (const char* text) {
     return {"const char*", text != nullptr ? text : ""};
   } catch (const std::string& text) {
