@@ -19,8 +19,10 @@
 
 namespace shoal::net {
 
-enum class traffic : std::uint8_t { request, reply };
-inline constexpr unsigned k_traffic_classes = 2;
+/// What handlers send has classes of its own, since they must not wait for the room that tasks take.
+enum class traffic : std::uint8_t { request, reply, handler_request, handler_reply };
+inline constexpr unsigned k_traffic_classes = 4;
+constexpr bool is_reply(traffic t) noexcept { return t == traffic::reply || t == traffic::handler_reply; }
 
 /// What came of out_channel::wake_deputy().
 enum class deputy { impossible, woken, none_sleeps };

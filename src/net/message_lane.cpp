@@ -136,7 +136,8 @@ message_lane::message_lane(message_domain& through, message_domain& aside, unsig
   auto* slots = reinterpret_cast<std::uint64_t*>(memory_.data());
   const std::size_t channel_words = shape.slots * shape.slot_bytes / sizeof(std::uint64_t);
   for (std::uint32_t n = 0; n < nodes_; ++n)
-    for (const auto t : {traffic::request, traffic::reply}) {
+    for (unsigned c = 0; c < k_traffic_classes; ++c) {
+      const auto t = static_cast<traffic>(c);
       out_[index(n, t)].attach(*this, n, t, slots + index(n, t) * channel_words, shape);
       in_[index(n, t)].attach(*this, shape);
     }
@@ -244,11 +245,14 @@ void message_lane::look_back(wire& wire) noexcept {
   if (!executed_.load(std::memory_order_relaxed) || !executed_.exchange(false, std::memory_order_acquire)) return;
   for (std::uint32_t n = 0; n < nodes_; ++n) {
     if (n == node_) continue;
-    for (const auto t : {traffic::request, traffic::reply}) in_[index(n, t)].give_back_executed(wire);
-    const auto owed = [&](traffic t) {
-      return static_cast<std::uint32_t>(in_[index(n, t)].executed()) - told_[n].executed[static_cast<unsigned>(t)];
-    };
-    if (owed(traffic::request) == 0 && owed(traffic::reply) < half_room_) continue;
+    bool due = false;
+    for (unsigned c = 0; c < k_traffic_classes; ++c) {
+      message_in& in = in_[index(n, static_cast<traffic>(c))];
+      in.give_back_executed(wire);
+      const auto owed = static_cast<std::uint32_t>(in.executed()) - told_[n].executed[c];
+      due |= owed >= (is_reply(static_cast<traffic>(c)) ? half_room_ : 1);
+    }
+    if (!due) continue;
     wire.send(n, label(n, message_kind::acknowledgement), nullptr, 0, nullptr);
   }
 }

@@ -111,7 +111,7 @@ public:
 
 private:
   struct told {
-    std::uint32_t executed[k_traffic_classes] = {0, 0};
+    std::uint32_t executed[k_traffic_classes] = {};
   };
   static std::size_t index(std::size_t node, traffic t) noexcept {
     return node * k_traffic_classes + static_cast<unsigned>(t);

@@ -19,19 +19,29 @@
 
 namespace shoal::net {
 
-/// Travels with each message. Two words, in front of those that the message consists of.
+/// Travels with each message. Three words, in front of those that the message consists of.
 struct message_label {
   std::uint16_t lane = 0;  // the worker's number, the same at both ends
   std::uint8_t kind = 0;   // of message_kind
   std::uint8_t unused = 0;
-  std::uint32_t from = 0;              // the sender's node
-  std::uint32_t executed[2] = {0, 0};  // of the receiver's requests and replies, so far; the low 32 bits
+  std::uint32_t from = 0;  // the sender's node
+  // Of the receiver's messages, by class of traffic, so far; the low 32 bits.
+  std::uint32_t executed[4] = {0, 0, 0, 0};
 };
-static_assert(sizeof(message_label) == 16);
-inline constexpr std::size_t k_label_words = 2;
+static_assert(sizeof(message_label) == 24);
+inline constexpr std::size_t k_label_words = 3;
 
-/// A nudge asks a worker that sleeps to look at what its siblings do not; it answers that it was asked.
-enum class message_kind : std::uint8_t { request, reply, acknowledgement, nudge, nudged };
+/// A class of traffic, an acknowledgement alone, or a nudge: it asks a worker that sleeps to look at what its siblings do
+/// not; it answers that it was asked.
+enum class message_kind : std::uint8_t {
+  request,
+  reply,
+  handler_request,
+  handler_reply,
+  acknowledgement,
+  nudge,
+  nudged
+};
 
 /// Whether a node of a job of `nodes` may send this to node `here`. Requests and replies have words, the others have
 /// none.

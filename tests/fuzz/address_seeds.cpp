@@ -17,7 +17,9 @@ std::vector<std::string> seeds() {
     const auto bytes = a.bytes();
     add('\0', bytes.data(), bytes.size());
   }
-  for (const message_kind kind : {message_kind::request, message_kind::reply, message_kind::acknowledgement}) {
+  for (const message_kind kind :
+       {message_kind::request, message_kind::reply, message_kind::handler_request, message_kind::handler_reply,
+        message_kind::acknowledgement, message_kind::nudge, message_kind::nudged}) {
     ucx_heading h{};
     h.label.from = 2;
     h.label.lane = 1;

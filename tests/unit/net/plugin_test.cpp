@@ -408,7 +408,9 @@ TEST_P(plugins, messages_of_strangers_are_dropped) {
   if (std::string_view(GetParam()) != "ucx") return;  // an MPI knows its own processes
   for (const bool stranger : {false, true}) {
     cluster c(*plugin_, 2, 1, 0, [stranger](network_request& r) { r.token = stranger ? r.node + 1 : 1; });
-    c.nodes[0]->at(0).send(1, {.lane = 0, .kind = 2, .unused = 0, .from = 0}, nullptr, 0, nullptr);
+    c.nodes[0]->at(0).send(
+        1, {.lane = 0, .kind = static_cast<std::uint8_t>(message_kind::acknowledgement), .unused = 0, .from = 0},
+        nullptr, 0, nullptr);
     counting sender, receiver;
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(stranger ? 200 : 20'000);
     while (receiver.arrivals == 0 && std::chrono::steady_clock::now() < end) {
