@@ -144,11 +144,11 @@ public:
   // --- many elements at once, from i on ------------------------------------------------------------------------------
   void get(std::uint64_t i, std::span<T> target) const {
     detail::bulk_get(layout_, i, target.data(), target.size(), detail::copy_unit<T>());
-    settle();
+    detail::settle_bulk(layout_, i, target.size());
   }
   void put(std::uint64_t i, std::span<const T> values) const {
     detail::bulk_put(layout_, i, values.data(), values.size(), detail::copy_unit<T>());
-    settle();
+    detail::settle_bulk(layout_, i, values.size());
   }
   /// `target` must live until wait(), as above.
   void async_get(std::uint64_t i, std::span<T> target) const {

@@ -12,6 +12,7 @@
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 #include "shoal/detail/assert.hpp"
@@ -113,23 +114,47 @@ auto on(std::uint32_t node, const F& f) -> detail::result_there<F> {
 
 namespace detail {
 
+/// Runs `f` as a handler.
 template <class F>
-void receive_in_place(const arrival& a) noexcept {
-  F f = packed<F>::read(a.payload.data());
+void run_in_place(worker_base& w, const F& f) noexcept {
+  const handler_scope as_handler(w, typeid(F).name());
 #ifdef SHOAL_CHECKED
   const no_wait scope;
 #endif
-  f();
+  F copy = f;
+  copy();
 }
+
+template <class F>
+void receive_in_place(const arrival& a) noexcept {
+  run_in_place(a.worker, packed<F>::read(a.payload.data()));
+}
+
+/// Handlers of a node that call each other there run on one stack up to this depth.
+inline constexpr unsigned k_most_handlers_within = 8;
 
 }  // namespace detail
 
 /// Executes `f` on `node` as a message handler, without a result: for millions of calls with a few memory accesses
-/// each. `f` must neither wait nor throw nor call other nodes; it reaches the memory of its node through symmetric
-/// pointers (array_ref::symmetric). It is complete after wait() or the end of the loop, like an async verb; on this
-/// node at once. Each worker of the receiver executes one at a time: use atomics where a node has several workers. The
-/// sender's wait() does not cover async_ verbs inside `f`. Use bare verbs in `f`: they complete at once on memory that
-/// its node maps.
+/// each. `f` must neither wait nor throw.
+///   struct visit {                                     // a search that spreads from node to node
+///     shoal::array_ref<int> depths;
+///     std::uint64_t v;
+///     int depth;
+///     void operator()() const {
+///       if (depths.exchange(v, depth) != 0) return;    // v is an element of this node
+///       for (std::uint64_t next : neighbours(v)) shoal::async_at(depths.owner(next), visit{depths, next, depth + 1});
+///     }
+///   };
+///   shoal::async_at(depths.owner(root), visit{depths, root, 1});
+///   shoal::quiesce();                                  // all calls have been executed, on all nodes
+/// In `f`, async_ verbs and async_at reach any node, in any number and depth: they never wait. Bare verbs are for
+/// elements of the executing node; on others they end the program with a message. What cannot be sent yet stays in
+/// memory, and tasks of the node wait at their next remote operation; beyond SHOAL_OVERFLOW_MEMORY the job ends
+/// (`exhausted`) and names `f`.
+/// The call is complete after wait() or the end of the loop, like an async verb; on this node at once. What `f` begins is
+/// complete after shoal::quiesce() (shoal/quiesce.hpp). Each worker of the receiver executes one at a time: use atomics
+/// where a node has several workers.
 template <class F>
 requires std::invocable<F&>
 void async_at(std::uint32_t node, const F& f) {
@@ -138,14 +163,7 @@ void async_at(std::uint32_t node, const F& f) {
   detail::worker_base& w = detail::worker_here();
   SHOAL_ASSERT(node < node_count(), "there is no such node");
   detail::check_capture(f);
-  if (node == w.port->node) {
-    F copy = f;
-#ifdef SHOAL_CHECKED
-    const no_wait scope;
-#endif
-    copy();
-    return;
-  }
+  if (node == w.port->node && w.port->handler_depth < detail::k_most_handlers_within) return detail::run_in_place(w, f);
   static const std::uint64_t code = detail::code_of(detail::receiver_of<detail::receive_in_place<F>>());
   const detail::tsan_ignore_scope ignore;
   detail::stream& s = detail::begin_message(w, node, code, packing::k_words);

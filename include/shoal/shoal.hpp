@@ -15,6 +15,7 @@
 #include "shoal/partition.hpp"
 #include "shoal/pool.hpp"
 #include "shoal/profile.hpp"
+#include "shoal/quiesce.hpp"
 #include "shoal/random.hpp"
 #include "shoal/range.hpp"
 #include "shoal/remote_error.hpp"

@@ -54,6 +54,13 @@ public:
     return true;
   }
 
+  /// Sends the open buffer, or gives it back if it is empty: the next command needs make_room().
+  void close() noexcept {
+    if (publish(reason::asked)) return;
+    begin_ = nullptr;
+    stream_->cursor = stream_->limit = nullptr;
+  }
+
   bool has_content() const noexcept { return begin_ != nullptr && stream_->cursor != begin_; }
   /// The number of buffers sent so far.
   std::uint64_t posted() const noexcept { return channel_->posted(); }

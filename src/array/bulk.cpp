@@ -146,6 +146,14 @@ void bulk_put(const array_layout& layout, std::uint64_t i, const void* values, s
   put_pieces(layout, i, values, count, unit, source::own);
 }
 
+void settle_bulk(const array_layout& layout, std::uint64_t i, std::uint64_t count) {
+  port& p = this_port();
+  if (!is_for_handlers(p)) return settle_all(p);
+  for_pieces(layout, i, count, [&p](array_layout::place at, std::uint64_t, std::uint64_t) {
+    if (at.node != p.node) refuse_bare_verb(p);
+  });
+}
+
 void fill(const array_layout& layout, const void* value, unsigned unit) {
   if (layout.size == 0) return;
   check_alive(layout);

@@ -9,7 +9,7 @@
 #include "machine/memory_info.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/call.hpp"
-#include "shoal/detail/loop.hpp"
+#include "shoal/detail/port.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::array {
@@ -119,15 +119,9 @@ std::size_t commit_part(std::uint32_t, std::span<const std::uint64_t> arguments,
   return packed<part_report>::k_words;
 }
 
-// What flies to this array from this node has landed when this has run. It may lie in the window or the buffers of any
-// worker, for a task that goes on: a loop of one iteration that claims to have begun operations on all of them.
+// What flies to this array from this node has landed when this has run.
 std::size_t settle_part(std::uint32_t, std::span<const std::uint64_t>, std::uint64_t*) {
-  local_loop loop;
-  loop.piece = [](const void*, loop_frame& frame) {
-    frame.next = frame.end;
-    frame.loop->async_workers.store(~std::uint64_t{0}, std::memory_order_relaxed);
-  };
-  run_loop_here(loop, 0, 1);
+  settle_workers();
   return 0;
 }
 

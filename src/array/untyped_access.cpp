@@ -162,8 +162,8 @@ refusal check_range(std::uint64_t id, std::uint64_t first, std::uint64_t count, 
   return refusal::none;
 }
 
-refusal settled(refusal r) {
-  if (r == refusal::none) settle_all(this_port());
+refusal settled(refusal r, std::uint64_t id, std::uint64_t first, std::uint64_t count) {
+  if (r == refusal::none) settle_bulk(*find(id), first, count);
   return r;
 }
 
@@ -238,11 +238,11 @@ refusal begin_put(std::uint64_t id, std::uint64_t first, std::uint64_t count, co
 }
 
 refusal run_get(std::uint64_t id, std::uint64_t first, std::uint64_t count, void* target) {
-  return settled(begin_get(id, first, count, target));
+  return settled(begin_get(id, first, count, target), id, first, count);
 }
 
 refusal run_put(std::uint64_t id, std::uint64_t first, std::uint64_t count, const void* values) {
-  return settled(begin_put(id, first, count, values));
+  return settled(begin_put(id, first, count, values), id, first, count);
 }
 
 refusal fill(std::uint64_t id, const void* value) {

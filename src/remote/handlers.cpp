@@ -97,6 +97,9 @@ const std::uint64_t* bulk_get_run(serving& s, const std::uint64_t* at, const std
 const std::uint64_t* call_run(serving& s, const std::uint64_t* at, const std::uint64_t* end) noexcept {
   if (s.worker == nullptr) return at;
   do {
+    // What handlers have sent must leave first: these may send more.
+    if (s.overflow != nullptr && s.overflow->holds_requests()) [[unlikely]]
+      return at;
     const auto words = static_cast<std::size_t>(small_of(*at));
     const receiver_function code = decode_receiver(offset_of(*at));
     if (code == nullptr || !has_words(at + 1, end, words)) [[unlikely]]

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "aggregate/outbox.hpp"
+#include "aggregate/overflow_memory.hpp"
 #include "shoal/detail/command.hpp"
 #include "shoal/detail/stream.hpp"
 #include "shoal/detail/worker.hpp"
@@ -20,10 +21,11 @@
 namespace shoal::remote {
 
 struct serving {
-  std::byte* base = nullptr;              // of this node's segment
-  std::uint64_t capacity_bytes = 0;       // of this node's segment
-  detail::worker_base* worker = nullptr;  // that executes; null: calls are not executed
-  std::uint32_t from = 0;                 // node
+  std::byte* base = nullptr;                             // of this node's segment
+  std::uint64_t capacity_bytes = 0;                      // of this node's segment
+  detail::worker_base* worker = nullptr;                 // that executes; null: calls are not executed
+  std::uint32_t from = 0;                                // node
+  const aggregate::overflow_memory* overflow = nullptr;  // stops calls of tasks; null: these are commands of handlers
   aggregate::outbox* replies = nullptr;
   detail::stream* reply_stream = nullptr;
   std::uint64_t executed = 0;  // commands

@@ -9,8 +9,6 @@
 namespace shoal::remote {
 namespace {
 
-worker_port& port_of(sched::worker& w) noexcept { return *static_cast<worker_port*>(w.port); }
-
 struct node_fence final : settling {
   sched::fence_request* request = nullptr;
 };
@@ -24,27 +22,48 @@ bool node_ports::is_exclusive(const setup& s) {
 }
 
 node_ports::node_ports(const setup& s)
-    : transport_(*s.transport), by_network_bytes_(s.by_network_bytes), calls_(s.workers) {
+    : transport_(*s.transport), overflow_(s.overflow_bytes), by_network_bytes_(s.by_network_bytes), calls_(s.workers) {
   s.context->calls = &calls_;
   detail::node_context& c = *s.context;
+  c.ports = this;
   const bool exclusive = is_exclusive(s);
   for (unsigned w = 0; w < s.workers; ++w) {
     net::domain& domain = transport_.at(w);
-    servers_.push_back(std::make_unique<server>(domain, c.node, c.nodes, c.bases[c.node], s.segment_bytes, exclusive));
-    ports_.push_back(std::make_unique<worker_port>(domain, *servers_.back(), c, exclusive));
+    servers_.push_back(
+        std::make_unique<server>(domain, c.node, c.nodes, c.bases[c.node], s.segment_bytes, exclusive, &overflow_));
+    ports_.push_back(std::make_unique<worker_port>(domain, *servers_.back(), c, exclusive, overflow_));
     ports_.back()->send_after_us(s.send_after_us);
   }
 }
 
 void node_ports::attach(sched::worker& w) noexcept {
   w.port = ports_[w.index].get();
+  workers_.push_back(&w);
   w.async_issued = &ports_[w.index]->async_issued;
   net::domain& domain = transport_.at(w.index);
   if (domain.one_sided()) ports_[w.index]->by_network_bytes = by_network_bytes_;
   if (domain.bell() != nullptr) w.use_doorbell(*domain.bell(), domain.bell_is_shared());
 }
 
-bool node_ports::poll(sched::worker& w) noexcept { return port_of(w).poll(w); }
+bool node_ports::poll(sched::worker& w) noexcept {
+  const bool any = port_of(w).poll(w);
+  if (overflow_.has_ended()) [[unlikely]]
+    ring_siblings(w);
+  return any;
+}
+
+// Their tasks may write again.
+void node_ports::ring_siblings(const sched::worker& w) noexcept {
+  if (!overflow_.take_end()) return;
+  for (sched::worker* const sibling : workers_)
+    if (sibling != &w) sibling->ring();
+}
+
+std::uint64_t node_ports::begun_by_handlers() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& p : ports_) sum += p->for_handlers().noted_issued();
+  return sum;
+}
 
 void node_ports::send_awaited(sched::worker& w, std::uint64_t now) noexcept { port_of(w).send_awaited(now); }
 
@@ -77,7 +96,8 @@ bool node_ports::fence(sched::worker& w, sched::fence_request& request) noexcept
     const std::unique_ptr<node_fence> self(static_cast<node_fence*>(&s));
     self->request->done(*self->request);
   };
-  if (f->begin(port)) return true;
+  port.for_handlers().note_issued();
+  if (f->begin(port, true)) return true;
   static_cast<void>(f.release());  // done() deletes it
   return false;
 }

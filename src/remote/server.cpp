@@ -12,13 +12,16 @@
 namespace shoal::remote {
 
 server::server(net::domain& domain, std::uint32_t node, std::uint32_t nodes, std::byte* segment,
-               std::uint64_t segment_bytes, bool exclusive)
-    : node_(node), handlers_(handlers(exclusive)), peers_(nodes) {
+               std::uint64_t segment_bytes, bool exclusive, const aggregate::overflow_memory* overflow)
+    : node_(node), handlers_(handlers(exclusive)), peers_(nodes), handler_peers_(nodes), overflow_(overflow) {
   serving_.base = segment;
   serving_.capacity_bytes = segment_bytes;
   for (std::uint32_t n = 0; n < nodes; ++n) {
     peers_[n].requests = &domain.in(n, net::traffic::request);
     peers_[n].replies.attach(domain.out(n, net::traffic::reply), peers_[n].reply_stream, counts_.replies);
+    peer& h = handler_peers_[n];
+    h.requests = &domain.in(n, net::traffic::handler_request);
+    h.replies.attach(domain.out(n, net::traffic::handler_reply), h.reply_stream, counts_.replies);
   }
 }
 
@@ -38,18 +41,22 @@ namespace {
 bool server::serve(detail::worker_base* w) noexcept {
   bool any = false;
   for (std::uint32_t n = 0; n < peers_.size(); ++n)
-    if (n != node_) any |= serve_peer(n, w);
+    if (n != node_) any |= serve_peer(handler_peers_[n], n, nullptr, w);
+  // What handlers send is executed always, so that it does not wait for anything that tasks do.
+  for (std::uint32_t n = 0; n < peers_.size(); ++n)
+    if (n != node_) any |= serve_peer(peers_[n], n, overflow_, w);
   return any;
 }
 
-bool server::serve_peer(std::uint32_t node, detail::worker_base* w) noexcept {
-  peer& p = peers_[node];
+bool server::serve_peer(peer& p, std::uint32_t node, const aggregate::overflow_memory* limit,
+                        detail::worker_base* w) noexcept {
   bool any = false;
   for (int buffers = 0; buffers < k_most_buffers; ++buffers) {
     const auto buffer = p.requests->front();
     if (buffer.empty()) break;
     serving_.worker = w;
     serving_.from = node;
+    serving_.overflow = limit;
     serving_.replies = &p.replies;
     serving_.reply_stream = &p.reply_stream;
     const std::uint64_t* at = buffer.data() + p.position;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "aggregate/outbox.hpp"
+#include "aggregate/overflow_memory.hpp"
 #include "net/channel.hpp"
 #include "remote/handlers.hpp"
 
@@ -23,7 +24,7 @@ public:
   static constexpr int k_most_buffers = 8;
 
   server(net::domain& domain, std::uint32_t node, std::uint32_t nodes, std::byte* segment, std::uint64_t segment_bytes,
-         bool exclusive);
+         bool exclusive, const aggregate::overflow_memory* overflow = nullptr);
   server(const server&) = delete;
   server& operator=(const server&) = delete;
 
@@ -40,12 +41,13 @@ public:
   struct statistics {
     std::uint64_t buffers = 0;
     std::uint64_t commands = 0;
-    std::uint64_t stalls = 0;  // for want of room for replies
+    std::uint64_t stalls = 0;  // for want of room for replies, or for what handlers send
     aggregate::flush_counts replies;
   };
   const statistics& counts() const noexcept { return counts_; }
 
 private:
+  // What tasks, or what handlers, of one node send.
   struct peer {
     net::in_channel* requests = nullptr;
     detail::stream reply_stream;
@@ -53,12 +55,15 @@ private:
     std::size_t position = 0;  // in the front buffer: where execution stopped
   };
 
-  bool serve_peer(std::uint32_t node, detail::worker_base* w) noexcept;
+  bool serve_peer(peer& p, std::uint32_t node, const aggregate::overflow_memory* limit,
+                  detail::worker_base* w) noexcept;
 
   std::uint32_t node_;
   const handler_table& handlers_;
   serving serving_;
   std::vector<peer> peers_;
+  std::vector<peer> handler_peers_;
+  const aggregate::overflow_memory* const overflow_;
   statistics counts_;
   std::atomic<bool> held_{false};  // partners: others that serve
 };

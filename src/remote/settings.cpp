@@ -21,6 +21,12 @@ constexpr setting k_table[] = {
          "copies of so many bytes and more go straight from memory to memory, where the network library can; larger "
          "than segment: none, and nodes of one worker modify elements with plain instructions",
      .min = "1"},
+    {.name = "overflow_memory",
+     .type = setting_type::size,
+     .default_value = "0",
+     .help =
+         "memory per node for what handlers send while other nodes are slow; 0: 1/16 of the memory for all nodes here",
+     .min = "0"},
     {.name = "send_after_us",
      .type = setting_type::integer,
      .default_value = "200",
@@ -36,6 +42,7 @@ const base::setting_table k_remote_settings{"remote", k_table};
 options read_options(const base::settings& s) {
   return {.helpers = static_cast<unsigned>(s.get_int("helpers")),
           .one_sided_bytes = s.get_size("one_sided"),
+          .overflow_memory = s.get_size("overflow_memory"),
           .send_after_us = static_cast<unsigned>(s.get_int("send_after_us"))};
 }
 

@@ -14,6 +14,7 @@ extern const base::setting_table k_remote_settings;
 struct options {
   unsigned helpers = 0;               // threads that only execute requests (request_threads.hpp)
   std::uint64_t one_sided_bytes = 0;  // copies of so many bytes and more use the network's put and get
+  std::uint64_t overflow_memory = 0;  // for what can neither be sent nor wait; 0: chosen
   unsigned send_after_us = 200;       // the age at which a buffer that a task waits for is sent
 };
 options read_options(const base::settings& s);

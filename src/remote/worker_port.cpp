@@ -2,12 +2,12 @@
 #include "remote/worker_port.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/log.hpp"
 #include "fiber/sanitizer.hpp"
 #include "machine/futex.hpp"
+#include "remote/replies.hpp"
 #include "sched/movable.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/assert.hpp"
@@ -17,14 +17,16 @@ namespace shoal::remote {
 using detail::reply_kind;
 using detail::reply_list;
 
-namespace {
-[[maybe_unused]] constexpr const char* k_more_than_asked =
-    "another node has replied what was not asked for: the nodes disagree about the format";
-}  // namespace
-
-worker_port::worker_port(net::domain& domain, server& serving, detail::node_context& of, bool is_exclusive)
-    : serving_(serving), hot_(of.nodes), peers_(of.nodes), domain_(domain) {
+worker_port::worker_port(net::domain& domain, server& serving, detail::node_context& of, bool is_exclusive,
+                         aggregate::overflow_memory& overflow)
+    : serving_(serving),
+      handler_port_(domain, of, is_exclusive, overflow),
+      overflow_(overflow),
+      hot_(of.nodes),
+      peers_(of.nodes),
+      domain_(domain) {
   context = &of;
+  handlers = &handler_port_;
   bases = of.bases;
   peers = hot_.data();
   awaited_.reserve(of.nodes);
@@ -45,9 +47,10 @@ bool worker_port::poll(sched::worker& w) noexcept {
   bool any = domain_.progress();
   for (std::uint32_t n = 0; n < nodes; ++n)
     if (n != node) {
-      any |= take_replies(w, n);
+      any |= take_replies(w, hot_[n].replies, *peers_[n].replies);
       any |= wake_waiters(n);
     }
+  any |= handler_port_.poll(w);
   if (transfers_ != nullptr) any |= end_transfers();
   // Held: by a sibling, or further up on this stack, by what is executed in place and looks at the messages itself.
   if (serving_.try_hold()) {
@@ -56,7 +59,25 @@ bool worker_port::poll(sched::worker& w) noexcept {
     if (served) domain_.progress();  // who sent it hears of it before the next task
     any |= served;
   }
+  if (overflow_.holds_tasks() != holds_tasks_) [[unlikely]] {
+    hold_tasks(!holds_tasks_);
+    any = true;
+  }
   return any;
+}
+
+// Commands of handlers are in memory, or no longer: tasks write no more commands to other nodes until they are sent.
+void worker_port::hold_tasks(bool held) noexcept {
+  holds_tasks_ = held;
+  if (held) {
+    for (peer& p : peers_) p.requests.close();
+    return;
+  }
+  for (stream_waiter* w = std::exchange(held_, nullptr); w != nullptr;) {
+    stream_waiter* const next = w->next;
+    w->fire(*w);
+    w = next;
+  }
 }
 
 bool worker_port::pending() noexcept {
@@ -66,17 +87,16 @@ bool worker_port::pending() noexcept {
   for (std::uint32_t n = 0; n < nodes; ++n) {
     peer& p = peers_[n];
     if (p.for_room != nullptr && p.requests.can_open()) return true;
-    if (p.first_settling != nullptr && p.requests.reached(p.first_settling->executed_mark) &&
-        hot_[n].replies.popped() >= p.first_settling->reply_mark)
-      return true;
+    if (p.settling.ready(p.requests, hot_[n].replies.popped())) return true;
   }
-  return false;
+  return (held_ != nullptr && !overflow_.holds_tasks()) || handler_port_.pending();
 }
 
 void worker_port::flush(aggregate::reason why) noexcept {
   detail::drain_window(*this);
   if (why == aggregate::reason::idle) deputies_ns_ = k_first_deputies_ns;
   for (peer& p : peers_) p.requests.publish(why);
+  handler_port_.flush(why);
 }
 
 void worker_port::await_buffer(std::uint32_t to) noexcept {
@@ -90,9 +110,11 @@ void worker_port::wake_deputies() noexcept {
     const std::uint64_t done = p.requests.done();
     if (std::exchange(p.done_seen, done) == done) p.requests.wake_deputy();
   }
+  handler_port_.wake_deputies();
 }
 
 void worker_port::send_awaited(std::uint64_t now) noexcept {
+  handler_port_.send_awaited(now, old_ticks_);
   if (now - deputies_looked_ >= k_deputies_ticks) {
     deputies_looked_ = now;
     wake_deputies();
@@ -116,57 +138,9 @@ void worker_port::send_awaited(std::uint64_t now) noexcept {
   }
 }
 
-// The replies of one node, each for whoever is first in the list. A task's goes into its entry in the queue of those
-// ready; the places of others, some entries on, are prefetched.
-bool worker_port::take_replies(sched::worker& w, std::uint32_t from) noexcept {
-  reply_list& list = hot_[from].replies;
-  constexpr std::uint64_t k_ahead = 8;
-  bool any = false;
-  for (;;) {
-    peer& p = peers_[from];
-    const auto buffer = p.replies->front();
-    if (buffer.empty()) return any;
-    any = true;
-    const std::uint64_t* at = buffer.data();
-    const std::uint64_t* const end = buffer.data() + buffer.size();
-    while ((at = list.take_values(at, end)) < end) {
-      SHOAL_ASSERT(!list.empty(), k_more_than_asked);
-      const std::uint64_t entry = list.pop();
-      const std::uint64_t soon = list.peek(k_ahead);
-      if (reply_list::kind_of(soon) != reply_kind::task) __builtin_prefetch(reply_list::target_of<void>(soon), 1);
-      switch (reply_list::kind_of(entry)) {
-        case reply_kind::task: w.make_ready_here(*reply_list::target_of<fiber::fiber>(entry), *at++); break;
-        case reply_kind::value_8: *reply_list::target_of<std::uint64_t>(entry) = *at++; break;
-        case reply_kind::value_4:
-          *reply_list::target_of<std::uint32_t>(entry) = static_cast<std::uint32_t>(*at++);
-          break;
-        case reply_kind::value_2:
-          *reply_list::target_of<std::uint16_t>(entry) = static_cast<std::uint16_t>(*at++);
-          break;
-        case reply_kind::value_1: *reply_list::target_of<std::uint8_t>(entry) = static_cast<std::uint8_t>(*at++); break;
-        case reply_kind::bulk: {
-          const std::uint64_t bytes = list.pop();
-          SHOAL_ASSERT(detail::words_for(bytes) <= static_cast<std::uint64_t>(end - at), k_more_than_asked);
-          std::memcpy(reply_list::target_of<void>(entry), at, bytes);
-          at += detail::words_for(bytes);
-          break;
-        }
-      }
-    }
-    p.replies->release();
-  }
-}
-
 bool worker_port::wake_waiters(std::uint32_t of) noexcept {
   peer& p = peers_[of];
-  bool any = false;
-  while (p.first_settling != nullptr && p.requests.reached(p.first_settling->executed_mark) &&
-         hot_[of].replies.popped() >= p.first_settling->reply_mark) {
-    stream_waiter* w = p.first_settling;
-    p.first_settling = w->next;
-    w->fire(*w);
-    any = true;
-  }
+  bool any = p.settling.fire_ready(p.requests, hot_[of].replies.popped());
   if (p.for_room != nullptr && p.requests.can_open()) {
     for (stream_waiter* w = std::exchange(p.for_room, nullptr); w != nullptr;) {
       stream_waiter* next = w->next;
@@ -183,7 +157,7 @@ std::int64_t worker_port::longest_sleep_ns() noexcept {
   std::int64_t longest_ns = domain_.longest_sleep_ns();
   const auto limit = [&longest_ns](std::int64_t ns) { longest_ns = longest_ns < 0 ? ns : std::min(longest_ns, ns); };
   if (transfers_ != nullptr) limit(k_transfer_look_ns);
-  bool again = false;
+  bool again = handler_port_.wake_deputies();
   for (peer& p : peers_) again |= p.requests.wake_deputy() != net::deputy::impossible;
   if (again) {
     limit(deputies_ns_);
@@ -240,7 +214,7 @@ void worker_port::make_room(std::uint32_t to, std::size_t words) {
   aggregate::outbox& out = peers_[to].requests;
   SHOAL_ASSERT(words <= out.capacity_words(), "a command is larger than a buffer; raise SHOAL_BUFFER");
   constexpr int k_polls_before_leaving = 16;
-  for (int tries = 0; !out.make_room(words); ++tries) {
+  for (int tries = 0; overflow_.holds_tasks() || !out.make_room(words); ++tries) {
     // The receiver is slow. It may wait for this node to serve its requests.
     if (sched::this_worker()->poll()) continue;
     if (tries < k_polls_before_leaving) {
@@ -248,8 +222,9 @@ void worker_port::make_room(std::uint32_t to, std::size_t words) {
       continue;
     }
     waiting_task me;
-    me.next = peers_[to].for_room;
-    peers_[to].for_room = &me;
+    stream_waiter*& list = holds_tasks_ ? held_ : peers_[to].for_room;
+    me.next = list;
+    list = &me;
     detail::leave();
     tries = 0;
   }
@@ -261,12 +236,7 @@ bool worker_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
   w.reply_mark = hot_[to].replies.pushed();
   if (p.requests.reached(w.executed_mark) && hot_[to].replies.popped() >= w.reply_mark) return true;
   if (!hot_[to].awaited && p.requests.has_content()) await_buffer(to);
-  w.next = nullptr;
-  if (p.first_settling == nullptr)
-    p.first_settling = &w;
-  else
-    p.last_settling->next = &w;
-  p.last_settling = &w;
+  p.settling.append(w);
   return false;
 }
 
@@ -274,14 +244,10 @@ bool worker_port::unsettled(std::uint32_t to) noexcept {
   return to != node && (!hot_[to].replies.empty() || !peers_[to].requests.reached(peers_[to].requests.mark()));
 }
 
-bool settling::begin(worker_port& port) {
-  std::uint32_t most = 0;  // others may complete meanwhile
-  for (std::uint32_t n = 0; n < port.nodes; ++n) most += port.unsettled(n) ? 1 : 0;
-  if (most == 0) return true;
-  if (most > few_.size()) many_ = std::make_unique<of_node[]>(most);
-  of_node* const nodes = many_ != nullptr ? many_.get() : few_.data();
-  for (std::uint32_t n = 0; n < port.nodes && left_ < most; ++n) {
-    of_node& w = nodes[left_];
+template <class Port>
+void settling::add(Port& port, of_node* at, std::uint32_t end) noexcept {
+  for (std::uint32_t n = 0; n < port.nodes && left_ < end; ++n) {
+    of_node& w = at[left_];
     w.all = this;
     w.fire = [](stream_waiter& one) noexcept {
       settling& all = *static_cast<of_node&>(one).all;
@@ -289,6 +255,20 @@ bool settling::begin(worker_port& port) {
     };
     if (port.unsettled(n) && !port.settled(n, w)) ++left_;
   }
+}
+
+bool settling::begin(worker_port& port, bool with_handlers) {
+  handler_port& handlers = port.for_handlers();
+  std::uint32_t most = 0;  // others may complete meanwhile
+  for (std::uint32_t n = 0; n < port.nodes; ++n) {
+    most += port.unsettled(n) ? 1 : 0;
+    most += with_handlers && handlers.unsettled(n) ? 1 : 0;
+  }
+  if (most == 0) return true;
+  if (most > few_.size()) many_ = std::make_unique<of_node[]>(most);
+  of_node* const nodes = many_ != nullptr ? many_.get() : few_.data();
+  add(port, nodes, most);
+  if (with_handlers) add(handlers, nodes, most);
   return left_ == 0;
 }
 
@@ -299,12 +279,31 @@ namespace shoal::detail {
 using remote::worker_port;
 
 namespace {
+using remote::handler_port;
+
+// `p` is not that of handlers.
 worker_port& whole(port& p) noexcept { return static_cast<worker_port&>(p); }
+
+[[noreturn]] void refuse(const port& p, const char* what) noexcept { static_cast<const handler_port&>(p).refuse(what); }
+
+constexpr const char* k_bare_verb =
+    "uses a bare verb on an element of another node. It must not wait: it may use bare verbs only on elements of its "
+    "own "
+    "node; use an async_ verb, and shoal::quiesce() in the task that waits for the end";
+constexpr const char* k_wait =
+    "calls wait(). It must not wait; use shoal::quiesce() in the task that waits for the end";
+
 }  // namespace
+
+void prepare_handlers(port& p) { static_cast<handler_port&>(p).prepare(); }
+
+void refuse_bare_verb(const port& p) noexcept {
+  if (is_for_handlers(p)) refuse(p, k_bare_verb);
+}
 
 void reply_list::grow() {
   const std::uint64_t count = tail_ - head_;
-  const std::uint64_t capacity = 2 * (mask_ + 1);
+  const std::uint64_t capacity = ring_ == nullptr ? k_initial : 2 * (mask_ + 1);
   auto larger = std::make_unique<std::uint64_t[]>(capacity);
   // Positions are absolute, since waiters remember them.
   for (std::uint64_t i = 0; i < count; ++i) larger[(head_ + i) & (capacity - 1)] = ring_[(head_ + i) & mask_];
@@ -312,27 +311,39 @@ void reply_list::grow() {
   mask_ = capacity - 1;
 }
 
-void make_room(port& p, std::uint32_t node, std::size_t words) { whole(p).make_room(node, words); }
+void make_room(port& p, std::uint32_t node, std::size_t words) {
+  if (is_for_handlers(p))
+    static_cast<handler_port&>(p).make_room(node, words);
+  else
+    whole(p).make_room(node, words);
+}
 
-void await_buffer(port& p, std::uint32_t node) noexcept { whole(p).await_buffer(node); }
+// What handlers have written is always waited for.
+void await_buffer(port& p, std::uint32_t node) noexcept {
+  if (!is_for_handlers(p)) whole(p).await_buffer(node);
+}
 
 std::uint64_t fetch(port& p, std::uint32_t node) {
   const tsan_ignore_scope ignore;
   sched::worker& w = *sched::this_worker();
-  if (!p.peers[node].awaited) [[unlikely]]
+  if (!p.peers[node].awaited) [[unlikely]] {  // so it is always for handlers
+    refuse_bare_verb(p);
     await_buffer(p, node);
+  }
   p.peers[node].replies.push(reply_kind::task, w.current());
   return w.leave();
 }
 
 void settle_node(port& p, std::uint32_t node) {
   const tsan_ignore_scope ignore;
+  refuse_bare_verb(p);
   remote::waiting_task me;
   if (!whole(p).settled(node, me)) leave();
 }
 
 void settle_all(port& p) {
   const tsan_ignore_scope ignore;
+  if (is_for_handlers(p)) refuse(p, k_wait);
   drain_window(p);
   struct of_task final : remote::settling {
     suspended* task = nullptr;
@@ -366,7 +377,10 @@ void drain_window(port& p) noexcept {
 
 void flush_all(port& p) noexcept {
   const tsan_ignore_scope ignore;
-  whole(p).flush(aggregate::reason::asked);
+  if (is_for_handlers(p))
+    static_cast<handler_port&>(p).flush(aggregate::reason::asked);
+  else
+    whole(p).flush(aggregate::reason::asked);
 }
 
 void poll_port(port&) noexcept { sched::this_worker()->poll(); }

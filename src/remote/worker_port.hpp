@@ -17,19 +17,13 @@
 #include "base/rough_time.hpp"
 #include "net/channel.hpp"
 #include "remote/call_table.hpp"
+#include "remote/handler_port.hpp"
 #include "remote/server.hpp"
+#include "remote/stream_waiter.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/port.hpp"
 
 namespace shoal::remote {
-
-/// Waits for all commands written so far to one node to be executed and replied to, or for a free buffer to that node.
-struct stream_waiter {
-  std::uint64_t executed_mark = 0;
-  std::uint64_t reply_mark = 0;
-  stream_waiter* next = nullptr;
-  void (*fire)(stream_waiter&) noexcept = nullptr;
-};
 
 /// Waits for the operations of a worker in flight to all nodes: takes the marks of all of them at once, so that the wait
 /// takes one round trip however many there are.
@@ -38,13 +32,16 @@ public:
   /// Called on the port's worker when all is complete, unless begin() returned true. May end the life of `settling`.
   void (*done)(settling&) noexcept = nullptr;
 
-  /// True if there is nothing to wait for. May throw std::bad_alloc, if there are many nodes, before it has begun.
-  bool begin(class worker_port& port);
+  /// True if there is nothing to wait for. `handlers`: also what handlers have begun. May throw std::bad_alloc, if there
+  /// are many nodes, before it has begun.
+  bool begin(class worker_port& port, bool handlers = false);
 
 private:
   struct of_node final : stream_waiter {
     settling* all = nullptr;
   };
+  template <class Port>
+  void add(Port& port, of_node* at, std::uint32_t end) noexcept;
   std::array<of_node, 4> few_;
   std::unique_ptr<of_node[]> many_;
   std::uint32_t left_ = 0;
@@ -59,7 +56,8 @@ struct transfer {
 
 class worker_port final : public detail::port {
 public:
-  worker_port(net::domain& domain, server& serving, detail::node_context& of, bool exclusive);
+  worker_port(net::domain& domain, server& serving, detail::node_context& of, bool exclusive,
+              aggregate::overflow_memory& overflow);
 
   bool poll(sched::worker& w) noexcept;
   bool pending() noexcept;
@@ -86,14 +84,14 @@ public:
   std::int64_t longest_sleep_ns() noexcept;
 
   server& serving() noexcept { return serving_; }
+  handler_port& for_handlers() noexcept { return handler_port_; }
   const aggregate::flush_counts& flushes() const noexcept { return flushes_; }
 
 private:
   struct peer {
     aggregate::outbox requests;
     net::in_channel* replies = nullptr;
-    stream_waiter* first_settling = nullptr;  // in the order of their marks
-    stream_waiter* last_settling = nullptr;
+    stream_waiters settling;
     stream_waiter* for_room = nullptr;
     std::uint64_t done_seen = 0;  // at the last look for deputies
   };
@@ -112,12 +110,16 @@ private:
   static constexpr std::int64_t k_first_deputies_ns = 50'000;
   static constexpr std::int64_t k_last_deputies_ns = 10'000'000;
 
-  bool take_replies(sched::worker& w, std::uint32_t node) noexcept;
+  void hold_tasks(bool held) noexcept;
   bool wake_waiters(std::uint32_t node) noexcept;
   void wake_deputies() noexcept;
   bool end_transfers() noexcept;
 
   server& serving_;
+  handler_port handler_port_;
+  const aggregate::overflow_memory& overflow_;
+  bool holds_tasks_ = false;       // since handlers' commands are in memory: streams have no room
+  stream_waiter* held_ = nullptr;  // tasks that write when this is over
   std::vector<detail::peer_port> hot_;
   std::vector<peer> peers_;
   std::vector<awaited_stream> awaited_;
@@ -143,6 +145,7 @@ public:
     std::uint64_t by_network_bytes = ~std::uint64_t{0};  // copies from this size on are one-sided, if possible
     bool mapped_elsewhere = false;                       // other nodes access this node's segment directly
     unsigned send_after_us = 200;                        // the age at which a buffer that a task waits for is sent
+    std::uint64_t overflow_bytes = 64 << 20;             // for what can neither be sent nor wait
   };
   explicit node_ports(const setup& s);
 
@@ -162,11 +165,19 @@ public:
 
   worker_port& at(unsigned worker) noexcept { return *ports_[worker]; }
   server& server_at(unsigned worker) noexcept { return *servers_[worker]; }
+  /// How many operations handlers of this node had begun at each worker's last fence.
+  std::uint64_t begun_by_handlers() const noexcept;
 
 private:
+  worker_port& port_of(const sched::worker& w) noexcept { return *ports_[w.index]; }
+
+  void ring_siblings(const sched::worker& w) noexcept;
+
   net::transport& transport_;
+  aggregate::overflow_memory overflow_;
   const std::uint64_t by_network_bytes_;
   node_calls calls_;
+  std::vector<sched::worker*> workers_;
   std::vector<std::unique_ptr<server>> servers_;
   std::vector<std::unique_ptr<worker_port>> ports_;
 };

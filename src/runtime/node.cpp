@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/node.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 #include <vector>
 
 #include "base/log.hpp"
+#include "machine/memory_info.hpp"
 #include "runtime/profile_report.hpp"
 #include "shoal/array.hpp"
 #include "shoal/detail/message.hpp"
@@ -25,6 +27,11 @@ remote::node_ports::setup port_setup(const node_parts& parts, net::transport& tr
   s.segment_bytes = m.capacity_bytes();
   s.by_network_bytes = parts.settings->one_sided_bytes;
   s.send_after_us = parts.settings->send_after_us;
+  s.overflow_bytes = parts.settings->overflow_memory;
+  if (s.overflow_bytes == 0) {
+    const std::uint32_t sharing = parts.nodes_on_machine == 0 ? parts.nodes : parts.nodes_on_machine;
+    s.overflow_bytes = std::max(machine::memory_info().usable_bytes() / 16 / sharing, std::uint64_t{1} << 20);
+  }
   s.mapped_elsewhere = parts.nodes > 1 && parts.settings->direct;
   return s;
 }

@@ -39,6 +39,8 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
 void free_array(const array_layout& layout) noexcept;
 void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::uint64_t count, unsigned unit);
 void bulk_put(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit);
+/// Waits for the bulk_get() or bulk_put() of these elements, and all before it. In handlers they must be this node's.
+void settle_bulk(const array_layout& layout, std::uint64_t i, std::uint64_t count);
 /// Elements of up to k_most_fill_bytes.
 void fill(const array_layout& layout, const void* value, unsigned unit);
 void copy(const array_layout& to, std::uint64_t to_i, const array_layout& from, std::uint64_t from_i,

@@ -13,10 +13,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/command.hpp"
 #include "shoal/detail/stream.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 #include "shoal/detail/worker.hpp"
 
 namespace shoal::array {
@@ -24,7 +26,8 @@ class node_memory;
 }
 namespace shoal::remote {
 class node_calls;
-}
+class node_ports;
+}  // namespace shoal::remote
 namespace shoal::cluster {
 class loop_stops;
 class node_teams;
@@ -40,6 +43,7 @@ struct node_context {
   std::byte* const* bases = nullptr;  // by node: where its segment is mapped here; nullptr: only by messages
   const std::atomic<std::uint32_t>* generations = nullptr;  // by array slot: which allocation it holds; 0: none
   remote::node_calls* calls = nullptr;
+  remote::node_ports* ports = nullptr;
   array::node_memory* memory = nullptr;
   cluster::node_teams* teams = nullptr;
   cluster::loop_stops* stops = nullptr;
@@ -57,14 +61,14 @@ class reply_list {
 public:
   /// Room for `entries` more. May throw std::bad_alloc; then nothing has changed.
   void reserve(std::uint64_t entries) {
-    if (tail_ - head_ + entries > mask_ + 1) [[unlikely]]
+    if (tail_ - head_ + entries > mask_ + 1) [[unlikely]]  // also if there is no ring yet
       grow();
   }
   void push(reply_kind kind, const void* target) noexcept {
     push_word(static_cast<std::uint64_t>(kind) << 48 | reinterpret_cast<std::uintptr_t>(target));
   }
   void push_word(std::uint64_t word) noexcept {
-    SHOAL_CHECK(tail_ - head_ <= mask_, "a reply is expected for which no room was reserved");
+    SHOAL_CHECK(tail_ - head_ < mask_ + 1, "a reply is expected for which no room was reserved");
     ring_[tail_++ & mask_] = word;
   }
   std::uint64_t pop() noexcept { return ring_[head_++ & mask_]; }
@@ -95,8 +99,8 @@ private:
   [[gnu::noinline, gnu::cold]] void grow();
 
   static constexpr std::size_t k_initial = 1024;
-  std::unique_ptr<std::uint64_t[]> ring_ = std::make_unique<std::uint64_t[]>(k_initial);
-  std::uint64_t mask_ = k_initial - 1;
+  std::unique_ptr<std::uint64_t[]> ring_;  // from the first use on
+  std::uint64_t mask_ = ~std::uint64_t{0};
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
 };
@@ -138,6 +142,9 @@ struct port {
   std::uint64_t window_drained = 0;  // window_next when the window was last empty
   deferred_access window[k_window];
   node_context* context = nullptr;  // of the node; never null
+  port* handlers = nullptr;         // for what handlers issue that this worker executes; that port itself: the same
+  const char* handler = nullptr;    // of that port: the name of the handler that runs
+  unsigned handler_depth = 0;       // of that port: handlers that run, one within the other
 
 protected:
   port() = default;
@@ -168,6 +175,9 @@ void await_buffer(port& p, std::uint32_t node) noexcept;
 void settle_node(port& p, std::uint32_t node);
 /// The same for all nodes and the window. May switch tasks.
 void settle_all(port& p);
+/// The same for all that the workers of this node, their tasks and handlers, have begun before. Each worker must once be
+/// between two tasks, or in a wait. Switches tasks.
+void settle_workers();
 /// Copies between memory of this process and the part of `node`, by the network itself, and waits for it: may switch
 /// tasks. False: the network refuses, and nothing was done.
 bool put_by_network(port& p, std::uint32_t node, std::uint64_t offset, const void* from, std::size_t bytes);
@@ -188,6 +198,42 @@ inline bool attend(port& p) noexcept {
   if ((unusual & k_attention) != 0) poll_port(p);
   return (unusual & k_exclusive) != 0;
 }
+
+/// Whether the calling code runs in a handler.
+inline bool is_for_handlers(const port& p) noexcept { return p.handlers == &p; }
+/// Before the first handler of a worker.
+void prepare_handlers(port& p);
+/// Ends the process with a message if `p` is for handlers: a bare verb waits for another node.
+void refuse_bare_verb(const port& p) noexcept;
+
+/// While it exists, a handler runs, and what its worker issues goes through the port for handlers, which never waits.
+class handler_scope {
+public:
+  handler_scope(worker_base& w, const char* name) : w_(w), outer_(w.port) {
+    const tsan_ignore_scope ignore;
+    port& own = *outer_->handlers;
+    if (own.peers == nullptr) [[unlikely]]
+      prepare_handlers(own);
+    outer_name_ = std::exchange(own.handler, name);
+    ++own.handler_depth;
+    w.port = t_port = &own;
+  }
+  handler_scope(const handler_scope&) = delete;
+  handler_scope& operator=(const handler_scope&) = delete;
+  ~handler_scope() {
+    const tsan_ignore_scope ignore;
+    port& own = *outer_->handlers;
+    if (own.window_drained != own.window_next) drain_window(own);
+    own.handler = outer_name_;
+    --own.handler_depth;
+    w_.port = t_port = outer_;
+  }
+
+private:
+  worker_base& w_;
+  port* const outer_;
+  const char* outer_name_;
+};
 
 /// Room for a command of `words` to `node`; the caller writes them and advances the cursor.
 inline stream& room_for(port& p, std::uint32_t node, std::size_t words) {

@@ -2,6 +2,7 @@
 // A domain whose other ends the test holds: it writes requests and reads replies.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -57,17 +58,19 @@ public:
 class test_domain final : public net::domain {
 public:
   net::out_channel& out(unsigned, net::traffic t) noexcept override {
-    return t == net::traffic::request ? requests_out : replies_out;
+    return *std::array{&requests_out, &replies_out, &handler_requests_out,
+                       &handler_replies_out}[static_cast<unsigned>(t)];
   }
   net::in_channel& in(unsigned node, net::traffic t) noexcept override {
-    return node == 0 ? nobody : t == net::traffic::request ? requests_in : replies_in;
+    if (node == 0) return nobody;
+    return *std::array{&requests_in, &replies_in, &handler_requests_in, &handler_replies_in}[static_cast<unsigned>(t)];
   }
   bool pending() noexcept override { return !requests_in.arrived.empty() || !replies_in.arrived.empty(); }
   lockfree::doorbell<>* bell() noexcept override { return nullptr; }
   bool bell_is_shared() const noexcept override { return false; }
 
-  test_out requests_out, replies_out;
-  test_in requests_in, replies_in, nobody;
+  test_out requests_out, replies_out, handler_requests_out, handler_replies_out;
+  test_in requests_in, replies_in, handler_requests_in, handler_replies_in, nobody;
 };
 
 }  // namespace shoal::remote

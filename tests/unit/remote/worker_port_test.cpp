@@ -36,7 +36,7 @@ class worker_ports : public testing::Test {
 protected:
   worker_ports() {
     context_.nodes = k_nodes;
-    port_ = std::make_unique<worker_port>(domain_, server_, context_, false);
+    port_ = std::make_unique<worker_port>(domain_, server_, context_, false, overflow_);
   }
   void write(std::uint32_t node) { *detail::room_for(*port_, node, 1).cursor++ = 0; }
   void look_after_us(std::uint64_t us) { port_->send_awaited(now_ += us * 1000 * base::rough_time::k_per_ns); }
@@ -50,6 +50,7 @@ protected:
   detail::node_context context_;
   many_nodes domain_;
   server server_{domain_, 0, k_nodes, nullptr, 0, false};
+  aggregate::overflow_memory overflow_{1 << 20};
   std::unique_ptr<worker_port> port_;
   std::uint64_t now_ = 1'000'000'000;
 };

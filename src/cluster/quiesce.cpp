@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// In each wave every worker of every node reports how many operations its handlers have begun, and then waits until all
+// that it has begun before, in tasks and handlers, has been executed. Two waves with equal sums end it.
+// Why: suppose that an operation has not been executed, or begun, when the second of two waves ends. Follow the
+// operations that caused it back, up to one of a task from before the call. Let x be the first on this way that was begun
+// after its worker had reported in the first of the two waves (there is one, or else the wave waited for all). The
+// operation that caused x was begun before its worker's report, so it was executed before the end of that wave, and x
+// was begun then: after its worker's report in the first wave, before the one in the second. The counts differ.
+#include "shoal/quiesce.hpp"
+
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "remote/worker_port.hpp"
+#include "shoal/detail/call.hpp"
+#include "shoal/detail/port.hpp"
+
+namespace shoal {
+namespace {
+
+std::size_t report_and_settle(std::uint32_t, std::span<const std::uint64_t>, std::uint64_t* answer) {
+  detail::settle_workers();
+  answer[0] = detail::this_port().context->ports->begun_by_handlers();
+  return 1;
+}
+
+std::uint64_t wave() {
+  const std::uint32_t nodes = detail::this_port().nodes;
+  std::vector<std::uint64_t> begun(nodes);
+  detail::completion all;
+  for (std::uint32_t n = 0; n < nodes; ++n)
+    detail::begin_call(all, n, detail::callee_of<report_and_settle>(), {}, &begun[n], 1);
+  all.wait_and_rethrow();
+  return std::accumulate(begun.begin(), begun.end(), std::uint64_t{0});
+}
+
+}  // namespace
+
+void quiesce() {
+  for (std::uint64_t before = wave();;) {
+    const std::uint64_t now = wave();
+    if (now == before) return;
+    before = now;
+  }
+}
+
+}  // namespace shoal

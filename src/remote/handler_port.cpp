@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/handler_port.hpp"
+
+#include <fmt/format.h>
+
+#include "base/demangle.hpp"
+#include "base/log.hpp"
+#include "base/rough_time.hpp"
+#include "machine/memory_info.hpp"
+#include "machine/process.hpp"
+#include "remote/code.hpp"
+#include "remote/replies.hpp"
+#include "shoal/detail/message.hpp"
+
+namespace shoal::remote {
+namespace {
+
+constexpr int k_exhausted_status = 3;
+constexpr int k_most_own_blocks = 8;  // per poll
+constexpr std::uint64_t k_quiet_ticks = 10'000 * base::rough_time::k_per_ns;
+
+}  // namespace
+
+struct handler_port::tables {
+  explicit tables(std::uint32_t nodes) : bases(nodes), hot(nodes), peers(nodes) {}
+  std::vector<std::byte*> bases;
+  std::vector<detail::peer_port> hot;
+  std::vector<peer> peers;
+};
+
+handler_port::handler_port(net::domain& domain, detail::node_context& of, bool is_exclusive,
+                           aggregate::overflow_memory& memory)
+    : domain_(domain), memory_(memory) {
+  context = &of;
+  node = of.node;
+  nodes = of.nodes;
+  handlers = this;
+  if (is_exclusive) unusual = detail::k_exclusive;
+}
+
+handler_port::~handler_port() = default;
+
+void handler_port::prepare() {
+  tables_ = std::make_unique<tables>(nodes);
+  tables_->bases[node] = context->bases[node];
+  bases = tables_->bases.data();
+  peers = tables_->hot.data();
+}
+
+void handler_port::make_room(std::uint32_t to, std::size_t words) noexcept {
+  peer& p = tables_->peers[to];
+  if (!p.used) {
+    p.used = true;
+    net::out_channel& channel = domain_.out(to, net::traffic::handler_request);
+    p.requests.attach(to == node ? nullptr : &channel, channel.capacity_words(), peers[to].requests, flushes_, memory_);
+    if (to != node) p.replies = &domain_.in(to, net::traffic::handler_reply);
+    used_.push_back(to);
+  }
+  if (!p.requests.make_room(words)) exhausted();
+}
+
+bool handler_port::poll(sched::worker& w) noexcept {
+  bool any = false;
+  for (std::size_t i = 0; i < used_.size(); ++i) {  // handlers may add to it
+    const std::uint32_t n = used_[i];
+    peer& p = tables_->peers[n];
+    if (n == node) {
+      any |= run_own_calls(w);
+    } else {
+      any |= p.requests.in_memory() && p.requests.drain();
+      if (!peers[n].replies.empty()) any |= take_replies(w, peers[n].replies, *p.replies);
+    }
+    any |= p.settling.fire_ready(p.requests, peers[n].replies.popped());
+  }
+  return any;
+}
+
+// Not within a handler: one that polls would run others on its stack.
+bool handler_port::run_own_calls(sched::worker& w) noexcept {
+  if (handler_depth != 0) return false;
+  aggregate::overflow_outbox& own = tables_->peers[node].requests;
+  bool any = false;
+  for (int blocks = 0; blocks < k_most_own_blocks; ++blocks) {
+    aggregate::overflow_outbox::block* const b = own.take_block();
+    if (b == nullptr) break;
+    const std::uint64_t* at = b->data();
+    for (const std::uint64_t* const end = at + b->words; at < end;) {
+      const auto words = static_cast<std::size_t>(detail::small_of(*at));
+      decode_receiver(detail::offset_of(*at))({w, node, {at + 1, words}});
+      at += 1 + words;
+    }
+    own.end_block(b);
+    any = true;
+  }
+  return any;
+}
+
+bool handler_port::pending() noexcept {
+  for (const std::uint32_t n : used_) {
+    peer& p = tables_->peers[n];
+    if (n == node ? p.requests.in_memory() : p.requests.can_drain()) return true;
+    if (p.settling.ready(p.requests, peers[n].replies.popped())) return true;
+  }
+  return false;
+}
+
+bool handler_port::flush(aggregate::reason why) noexcept {
+  bool any = false;
+  for (const std::uint32_t n : used_)
+    if (n != node) any |= tables_->peers[n].requests.publish(why);
+  return any;
+}
+
+void handler_port::send_awaited(std::uint64_t now, std::uint64_t old_ticks) noexcept {
+  for (const std::uint32_t n : used_) {
+    peer& p = tables_->peers[n];
+    if (n == node || !p.requests.has_content()) continue;
+    const std::uint64_t* const cursor = peers[n].requests.cursor;
+    if (p.cursor_seen == nullptr || cursor < p.cursor_seen) p.since = now;  // another buffer, most likely
+    if (std::exchange(p.cursor_seen, cursor) != cursor) p.changed = now;
+    if (now - p.changed < k_quiet_ticks && now - p.since < old_ticks) continue;
+    p.requests.publish(aggregate::reason::old);
+    p.cursor_seen = nullptr;
+  }
+}
+
+bool handler_port::wake_deputies() noexcept {
+  bool any = false;
+  for (const std::uint32_t n : used_) any |= tables_->peers[n].requests.wake_deputy() != net::deputy::impossible;
+  return any;
+}
+
+bool handler_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
+  peer& p = tables_->peers[to];
+  if (to != node) p.requests.publish(aggregate::reason::asked);
+  w.executed_mark = p.requests.mark();
+  w.reply_mark = peers[to].replies.pushed();
+  if (p.requests.reached(w.executed_mark) && peers[to].replies.popped() >= w.reply_mark) return true;
+  p.settling.append(w);
+  return false;
+}
+
+bool handler_port::unsettled(std::uint32_t to) noexcept {
+  if (tables_ == nullptr || !tables_->peers[to].used) return false;
+  aggregate::overflow_outbox& out = tables_->peers[to].requests;
+  return !peers[to].replies.empty() || !out.reached(out.mark());
+}
+
+void handler_port::refuse(const char* what) const noexcept {
+  const std::string text = fmt::format("a handler {}; the handler is {}", what, base::demangled(handler));
+  detail::assertion_failed(text.c_str(), __FILE__, __LINE__, __func__);
+}
+
+void handler_port::exhausted() const noexcept {
+  base::write_line("", fmt::format("exhausted: the handler {} sends more than other nodes execute: {} of commands wait "
+                                   "here for room in buffers, as many as SHOAL_OVERFLOW_MEMORY allows; raise it, or "
+                                   "let handlers send less",
+                                   base::demangled(handler), machine::describe_bytes(memory_.limit_bytes())));
+  machine::exit_now(k_exhausted_status);
+}
+
+}  // namespace shoal::remote

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/replies.hpp"
+
+#include <cstring>
+
+#include "shoal/detail/assert.hpp"
+
+namespace shoal::remote {
+
+using detail::reply_kind;
+using detail::reply_list;
+
+namespace {
+constexpr const char* k_more_than_asked =
+    "another node has replied what was not asked for: the nodes disagree about the format";
+}  // namespace
+
+// A task's reply goes into its entry in the queue of those ready; the places of others, some entries on, are prefetched.
+bool take_replies(sched::worker& w, reply_list& list, net::in_channel& from) noexcept {
+  constexpr std::uint64_t k_ahead = 8;
+  bool any = false;
+  for (;;) {
+    const auto buffer = from.front();
+    if (buffer.empty()) return any;
+    any = true;
+    const std::uint64_t* at = buffer.data();
+    const std::uint64_t* const end = buffer.data() + buffer.size();
+    while ((at = list.take_values(at, end)) < end) {
+      SHOAL_ASSERT(!list.empty(), k_more_than_asked);
+      const std::uint64_t entry = list.pop();
+      const std::uint64_t soon = list.peek(k_ahead);
+      if (reply_list::kind_of(soon) != reply_kind::task) __builtin_prefetch(reply_list::target_of<void>(soon), 1);
+      switch (reply_list::kind_of(entry)) {
+        case reply_kind::task: w.make_ready_here(*reply_list::target_of<fiber::fiber>(entry), *at++); break;
+        case reply_kind::value_8: *reply_list::target_of<std::uint64_t>(entry) = *at++; break;
+        case reply_kind::value_4:
+          *reply_list::target_of<std::uint32_t>(entry) = static_cast<std::uint32_t>(*at++);
+          break;
+        case reply_kind::value_2:
+          *reply_list::target_of<std::uint16_t>(entry) = static_cast<std::uint16_t>(*at++);
+          break;
+        case reply_kind::value_1: *reply_list::target_of<std::uint8_t>(entry) = static_cast<std::uint8_t>(*at++); break;
+        case reply_kind::bulk: {
+          const std::uint64_t bytes = list.pop();
+          SHOAL_ASSERT(detail::words_for(bytes) <= static_cast<std::uint64_t>(end - at), k_more_than_asked);
+          std::memcpy(reply_list::target_of<void>(entry), at, bytes);
+          at += detail::words_for(bytes);
+          break;
+        }
+      }
+    }
+    from.release();
+  }
+}
+
+}  // namespace shoal::remote
