@@ -14,6 +14,7 @@
 #include "remote/call_table.hpp"
 #include "remote/code.hpp"
 #include "remote/late_images.hpp"
+#include "remote/worker_port.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/remote_error.hpp"
@@ -109,12 +110,31 @@ constexpr unsigned k_answer_words_shift = 48;
 static_assert(k_offset_mask < std::uint64_t{1} << k_answer_words_shift);
 static_assert(k_most_call_words < std::size_t{1} << (64 - k_answer_words_shift));
 
+remote::call_credits& credits_of(const worker_base& w) noexcept { return w.port->context->ports->credits(); }
+
+void send_call(worker_base& w, std::uint32_t node, std::span<const std::uint64_t> call);
+
+void receive_credit(const arrival& a) noexcept {
+  SHOAL_ASSERT(a.payload.size() == 1, k_misshapen_call);
+  credits_of(a.worker).give(a.worker, a.from, a.payload[0], send_call);
+}
+
+// A call of `node` begins here. As a handler: this must not wait.
+void return_credit(worker_base& w, std::uint32_t node, std::uint64_t cost) noexcept {
+  const std::uint64_t words = credits_of(w).begun(node, cost);
+  if (words == 0) return;
+  if (node == w.port->node) return credits_of(w).give(w, node, words, send_call);
+  const handler_scope never_waits(w, "the return of credit for calls");
+  send(w, node, receiver_of<receive_credit>(), {&words, 1});
+}
+
 // A call that has arrived: a task that runs the function and sends the answer.
 struct called_task final : task {
   std::uint64_t call = 0;  // its name on the calling node
   callee_function code = nullptr;
   std::uint32_t from = 0;
   std::uint32_t words = 0;
+  std::uint64_t cost = 0;        // of credit
   std::size_t answer_words = 0;  // at most
 
   std::uint64_t* arguments() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
@@ -122,6 +142,7 @@ struct called_task final : task {
 
   void execute() noexcept {
     worker_base& w = *t_worker;
+    return_credit(w, from, cost);
     const std::uint64_t issued = *w.async_issued;
     const std::uint32_t here = this_port().node;
     const std::uint32_t to = from;
@@ -166,9 +187,14 @@ void receive_call(const arrival& a) noexcept {
   t->code = code;
   t->answer_words = answer_words;
   t->from = a.from;
+  t->cost = remote::call_credits::cost(a.payload.size());
   t->words = static_cast<std::uint32_t>(arguments.size());
   std::copy(arguments.begin(), arguments.end(), t->arguments());
   arrive(a.worker, *t);
+}
+
+void send_call(worker_base& w, std::uint32_t node, std::span<const std::uint64_t> call) {
+  send(w, node, receiver_of<receive_call>(), call);
 }
 
 }  // namespace
@@ -189,7 +215,7 @@ void begin_call(completion& calls, std::uint32_t node, callee code, std::span<co
   words.push_back(name | static_cast<std::uint64_t>(answer_words) << k_answer_words_shift);
   words.insert(words.end(), arguments.begin(), arguments.end());
   calls.add();
-  send(*t_worker, node, receiver_of<receive_call>(), words);
+  credits_of(*t_worker).send(*t_worker, node, words, send_call);
 }
 
 }  // namespace shoal::detail

@@ -4,18 +4,16 @@
 #include <fmt/format.h>
 
 #include "base/demangle.hpp"
-#include "base/log.hpp"
 #include "base/rough_time.hpp"
 #include "machine/memory_info.hpp"
-#include "machine/process.hpp"
 #include "remote/code.hpp"
+#include "remote/exhausted.hpp"
 #include "remote/replies.hpp"
 #include "shoal/detail/message.hpp"
 
 namespace shoal::remote {
 namespace {
 
-constexpr int k_exhausted_status = 3;
 constexpr int k_most_own_blocks = 8;  // per poll
 constexpr std::uint64_t k_quiet_ticks = 10'000 * base::rough_time::k_per_ns;
 
@@ -152,11 +150,11 @@ void handler_port::refuse(const char* what) const noexcept {
 }
 
 void handler_port::exhausted() const noexcept {
-  base::write_line("", fmt::format("exhausted: the handler {} sends more than other nodes execute: {} of commands wait "
-                                   "here for room in buffers, as many as SHOAL_OVERFLOW_MEMORY allows; raise it, or "
-                                   "let handlers send less",
-                                   base::demangled(handler), machine::describe_bytes(memory_.limit_bytes())));
-  machine::exit_now(k_exhausted_status);
+  end_as_exhausted(
+      fmt::format("the handler {} sends more than other nodes execute: {} of commands wait "
+                  "here for room in buffers, as many as SHOAL_OVERFLOW_MEMORY allows; raise it, or "
+                  "let handlers send less",
+                  base::demangled(handler), machine::describe_bytes(memory_.limit_bytes())));
 }
 
 }  // namespace shoal::remote

@@ -22,7 +22,11 @@ bool node_ports::is_exclusive(const setup& s) {
 }
 
 node_ports::node_ports(const setup& s)
-    : transport_(*s.transport), overflow_(s.overflow_bytes), by_network_bytes_(s.by_network_bytes), calls_(s.workers) {
+    : transport_(*s.transport),
+      overflow_(s.overflow_bytes),
+      credits_(s.context->nodes, s.call_bytes, overflow_),
+      by_network_bytes_(s.by_network_bytes),
+      calls_(s.workers) {
   s.context->calls = &calls_;
   detail::node_context& c = *s.context;
   c.ports = this;

@@ -8,6 +8,11 @@ using base::setting;
 using base::setting_type;
 
 constexpr setting k_table[] = {
+    {.name = "call_memory",
+     .type = setting_type::size,
+     .default_value = "4M",
+     .help = "memory per node for calls that have not begun there; callers share it, with at least 64K each",
+     .min = "0"},
     {.name = "helpers",
      .type = setting_type::integer,
      .default_value = "0",
@@ -40,7 +45,8 @@ constexpr setting k_table[] = {
 const base::setting_table k_remote_settings{"remote", k_table};
 
 options read_options(const base::settings& s) {
-  return {.helpers = static_cast<unsigned>(s.get_int("helpers")),
+  return {.call_memory = s.get_size("call_memory"),
+          .helpers = static_cast<unsigned>(s.get_int("helpers")),
           .one_sided_bytes = s.get_size("one_sided"),
           .overflow_memory = s.get_size("overflow_memory"),
           .send_after_us = static_cast<unsigned>(s.get_int("send_after_us"))};

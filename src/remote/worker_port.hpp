@@ -16,6 +16,7 @@
 #include "aggregate/outbox.hpp"
 #include "base/rough_time.hpp"
 #include "net/channel.hpp"
+#include "remote/call_credits.hpp"
 #include "remote/call_table.hpp"
 #include "remote/handler_port.hpp"
 #include "remote/server.hpp"
@@ -146,6 +147,7 @@ public:
     bool mapped_elsewhere = false;                       // other nodes access this node's segment directly
     unsigned send_after_us = 200;                        // the age at which a buffer that a task waits for is sent
     std::uint64_t overflow_bytes = 64 << 20;             // for what can neither be sent nor wait
+    std::uint64_t call_bytes = 4 << 20;                  // for calls of other nodes that have not begun
   };
   explicit node_ports(const setup& s);
 
@@ -165,6 +167,7 @@ public:
 
   worker_port& at(unsigned worker) noexcept { return *ports_[worker]; }
   server& server_at(unsigned worker) noexcept { return *servers_[worker]; }
+  call_credits& credits() noexcept { return credits_; }
   /// How many operations handlers of this node had begun at each worker's last fence.
   std::uint64_t begun_by_handlers() const noexcept;
 
@@ -175,6 +178,7 @@ private:
 
   net::transport& transport_;
   aggregate::overflow_memory overflow_;
+  call_credits credits_;
   const std::uint64_t by_network_bytes_;
   node_calls calls_;
   std::vector<sched::worker*> workers_;

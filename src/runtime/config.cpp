@@ -74,8 +74,8 @@ sched::pool_options scheduler_options(const config& c) {
 }
 
 std::string config::common() const {
-  std::string text = fmt::format("workers {}, direct {}, buffer {}, buffers {}, one_sided {}", workers,
-                                 direct ? "on" : "off", buffer_bytes, buffers, one_sided_bytes);
+  std::string text = fmt::format("workers {}, direct {}, buffer {}, buffers {}, one_sided {}, call_memory {}", workers,
+                                 direct ? "on" : "off", buffer_bytes, buffers, one_sided_bytes, call_memory);
   text += fmt::format(", transport {}, domains {}, messages {}, own_communicators {}", transport, domains,
                       messages == net::message_route::own ? "own" : "domain_0", own_communicators ? "on" : "off");
   return text;

@@ -27,6 +27,7 @@ remote::node_ports::setup port_setup(const node_parts& parts, net::transport& tr
   s.segment_bytes = m.capacity_bytes();
   s.by_network_bytes = parts.settings->one_sided_bytes;
   s.send_after_us = parts.settings->send_after_us;
+  s.call_bytes = parts.settings->call_memory;
   s.overflow_bytes = parts.settings->overflow_memory;
   if (s.overflow_bytes == 0) {
     const std::uint32_t sharing = parts.nodes_on_machine == 0 ? parts.nodes : parts.nodes_on_machine;

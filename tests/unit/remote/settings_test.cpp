@@ -13,6 +13,7 @@ TEST(remote_settings, values_become_options) {
   EXPECT_EQ(read_options(s).one_sided_bytes, 32U << 10);
   EXPECT_EQ(read_options(s).send_after_us, 200U);
   EXPECT_EQ(read_options(s).overflow_memory, 0U);
+  EXPECT_EQ(read_options(s).call_memory, 4U << 20);
   s.set("helpers", "3");
   s.set("overflow_memory", "5M");
   s.set("send_after_us", "50");
