@@ -209,6 +209,8 @@ void message_lane::arrived(const arrival& a, wire& over) noexcept {
   switch (static_cast<message_kind>(a.label.kind)) {
     case message_kind::request:
     case message_kind::reply:
+    case message_kind::handler_request:
+    case message_kind::handler_reply:
       in_[index(from, static_cast<traffic>(a.label.kind))].arrived(a, over);
       news = true;
       break;

@@ -32,16 +32,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   constexpr std::uint64_t k_token = 0x0807060504030201;
   constexpr auto k_acknowledges = static_cast<std::uint8_t>(message_kind::acknowledgement);
+  constexpr auto k_last = static_cast<std::uint8_t>(message_kind::nudged);
   constexpr std::uint32_t k_nodes = 3, k_here = 1, k_lanes = 2;
   const auto h = ucx_heading::read(bytes.data(), bytes.size(), k_token);
   if (!h) return 0;
   expect(bytes.size() == sizeof(ucx_heading) && h->token == k_token, "a heading of this job has its token");
   for (const std::size_t words : {0U, 1U}) {
     if (!is_sound(h->label, words, k_here, k_nodes, k_lanes)) continue;
-    expect(h->label.from < k_nodes && h->label.from != k_here && h->label.lane < k_lanes &&
-               h->label.kind <= k_acknowledges,
+    expect(h->label.from < k_nodes && h->label.from != k_here && h->label.lane < k_lanes && h->label.kind <= k_last,
            "a sound label names another node, a worker and a kind");
-    expect((h->label.kind == k_acknowledges) == (words == 0), "only acknowledgements have no words");
+    expect((h->label.kind >= k_acknowledges) == (words == 0),
+           "acknowledgements and nudges have no words, the others have");
   }
   return 0;
 }
