@@ -87,6 +87,6 @@ struct ucx_heading {
     return h;
   }
 };
-static_assert(sizeof(ucx_heading) == 32);
+static_assert(sizeof(ucx_heading) == 40);
 
 }  // namespace shoal::net
