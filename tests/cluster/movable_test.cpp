@@ -42,4 +42,36 @@ TEST_P(movables, stay_while_their_operations_are_outstanding_and_complete_them_a
   });
 }
 
+// What handlers begin is not the task's, but its calls are: it stays while they are outstanding.
+TEST_P(movables, stay_for_handlers_that_send) {
+  if (nodes() == 1) GTEST_SKIP() << "handlers of the own node are executed at once";
+  run([this] {
+    const std::uint32_t n = nodes();
+    shoal::global_array<std::uint64_t> counts(n, shoal::distribution::cyclic);
+    shoal::semaphore go(0);
+    std::atomic<int> moved{0};
+    shoal::task_group group;
+    constexpr int k_tasks = 40;
+    constexpr int k_calls = 500;
+    for (int i = 0; i < k_tasks; ++i)
+      group.run(shoal::movable, [&moved, &go, n, c = counts.ref()] {
+        const std::uint32_t me = shoal::node_id();
+        for (int call = 0; call < k_calls; ++call) shoal::async_at((me + 1) % n, [c, me] { c.async_add(me, 1); });
+        const unsigned before = shoal::worker_id();
+        go.acquire();
+        if (shoal::worker_id() != before) ++moved;
+        shoal::wait();
+        go.acquire();
+      });
+    for (int i = 0; i < k_tasks * 2; ++i) {
+      shoal::yield();
+      go.release();
+    }
+    group.wait();
+    shoal::quiesce();
+    EXPECT_EQ(moved.load(), 0);
+    EXPECT_EQ(counts->get(shoal::node_id()), std::uint64_t{k_tasks} * k_calls);
+  });
+}
+
 }  // namespace
