@@ -29,9 +29,8 @@ namespace {
 
 [[noreturn, gnu::cold, gnu::noinline]] void refuse(std::uint32_t node, std::uint64_t header) noexcept {
   const std::string message = fmt::format(
-      "node {} has sent a command that no node sends (operation {}, place {:#x}): it points out of the memory, names "
-      "no "
-      "function, or is cut off; start the same program on all nodes",
+      "node {} has sent a command that no node sends (operation {}, place {:#x}): it points out of the memory, "
+      "names no function, or is cut off; start the same program on all nodes",
       node, detail::operation_of(header), detail::offset_of(header));
   detail::assertion_failed(message.c_str(), __FILE__, __LINE__, __func__);
 }

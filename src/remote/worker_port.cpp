@@ -287,9 +287,8 @@ worker_port& whole(port& p) noexcept { return static_cast<worker_port&>(p); }
 [[noreturn]] void refuse(const port& p, const char* what) noexcept { static_cast<const handler_port&>(p).refuse(what); }
 
 constexpr const char* k_bare_verb =
-    "uses a bare verb on an element of another node. It must not wait: it may use bare verbs only on elements of its "
-    "own "
-    "node; use an async_ verb, and shoal::quiesce() in the task that waits for the end";
+    "uses a bare verb on an element of another node. It must not wait: it may use bare verbs only on elements of "
+    "its own node; use an async_ verb, and shoal::quiesce() in the task that waits for the end";
 constexpr const char* k_wait =
     "calls wait(). It must not wait; use shoal::quiesce() in the task that waits for the end";
 
