@@ -71,6 +71,14 @@ std::optional<loss> control::watch(std::int64_t timeout_ns, int wake_descriptor)
   }
 }
 
+void control::live_regularly() noexcept {
+  try {
+    connection_->live_regularly();
+  } catch (const std::exception& e) {
+    base::warn("this node cannot say that it gives signs of life ({}); its loss is noticed later", e.what());
+  }
+}
+
 int control::descriptor() const noexcept { return connection_->descriptor(); }
 
 void control::announce_lost(std::uint32_t node, std::string_view why) noexcept {

@@ -106,6 +106,9 @@ public:
   /// Waits for news at most `timeout_ns`, or until `wake_descriptor` is readable; sends signs of life meanwhile, so it
   /// must be called again and again.
   std::optional<loss> watch(std::int64_t timeout_ns, int wake_descriptor) noexcept;
+  /// From now on the silence of this node means that it is lost. The hub is told at once, so also if this process stops
+  /// before another thread's first watch(), which says the same.
+  void live_regularly() noexcept;
   /// Readable when watch() has something to read; -1 once the connection has ended. Who calls watch() may call this.
   int descriptor() const noexcept;
   /// Tells all, through the hub, that this node cannot reach `node`; its own watch() tells which loss the hub heard of

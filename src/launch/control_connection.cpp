@@ -143,12 +143,19 @@ void control::connection::leave() {
 std::optional<loss> control::connection::watch(std::int64_t timeout_ns, int wake_descriptor) {
   const std::uint64_t deadline_ns =
       timeout_ns < 0 ? ~std::uint64_t{0} : base::now_ns() + static_cast<std::uint64_t>(timeout_ns);
-  if (!std::exchange(regular_, true)) beat_ns_ = 0;  // reported at once
+  live_regularly();
   for (;;) {
     if (news_ && !left_ && !std::exchange(told_, true)) return news_;
     if (step(deadline_ns, wake_descriptor)) return std::nullopt;
     if ((left_ || !news_ || told_) && base::now_ns() >= deadline_ns) return std::nullopt;
   }
+}
+
+void control::connection::live_regularly() {
+  if (std::exchange(regular_, true) || left_) return;
+  // Behind whatever waits to be sent: that alone would not say it.
+  send(frame_type::life, std::array{std::byte{1}});
+  beat_ns_ = base::now_ns();
 }
 
 // Waits until something has come, this end's next sign of life is due, or the time is over. True if woken.

@@ -27,6 +27,7 @@ public:
   std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine);
   void leave();
   std::optional<loss> watch(std::int64_t timeout_ns, int wake_descriptor);
+  void live_regularly();
   int descriptor() const noexcept { return socket_.descriptor(); }
   void announce(frame_type type, const loss_message& what);
   std::string describe(std::uint32_t node) const;
@@ -56,7 +57,7 @@ private:
   std::optional<loss> news_;  // the first and only
   bool told_ = false;         // watch() has returned it
   bool left_ = false;
-  bool regular_ = false;  // watch() has been called: silence means something from now on
+  bool regular_ = false;  // silence means something from now on, and the hub has been told
   std::uint64_t heard_ns_ = 0;
   std::uint64_t beat_ns_ = 0;
 

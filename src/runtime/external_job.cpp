@@ -142,7 +142,7 @@ std::vector<visiting_card> external_nodes::exchange(const visiting_card& mine) {
 
 void external_nodes::introduce() {
   visiting_card mine;
-  watched([] {});  // from now on this node's silence means something
+  control_->live_regularly();  // before a library may stop this process: the first watched() may come too late
   mine.neighbourhood = machine::neighbourhood();
   mine.processors = machine_.usable_processors();
   mine.segment_bytes = c_.segment_bytes != 0 ? c_.segment_bytes : launch::default_segment_bytes(nodes_);

@@ -160,6 +160,19 @@ TEST(control, one_that_says_nothing_for_the_limit_is_lost) {
   EXPECT_EQ(own->node, 1U);
 }
 
+// As a process that stops before another of its threads has watched.
+TEST(control, one_that_has_only_promised_signs_of_life_is_lost_after_the_limit) {
+  hub_options o = options_for(2);
+  o.silence_ns = 1000 * k_ms;
+  hub h(o);
+  auto in = all_in(h.place(), 2);
+  in[1]->live_regularly();
+  const auto heard = news(*in[0]);
+  ASSERT_TRUE(heard);
+  EXPECT_EQ(heard->node, 1U);
+  EXPECT_TRUE(has(heard->why, "has said nothing for 1 s")) << heard->why;
+}
+
 TEST(control, nodes_that_watch_are_never_lost) {
   hub_options o = options_for(2);
   o.silence_ns = 1000 * k_ms;
