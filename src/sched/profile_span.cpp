@@ -44,8 +44,11 @@ public:
   }
 
   profile end() {
+    if (sampler_ != nullptr) {
+      sampler_.reset();
+      tick();  // the last samples: the sampler may have had no processor for a while
+    }
     const pool_reading now = pool_.profiling().read();
-    sampler_.reset();
     profile p = profile_between(begun_, now, base::ticks_per_us() * 1e6);
     p.serial_seconds = options_.serial_seconds;
     p.interval_seconds = series_.interval_seconds();

@@ -292,6 +292,59 @@ TEST(profile, what_runs_is_sampled_in_bounded_memory) {
                   .running.empty());
 }
 
+// Threads of the system, but what runs beside them gets no processor.
+class without_background final : public machine::executor {
+public:
+  std::uint64_t now_ns() noexcept override { return by_.now_ns(); }
+  bool has_real_clock() noexcept override { return by_.has_real_clock(); }
+  machine::futex_result wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t timeout_ns,
+                             bool shared) noexcept override {
+    return by_.wait(word, expected, timeout_ns, shared);
+  }
+  int wake(std::atomic<std::uint32_t>& word, int count, bool shared) noexcept override {
+    return by_.wake(word, count, shared);
+  }
+  int wait_any(std::span<const int> descriptors, std::int64_t timeout_ns) override {
+    return by_.wait_any(descriptors, timeout_ns);
+  }
+  void yield() noexcept override { by_.yield(); }
+  unsigned processors() noexcept override { return by_.processors(); }
+  std::unique_ptr<thread> start_thread(std::string name, std::function<void()> body) override {
+    return by_.start_thread(std::move(name), std::move(body));
+  }
+  std::unique_ptr<machine::activity_runner> make_runner(std::string, machine::activity&) override {
+    struct idle final : machine::activity_runner {
+      void start() override {}
+      void notify() noexcept override {}
+      void stop() noexcept override {}
+    };
+    return std::make_unique<idle>();
+  }
+
+private:
+  machine::executor& by_ = machine::threads();
+};
+
+TEST(profile, samples_cover_the_span_also_if_the_sampler_gets_no_processor) {
+  without_background by;
+  pool_options of_pool;
+  of_pool.workers = 1;
+  of_pool.executor = &by;
+  profile_options options;
+  options.interval_seconds = 0.001;
+  std::optional<profile> got;
+  pool p(of_pool);
+  p.run([&] {
+    profile_span span = begin_profile(options);
+    compute_ns(20'000'000);
+    got = span.end();
+  });
+  EXPECT_GE(got->running.size(), 20U);
+  EXPECT_EQ(got->running.size(), got->offered.size());
+  EXPECT_LE(got->interval_seconds * static_cast<double>(got->running.size()), got->wall_seconds * 1.01);
+  for (const std::uint32_t n : got->running) EXPECT_EQ(n, 1U);
+}
+
 TEST(profile, a_worker_that_moved_on_while_it_was_read_adds_up) {
   pool_reading from;
   pool_reading to;
