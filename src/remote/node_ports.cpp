@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <new>
+
 #include "remote/code.hpp"
 #include "remote/worker_port.hpp"
 #include "sched/worker.hpp"
@@ -94,16 +96,19 @@ std::int64_t node_ports::longest_sleep_ns(sched::worker& w) noexcept { return po
 bool node_ports::fence(sched::worker& w, sched::fence_request& request) noexcept {
   worker_port& port = port_of(w);
   detail::drain_window(port);
-  auto f = std::make_unique<node_fence>();
+  static_assert(sizeof(node_fence) <= sched::fence_request::k_room_bytes && alignof(node_fence) <= alignof(void*));
+  auto* const f = new (request.room.data()) node_fence;
   f->request = &request;
   f->done = [](settling& s) noexcept {
-    const std::unique_ptr<node_fence> self(static_cast<node_fence*>(&s));
-    self->request->done(*self->request);
+    auto& self = static_cast<node_fence&>(s);
+    sched::fence_request& of = *self.request;
+    self.~node_fence();
+    of.done(of);
   };
   port.for_handlers().note_issued();
-  if (f->begin(port, true)) return true;
-  static_cast<void>(f.release());  // done() deletes it
-  return false;
+  const bool complete = f->begin(port, true);
+  if (complete) f->~node_fence();
+  return complete;
 }
 
 }  // namespace shoal::remote

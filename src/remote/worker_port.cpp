@@ -2,6 +2,7 @@
 #include "remote/worker_port.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/log.hpp"
@@ -244,32 +245,39 @@ bool worker_port::unsettled(std::uint32_t to) noexcept {
   return to != node && (!hot_[to].replies.empty() || !peers_[to].requests.reached(peers_[to].requests.mark()));
 }
 
-template <class Port>
-void settling::add(Port& port, of_node* at, std::uint32_t end) noexcept {
-  for (std::uint32_t n = 0; n < port.nodes && left_ < end; ++n) {
-    of_node& w = at[left_];
-    w.all = this;
-    w.fire = [](stream_waiter& one) noexcept {
-      settling& all = *static_cast<of_node&>(one).all;
-      if (--all.left_ == 0) all.done(all);
-    };
-    if (port.unsettled(n) && !port.settled(n, w)) ++left_;
-  }
+bool settling::unsettled(std::uint32_t stream) noexcept {
+  const std::uint32_t nodes = port_->nodes;
+  return stream < nodes ? port_->unsettled(stream) : port_->for_handlers().unsettled(stream - nodes);
 }
 
-bool settling::begin(worker_port& port, bool with_handlers) {
-  handler_port& handlers = port.for_handlers();
-  std::uint32_t most = 0;  // others may complete meanwhile
-  for (std::uint32_t n = 0; n < port.nodes; ++n) {
-    most += port.unsettled(n) ? 1 : 0;
-    most += with_handlers && handlers.unsettled(n) ? 1 : 0;
-  }
+bool settling::settled(std::uint32_t stream, of_node& at) noexcept {
+  at.all = this;
+  at.fire = [](stream_waiter& one) noexcept {
+    settling& all = *static_cast<of_node&>(one).all;
+    if (--all.left_ == 0 && !all.take_marks()) all.done(all);
+  };
+  const std::uint32_t nodes = port_->nodes;
+  return stream < nodes ? port_->settled(stream, at) : port_->for_handlers().settled(stream - nodes, at);
+}
+
+// Of the streams from next_ on, as many as there is room for. False if all of them are settled.
+bool settling::take_marks() noexcept {
+  of_node* const at = many_ != nullptr ? many_.get() : few_.data();
+  for (; next_ < streams_ && left_ < room_; ++next_)
+    if (unsettled(next_) && !settled(next_, at[left_])) ++left_;
+  return left_ != 0;
+}
+
+bool settling::begin(worker_port& port, bool with_handlers) noexcept {
+  port_ = &port;
+  next_ = 0;
+  streams_ = port.nodes * (with_handlers ? 2 : 1);
+  std::uint32_t most = 0;
+  for (std::uint32_t s = 0; s < streams_; ++s) most += unsettled(s) ? 1 : 0;
   if (most == 0) return true;
-  if (most > few_.size()) many_ = std::make_unique<of_node[]>(most);
-  of_node* const nodes = many_ != nullptr ? many_.get() : few_.data();
-  add(port, nodes, most);
-  if (with_handlers) add(handlers, nodes, most);
-  return left_ == 0;
+  if (most > k_few) many_.reset(new (std::nothrow) of_node[most]);
+  room_ = many_ != nullptr ? most : k_few;
+  return !take_marks();
 }
 
 }  // namespace shoal::remote

@@ -27,25 +27,32 @@
 namespace shoal::remote {
 
 /// Waits for the operations of a worker in flight to all nodes: takes the marks of all of them at once, so that the wait
-/// takes one round trip however many there are.
+/// takes one round trip however many there are. Where there is no memory for so many, it takes a few at a time.
 class settling {
 public:
   /// Called on the port's worker when all is complete, unless begin() returned true. May end the life of `settling`.
   void (*done)(settling&) noexcept = nullptr;
 
-  /// True if there is nothing to wait for. `handlers`: also what handlers have begun. May throw std::bad_alloc, if there
-  /// are many nodes, before it has begun.
-  bool begin(class worker_port& port, bool handlers = false);
+  /// True if there is nothing to wait for. `handlers`: also what handlers have begun.
+  bool begin(class worker_port& port, bool handlers = false) noexcept;
 
 private:
   struct of_node final : stream_waiter {
     settling* all = nullptr;
   };
-  template <class Port>
-  void add(Port& port, of_node* at, std::uint32_t end) noexcept;
-  std::array<of_node, 4> few_;
+  static constexpr std::uint32_t k_few = 4;
+
+  bool unsettled(std::uint32_t stream) noexcept;
+  bool settled(std::uint32_t stream, of_node& at) noexcept;
+  bool take_marks() noexcept;
+
+  worker_port* port_ = nullptr;
+  std::array<of_node, k_few> few_;
   std::unique_ptr<of_node[]> many_;
+  std::uint32_t room_ = k_few;  // for so many marks
   std::uint32_t left_ = 0;
+  std::uint32_t next_ = 0;     // the first stream whose mark is not taken
+  std::uint32_t streams_ = 0;  // one for each node; then, with handlers, another
 };
 
 /// A copy by the network itself, and the task that waits for it.

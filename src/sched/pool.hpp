@@ -9,7 +9,9 @@
 // runnable may still be about to ring a worker: the pool's end waits for such threads. Tests: tests/unit/sched/pool_test.cpp, tests/stress/promise_test.cpp.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,6 +35,9 @@ namespace shoal::sched {
 /// A wish to know that all asynchronous operations begun by a worker so far are complete.
 struct fence_request {
   void (*done)(fence_request&) noexcept = nullptr;  // on that worker, while it polls; may not switch
+  /// Where pool_hooks::fence() keeps what it needs until then: a fence must not fail for lack of memory.
+  static constexpr std::size_t k_room_bytes = 256;
+  alignas(void*) std::array<std::byte, k_room_bytes> room;
 };
 
 /// What the layers above do for a worker, on its own thread. None may switch tasks or throw.

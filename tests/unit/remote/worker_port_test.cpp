@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a worker sends its buffers, and what a wait for all nodes waits for. The test is all other nodes.
+// When a worker sends its buffers, and what a wait for all nodes waits for, also without memory. The test is all other
+// nodes. This program replaces the new[] that returns nullptr, with which a wait makes room for many nodes.
 #include "remote/worker_port.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "base/rough_time.hpp"
 #include "sched/worker.hpp"
 #include "unit/remote/channels.hpp"
 
+namespace {
+thread_local bool t_refuses = false;
+}  // namespace
+
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  if (t_refuses) return nullptr;
+  try {
+    return ::operator new[](bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 namespace shoal::remote {
 namespace {
 
-constexpr std::uint32_t k_nodes = 5;
+constexpr std::uint32_t k_nodes = 11;
 
 // Node 0 of k_nodes.
 class many_nodes : public net::domain {
@@ -53,6 +68,13 @@ protected:
   aggregate::overflow_memory overflow_{1 << 20};
   std::unique_ptr<worker_port> port_;
   std::uint64_t now_ = 1'000'000'000;
+};
+
+struct counted final : settling {
+  counted() noexcept {
+    done = [](settling& s) noexcept { ++static_cast<counted&>(s).times; };
+  }
+  int times = 0;
 };
 
 class transport_of final : public net::transport {
@@ -125,10 +147,7 @@ TEST_F(worker_ports, a_buffer_that_a_task_waits_for_is_sent_at_last_although_oth
 
 TEST_F(worker_ports, a_wait_takes_the_marks_of_all_nodes_at_once) {
   for (std::uint32_t n = 1; n < k_nodes; ++n) write(n);
-  struct counted final : settling {
-    int times = 0;
-  } all;
-  all.done = [](settling& s) noexcept { ++static_cast<counted&>(s).times; };
+  counted all;
   EXPECT_FALSE(all.begin(*port_));
   look_after_us(0);
   look_after_us(10);
@@ -144,6 +163,86 @@ TEST_F(worker_ports, a_wait_takes_the_marks_of_all_nodes_at_once) {
   EXPECT_EQ(all.times, 1);
   poll();
   EXPECT_EQ(all.times, 1);
+}
+
+// In sets of four: those of the first four, of the next four, of the last two. A mark that is taken later is one of more.
+TEST_F(worker_ports, without_memory_for_all_marks_a_wait_takes_those_of_a_few_nodes_at_a_time) {
+  for (std::uint32_t n = 1; n < k_nodes; ++n) write(n);
+  counted all;
+  t_refuses = true;
+  EXPECT_FALSE(all.begin(*port_));
+  t_refuses = false;
+  port_->flush(aggregate::reason::asked);
+  write(1);  // by another task
+  write(k_nodes - 1);
+  port_->flush(aggregate::reason::asked);
+  for (std::uint32_t n = 1; n < k_nodes; ++n) {
+    poll();
+    EXPECT_EQ(all.times, 0) << n;
+    domain_.requests[n].taken = 1;
+  }
+  poll();
+  poll();
+  EXPECT_EQ(all.times, 0);
+  domain_.requests[k_nodes - 1].taken = 2;
+  poll();
+  EXPECT_EQ(all.times, 1);
+  poll();
+  EXPECT_EQ(all.times, 1);
+}
+
+TEST_F(worker_ports, without_memory_nodes_that_execute_in_any_order_end_a_wait) {
+  for (std::uint32_t first = 1; first < k_nodes; ++first) {
+    for (std::uint32_t n = 1; n < k_nodes; ++n) write(n);
+    counted all;
+    t_refuses = true;
+    EXPECT_FALSE(all.begin(*port_));
+    t_refuses = false;
+    port_->flush(aggregate::reason::asked);
+    for (std::uint32_t i = 0; i < k_nodes - 1; ++i) {
+      EXPECT_EQ(all.times, 0);
+      test_out& o = domain_.requests[1 + (first + 2 * i + i / 5) % (k_nodes - 1)];
+      o.taken = o.sent.size();
+      poll();
+    }
+    poll();
+    EXPECT_EQ(all.times, 1);
+  }
+}
+
+TEST(node_ports_test, a_fence_waits_for_all_nodes_also_without_memory) {
+  for (const bool refuses : {false, true}) {
+    transport_of transport;
+    std::vector<std::byte*> bases(k_nodes, nullptr);
+    detail::node_context context;
+    context.nodes = k_nodes;
+    context.bases = bases.data();
+    node_ports::setup s;
+    s.transport = &transport;
+    s.context = &context;
+    sched::pool pool{sched::pool_options()};
+    node_ports ports(s);
+    ports.attach(pool.at(0));
+    struct counted_fence final : sched::fence_request {
+      int times = 0;
+    } fence;
+    fence.done = [](sched::fence_request& r) noexcept { ++static_cast<counted_fence&>(r).times; };
+    EXPECT_TRUE(ports.fence(pool.at(0), fence));
+    for (std::uint32_t n = 1; n < k_nodes; ++n) *detail::room_for(ports.at(0), n, 1).cursor++ = 0;
+    t_refuses = refuses;
+    EXPECT_FALSE(ports.fence(pool.at(0), fence));
+    t_refuses = false;
+    ports.at(0).flush(aggregate::reason::asked);
+    for (std::uint32_t n = 1; n < k_nodes; ++n) {
+      ports.poll(pool.at(0));
+      EXPECT_EQ(fence.times, 0);
+      transport.domain.requests[n].taken = 1;
+    }
+    ports.poll(pool.at(0));
+    EXPECT_EQ(fence.times, 1);
+    ports.poll(pool.at(0));
+    EXPECT_EQ(fence.times, 1);
+  }
 }
 
 TEST_F(worker_ports, who_sleeps_wakes_a_deputy_where_requests_are_not_executed) {
