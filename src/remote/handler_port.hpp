@@ -9,13 +9,13 @@
 // Tests: tests/unit/remote/handler_port_test.cpp, tests/cluster/handler_test.cpp.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "aggregate/overflow_outbox.hpp"
 #include "remote/stream_waiter.hpp"
+#include "remote/waves.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/port.hpp"
 
@@ -43,9 +43,9 @@ public:
   /// As in worker_port.
   bool settled(std::uint32_t to, stream_waiter& w) noexcept;
   bool unsettled(std::uint32_t to) noexcept;
-  /// How many operations its handlers had begun when this was called last by its worker; for any thread.
-  void note_issued() noexcept { issued_.store(async_issued, std::memory_order_release); }
-  std::uint64_t noted_issued() const noexcept { return issued_.load(std::memory_order_acquire); }
+  /// How many operations its handlers had begun at the first of these calls in a wave; for any thread.
+  void note_issued(std::uint32_t wave) noexcept { issued_.note(wave, async_issued); }
+  std::uint64_t noted_issued() const noexcept { return issued_.begun(); }
 
   [[noreturn, gnu::cold, gnu::noinline]] void refuse(const char* what) const noexcept;
 
@@ -69,7 +69,7 @@ private:
   aggregate::flush_counts flushes_;
   std::unique_ptr<tables> tables_;  // from the first handler on
   std::vector<std::uint32_t> used_;
-  std::atomic<std::uint64_t> issued_{0};  // partner: who asks for noted_issued() on another worker
+  wave_note issued_;
 };
 
 }  // namespace shoal::remote

@@ -105,7 +105,7 @@ bool node_ports::fence(sched::worker& w, sched::fence_request& request) noexcept
     self.~node_fence();
     of.done(of);
   };
-  port.for_handlers().note_issued();
+  port.for_handlers().note_issued(wave_.load(std::memory_order_relaxed));
   const bool complete = f->begin(port, true);
   if (complete) f->~node_fence();
   return complete;

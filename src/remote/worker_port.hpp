@@ -175,7 +175,9 @@ public:
   worker_port& at(unsigned worker) noexcept { return *ports_[worker]; }
   server& server_at(unsigned worker) noexcept { return *servers_[worker]; }
   call_credits& credits() noexcept { return credits_; }
-  /// How many operations handlers of this node had begun at each worker's last fence.
+  /// Another wave of quiesce() begins here.
+  void begin_wave() noexcept { wave_.fetch_add(1, std::memory_order_relaxed); }
+  /// How many operations handlers of this node had begun at each worker's first fence since then.
   std::uint64_t begun_by_handlers() const noexcept;
 
 private:
@@ -191,6 +193,8 @@ private:
   std::vector<sched::worker*> workers_;
   std::vector<std::unique_ptr<server>> servers_;
   std::vector<std::unique_ptr<worker_port>> ports_;
+  // Partner: fence(). Relaxed: the errands that bring a wave's fences to the workers order it.
+  std::atomic<std::uint32_t> wave_{0};
 };
 
 }  // namespace shoal::remote
