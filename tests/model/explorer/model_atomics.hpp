@@ -40,6 +40,10 @@ public:
     const auto add = [v](std::uint64_t old) { return bits(static_cast<T>(value(old) + v)); };
     return value(execution::current().replace(at_, add, order, where));
   }
+  T fetch_sub(T v, std::memory_order order, place where = place::current()) {
+    const auto subtract = [v](std::uint64_t old) { return bits(static_cast<T>(value(old) - v)); };
+    return value(execution::current().replace(at_, subtract, order, where));
+  }
   T fetch_or(T v, std::memory_order order, place where = place::current()) {
     const auto set = [v](std::uint64_t old) { return bits(static_cast<T>(value(old) | v)); };
     return value(execution::current().replace(at_, set, order, where));
