@@ -99,7 +99,7 @@ TEST_P(misfits, a_process_that_stops_or_is_lost_in_the_start_of_a_library_ends_t
     const outcome got =
         run_but_node_1("export SHOAL_STRESS_START=" + what, {limit, "LD_PRELOAD=" + program("libcluster_stopping.so")});
     expect_refused(got, {});
-    EXPECT_LT(got.seconds, 15) << got;
+    EXPECT_LT(got.seconds, 25) << got;  // mpirun needs some seconds itself; the longer limit is 30
     if (what == "stopped") {
       EXPECT_TRUE(got.has(found_by_mpi ? "within 3 s" : "has said nothing for 3 s: stopped")) << got;
     }
