@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/symbols.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <span>
+
+#include "machine/process.hpp"
+
+namespace shoal::machine {
+namespace {
+
+struct place {
+  std::string path;
+  std::uint64_t offset = 0;  // in the file's own numbering
+};
+
+place find(const void* code) {
+  Dl_info info{};
+  void* found = nullptr;
+  if (::dladdr1(code, &info, &found, RTLD_DL_LINKMAP) == 0 || found == nullptr) return {};
+  const auto& image = *static_cast<const link_map*>(found);
+  const bool is_program = image.l_name == nullptr || *image.l_name == '\0';
+  return {is_program ? own_executable() : image.l_name, reinterpret_cast<std::uintptr_t>(code) - image.l_addr};
+}
+
+std::string demangled(const char* name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 && text != nullptr ? text.get() : name;
+}
+
+template <class T>
+std::vector<T> read(std::ifstream& in, std::uint64_t at, std::uint64_t bytes) {
+  std::vector<T> items(bytes / sizeof(T));
+  in.seekg(static_cast<std::streamoff>(at));
+  in.read(reinterpret_cast<char*>(items.data()), static_cast<std::streamsize>(items.size() * sizeof(T)));
+  if (!in) items.clear();
+  return items;
+}
+
+}  // namespace
+
+// Of the file's table of all symbols, or, if it is stripped, of the exported ones.
+const std::vector<symbols::function>& symbols::table_of(const std::string& path) {
+  const auto [at, is_new] = tables_.try_emplace(path);
+  std::vector<function>& table = at->second;
+  if (!is_new) return table;
+  std::ifstream in(path, std::ios::binary);
+  const auto head = read<ElfW(Ehdr)>(in, 0, sizeof(ElfW(Ehdr)));
+  if (head.empty() || std::memcmp(head[0].e_ident, ELFMAG, SELFMAG) != 0) return table;
+  const auto sections = read<ElfW(Shdr)>(in, head[0].e_shoff, std::uint64_t{head[0].e_shnum} * sizeof(ElfW(Shdr)));
+  for (const unsigned wanted : {SHT_SYMTAB, SHT_DYNSYM}) {
+    for (const ElfW(Shdr) & one : sections) {
+      if (one.sh_type != wanted || one.sh_link >= sections.size()) continue;
+      const auto names = read<char>(in, sections[one.sh_link].sh_offset, sections[one.sh_link].sh_size);
+      if (names.empty() || names.back() != '\0') continue;
+      for (const ElfW(Sym) & s : read<ElfW(Sym)>(in, one.sh_offset, one.sh_size))
+        if ((s.st_info & 0xf) == STT_FUNC && s.st_shndx != SHN_UNDEF && s.st_name < names.size())
+          table.push_back({s.st_value, s.st_value + std::max<std::uint64_t>(s.st_size, 1), names.data() + s.st_name});
+    }
+    if (!table.empty()) break;
+  }
+  std::ranges::sort(table, {}, &function::begin);
+  return table;
+}
+
+std::string symbols::name_of(const void* code) {
+  const place where = find(code);
+  if (where.path.empty()) return {};
+  const auto& table = table_of(where.path);
+  const auto after = std::ranges::upper_bound(table, where.offset, {}, &function::begin);
+  if (after == table.begin() || where.offset >= std::prev(after)->end) return {};
+  return demangled(std::prev(after)->name.c_str());
+}
+
+std::string symbols::place_of(const void* code) {
+  const place where = find(code);
+  if (where.path.empty()) return fmt::format("the code at {}", code);
+  return fmt::format("{}+{:#x}", where.path.substr(where.path.rfind('/') + 1), where.offset);
+}
+
+}  // namespace shoal::machine

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of functions by address, from the symbol tables of programs and libraries, also of functions that are not
+// exported.
+// Who may call: one thread per object; it reads files. Not for signal handlers. Never switches tasks.
+// Guarantees: an object reads each file once. Where a program is stripped there are no names.
+// Shown by tests/unit/machine/symbols_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace shoal::machine {
+
+class symbols {
+public:
+  /// As the program writes it: "work(int)::{lambda()#1}::operator()() const". Empty if the file has no name for it.
+  std::string name_of(const void* code);
+  /// "program+0x1234", for addr2line.
+  static std::string place_of(const void* code);
+
+private:
+  struct function {
+    std::uint64_t begin = 0;  // in the file's own numbering
+    std::uint64_t end = 0;
+    std::string name;
+  };
+  const std::vector<function>& table_of(const std::string& path);
+
+  std::map<std::string, std::vector<function>> tables_;  // by path; sorted
+};
+
+}  // namespace shoal::machine
