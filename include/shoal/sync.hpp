@@ -71,7 +71,8 @@ public:
     return w;
   }
   /// Appends the running task, releases the guard and suspends the task until it is woken.
-  void wait() noexcept;
+  /// `holder`: the stack of the task that can wake it, where that is known.
+  void wait(wait_kind why, const void* object, const void* holder = nullptr) noexcept;
   static void wake_all(waiter* w) noexcept;
 
 private:
@@ -98,7 +99,7 @@ public:
       holder_ = me;
       waiters_.unlock();
     } else {
-      waiters_.wait();  // the unlocking task gives it to this one
+      waiters_.wait(detail::wait_kind::mutex, this, holder_);  // the unlocking task gives it to this one
     }
   }
   bool try_lock() noexcept {
@@ -121,6 +122,12 @@ public:
     if (next != nullptr) detail::wake(next->task);
   }
 
+  /// For reports: the stack of the task that holds it, or nullptr.
+  const void* holder() noexcept {
+    const std::lock_guard guard(waiters_);
+    return holder_;
+  }
+
 private:
   detail::wait_list waiters_;
   const void* holder_ = nullptr;
@@ -132,7 +139,7 @@ public:
   void wait(std::unique_lock<mutex>& lock) noexcept {
     waiters_.lock();
     lock.unlock();
-    waiters_.wait();
+    waiters_.wait(detail::wait_kind::condition, this);
     lock.lock();
   }
   template <class Predicate>
@@ -168,7 +175,7 @@ public:
       --count_;
       waiters_.unlock();
     } else {
-      waiters_.wait();
+      waiters_.wait(detail::wait_kind::semaphore, this);
     }
   }
   bool try_acquire() noexcept {
@@ -213,13 +220,13 @@ public:
     if (left_ == 0)
       waiters_.unlock();
     else
-      waiters_.wait();
+      waiters_.wait(detail::wait_kind::latch, this);
   }
   void arrive_and_wait(std::ptrdiff_t n = 1) noexcept {
     // In one step: a task that has waited may destroy an open latch.
     waiters_.lock();
     count(n);
-    if (left_ != 0) return waiters_.wait();
+    if (left_ != 0) return waiters_.wait(detail::wait_kind::latch, this);
     detail::wait_list::waiter* w = waiters_.take_all();
     waiters_.unlock();
     detail::wait_list::wake_all(w);

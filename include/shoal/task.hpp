@@ -345,7 +345,7 @@ void parallel_invoke(F&& f, G&& g) {
     child.call();
   } else {
     child.ended.add();
-    child.ended.wait();
+    child.ended.wait(detail::wait_kind::children);
   }
   if (thrown) [[unlikely]] {
     child.ended.take_failure();

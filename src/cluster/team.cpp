@@ -150,7 +150,7 @@ void team_state::wait_until(std::unique_lock<std::mutex>& held, const Ready& rea
     if (ready()) return;
     waiter_ = this_task();
     held.unlock();
-    detail::leave();
+    detail::leave(wait_kind::collective);
     held.lock();
   }
 }

@@ -70,7 +70,19 @@ struct alignas(64) stack_notes {
       waits.fetch_and(~k_awaited, std::memory_order_relaxed);
   }
 
+  /// A wait for what the task of another stack holds; the stack that waits. Anybody reads it, as a hint.
+  void wait_for_holder(const void* holder) noexcept {
+    awaited_number.store(reinterpret_cast<std::uintptr_t>(holder), std::memory_order_relaxed);
+    awaited_name.store(k_holder, std::memory_order_release);
+  }
+  void forget_holder() noexcept { awaited_name.store(nullptr, std::memory_order_relaxed); }
+  const stack_notes* holder() const noexcept {
+    if (awaited_name.load(std::memory_order_acquire) != k_holder) return nullptr;
+    return reinterpret_cast<const stack_notes*>(awaited_number.load(std::memory_order_relaxed));
+  }
+
   static constexpr std::uint64_t k_awaited = 1;
+  static constexpr char k_holder[] = "";  // as awaited_name: awaited_number is the stack of a holder
 
   std::atomic<std::uintptr_t> waits_for{k_no_edge};  // the notes of another stack, or open: not known which
   std::atomic<std::uint64_t> waits{0};               // twice the number of the last wait, and the mark
@@ -79,15 +91,25 @@ struct alignas(64) stack_notes {
 };
 static_assert(sizeof(stack_notes) == 64);
 
+/// What a task that has left waits for; on its own stack. Read by whoever alone may continue the task at that time.
+struct wait_note {
+  const void* object;
+  std::uint64_t since;  // of base::rough_time, about
+};
+
 /// One cache line.
 struct alignas(64) fiber : lockfree::inbox_node<> {
   fiber_context context = nullptr;  // where it continues; valid while it is not running
   exception_state exceptions;
-  void* owner = nullptr;       // the worker, for threads that wake the task
-  fiber* next_free = nullptr;  // in the pool
+  void* owner = nullptr;  // the worker, for threads that wake the task
+  union {
+    fiber* next_free = nullptr;  // in the pool
+    const wait_note* wait;       // while waits_as is not 0
+  };
   stack_notes* notes = nullptr;
   std::uint32_t stack = 0;      // its number in the region
   std::uint8_t size_class = 0;  // of its stack: which region the number belongs to
+  std::uint8_t waits_as = 0;    // the kind of the wait (detail::wait_kind); 0: it does not wait, or can go on
   bool outermost = false;       // what runs here is no part of a loop: a loop that it begins may be held back
   [[no_unique_address]] shadow sanitizer;
 };

@@ -57,7 +57,9 @@ std::size_t stack_pool::take_number() {
   if (fresh_ == fresh_end_) {
     if (leased_ == stack_region::k_none) leased_ = region_.lease();
     if (leased_ == stack_region::k_none) return stack_region::k_none;
+    if (leases_.size() == leases_.capacity()) leases_.reserve(2 * leases_.size() + 8);
     region_.commit(leased_);  // where refused, the lease is kept for another time
+    leases_.push_back(leased_);
     fresh_ = std::exchange(leased_, stack_region::k_none);
     fresh_end_ = fresh_ + region_.stacks_per_lease();
   }

@@ -69,6 +69,17 @@ public:
   /// How many idle stacks tend() leaves: fewer of large ones, which may be deep.
   std::size_t kept() const noexcept { return kept_; }
 
+  /// Calls `each` with every fiber that was ever made here, those of the free list too. What lies in one that was
+  /// trimmed is as it was then.
+  template <class Each>
+  void visit(const Each& each) const {
+    for (const std::size_t first : leases_) {
+      const std::size_t end = first + region_.stacks_per_lease();
+      for (std::size_t s = first; s < (end == fresh_end_ ? fresh_ : end); ++s)
+        each(*static_cast<const fiber*>(region_.fiber_place(s)));
+    }
+  }
+
   /// Whether there are stacks here without a guard.
   bool unguarded() const noexcept { return unguarded_; }
 
@@ -103,6 +114,7 @@ private:
   std::size_t leased_ = stack_region::k_none;  // not committed yet
   std::size_t fresh_ = 0;                      // committed stacks from here on have not been used
   std::size_t fresh_end_ = 0;
+  std::vector<std::size_t> leases_;   // committed, by their first stack
   std::vector<std::size_t> trimmed_;  // stacks without a fiber that were used and have a guard
 };
 

@@ -28,6 +28,8 @@ public:
   // Both give the value to wait on.
   std::uint32_t close() { return count_.fetch_or(k_closed, std::memory_order_acquire) | k_closed; }
   std::uint32_t look() const { return count_.load(std::memory_order_acquire); }
+  /// Any thread, a hint: whether a waker is inside.
+  bool inside() const { return count_.load(std::memory_order_seq_cst) >= k_one; }
   static bool waits_for(std::uint32_t value) { return value != k_closed; }
 
   // Only for waiting and waking.

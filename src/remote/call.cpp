@@ -15,6 +15,7 @@
 #include "remote/code.hpp"
 #include "remote/late_images.hpp"
 #include "remote/worker_port.hpp"
+#include "sched/worker.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/remote_error.hpp"
@@ -146,6 +147,7 @@ struct called_task final : task {
     const std::uint64_t issued = *w.async_issued;
     const std::uint32_t here = this_port().node;
     const std::uint32_t to = from;
+    sched::this_worker()->begun().code = reinterpret_cast<const void*>(code);  // messages name the body
     try {
       // Long answers are made on the heap: stacks are small.
       constexpr std::size_t k_small_answer_words = 64;

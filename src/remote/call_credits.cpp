@@ -95,7 +95,7 @@ void call_credits::send(detail::worker_base& w, std::uint32_t node, std::span<co
     }
   }
   if (me.task == nullptr) return with(w, node, call);
-  detail::leave();  // who wakes it has taken the credit
+  detail::leave(detail::wait_kind::credit, detail::numbered(node));  // who wakes it has taken the credit
   with(*detail::t_worker, node, call);
 }
 

@@ -111,6 +111,8 @@ bool node_ports::fence(sched::worker& w, sched::fence_request& request) noexcept
   return complete;
 }
 
+bool node_ports::in_flight(sched::worker& w) noexcept { return port_of(w).in_flight(); }
+
 }  // namespace shoal::remote
 
 namespace shoal::detail {

@@ -194,7 +194,7 @@ bool worker_port::wait_for_transfer(const Begin& begin) {
   if (t.done.load(std::memory_order_acquire)) return true;
   t.task = detail::this_task();
   t.next = std::exchange(transfers_, &t);
-  detail::leave();
+  detail::leave(detail::wait_kind::transfer);
   return true;
 }
 
@@ -226,7 +226,7 @@ void worker_port::make_room(std::uint32_t to, std::size_t words) {
     stream_waiter*& list = holds_tasks_ ? held_ : peers_[to].for_room;
     me.next = list;
     list = &me;
-    detail::leave();
+    detail::leave(detail::wait_kind::room, detail::numbered(to));
     tries = 0;
   }
 }
@@ -243,6 +243,14 @@ bool worker_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
 
 bool worker_port::unsettled(std::uint32_t to) noexcept {
   return to != node && (!hot_[to].replies.empty() || !peers_[to].requests.reached(peers_[to].requests.mark()));
+}
+
+bool worker_port::in_flight() noexcept {
+  const fiber::tsan_ignore_scope ignore;
+  if (transfers_ != nullptr || window_drained != window_next) return true;
+  for (std::uint32_t n = 0; n < nodes; ++n)
+    if (unsettled(n) || handler_port_.unsettled(n)) return true;
+  return false;
 }
 
 bool settling::unsettled(std::uint32_t stream) noexcept {
@@ -338,14 +346,14 @@ std::uint64_t fetch(port& p, std::uint32_t node) {
     await_buffer(p, node);
   }
   p.peers[node].replies.push(reply_kind::task, w.current());
-  return w.leave();
+  return w.leave(wait_kind::reply, numbered(node));
 }
 
 void settle_node(port& p, std::uint32_t node) {
   const tsan_ignore_scope ignore;
   refuse_bare_verb(p);
   remote::waiting_task me;
-  if (!whole(p).settled(node, me)) leave();
+  if (!whole(p).settled(node, me)) leave(wait_kind::settling);
 }
 
 void settle_all(port& p) {
@@ -357,7 +365,7 @@ void settle_all(port& p) {
   } all;
   all.done = [](remote::settling& s) noexcept { wake(static_cast<of_task&>(s).task); };
   all.task = this_task();
-  if (!all.begin(whole(p))) leave();
+  if (!all.begin(whole(p))) leave(wait_kind::settling);
   sched::note_settled();
 }
 

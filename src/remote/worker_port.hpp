@@ -82,6 +82,8 @@ public:
   bool settled(std::uint32_t node, stream_waiter& waiter) noexcept;
   /// Whether operations to that node are in flight.
   bool unsettled(std::uint32_t node) noexcept;
+  /// Whether anything is in flight, to any node. Any thread, while the worker sleeps.
+  bool in_flight() noexcept;
 
   /// Waits for it; false if the network refuses, and nothing was begun. `begin`: put() or get() of the domain.
   template <class Begin>
@@ -171,6 +173,7 @@ public:
   bool pending(sched::worker& w) noexcept override;
   std::int64_t longest_sleep_ns(sched::worker& w) noexcept override;
   bool fence(sched::worker& w, sched::fence_request& request) noexcept override;
+  bool in_flight(sched::worker& w) noexcept override;
 
   worker_port& at(unsigned worker) noexcept { return *ports_[worker]; }
   server& server_at(unsigned worker) noexcept { return *servers_[worker]; }

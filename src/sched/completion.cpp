@@ -46,19 +46,19 @@ void completion::done(std::int64_t n) noexcept {
 
 void completion::add_elsewhere() noexcept { count_.add_elsewhere(); }
 
-void completion::wait_for(std::int64_t n) noexcept {
+void completion::wait_for(std::int64_t n, wait_kind why) noexcept {
   if (n <= 0) return;
-  if (count_.must_block(this_task(), n)) leave();
+  if (count_.must_block(this_task(), n)) leave(why, this);
   count_.end_wait();
   fiber::acquire_from(this);
   add(-n);  // not before: an operation that asks for the end of all is to find it outstanding
 }
 
-void completion::wait_anywhere() noexcept {
+void completion::wait_anywhere(wait_kind why) noexcept {
   const std::int64_t n = begun_;
   if (n <= 0) return;
   sched::moving_wait moving;
-  if (count_.must_block(this_task(), n)) moving.leave();
+  if (count_.must_block(this_task(), n)) moving.leave(why, this);
   count_.end_wait();
   fiber::acquire_from(this);
   add(-n);

@@ -87,7 +87,8 @@ std::string wait_for(future_state& s) {
   sched::future_wait wait(me, s, word);
   if (!w.searches().begin(wait)) {
     const bool queued = wait.queued;
-    moving.leave();  // the completer has ended the wait, or a search that found a cycle
+    // The completer has ended the wait, or a search that found a cycle.
+    moving.leave(s.of->from_outside ? wait_kind::promise : wait_kind::future, &s);
     if (queued && moving.moves()) sched::return_to(w);  // whose list it is in
     if (queued) w.searches().end(wait);
   }

@@ -222,7 +222,7 @@ void join_loop(sched::worker& w, local_loop& loop) {
       continue;
     }
     piece_done(loop);
-    if (!loop.met.exchange(true, std::memory_order_acq_rel)) leave();
+    if (!loop.met.exchange(true, std::memory_order_acq_rel)) leave(wait_kind::loop, &loop);
     break;
   }
   if (loop.exception) std::rethrow_exception(loop.exception);

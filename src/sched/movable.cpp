@@ -43,15 +43,23 @@ bool movable_frame::may_move(const worker& at) const noexcept {
 #endif
 }
 
-void movable_frame::leave(worker* wanted) noexcept {
+void movable_frame::leave(worker* wanted, detail::wait_kind why, const void* object) noexcept {
   worker& w = worker_now();
   const int kept_error = *w.error_number_;
   target = wanted;
   ++w.counts_.left;
   if (profile_recorder* const p = w.profile(); p != nullptr) [[unlikely]]
     p->leaves();
+  // Read by whoever keeps others off this stack meanwhile: see worker::list_waits().
+  const fiber::wait_note note{object, owner.rough_now()};
+  self.wait = &note;
+  self.waits_as = static_cast<std::uint8_t>(why);
+  const bool outside = detail::ends_from_outside(why);
+  if (outside) w.wait_from_outside(1);
   w.resume(self, *host);
+  self.waits_as = 0;
   worker& now = worker_now();
+  if (outside) now.wait_from_outside(-1);  // the sum over the workers counts
   arrive(now);
   fiber::acquire_from(&self);       // partner: wake_moving()
   fiber::acquire_from(self.notes);  // partner: worker::host()
@@ -71,6 +79,7 @@ void movable_frame::publish() noexcept {
 void worker::host(fiber::fiber& f) noexcept {
   const fiber::tsan_ignore_scope ignore;
   fiber::fiber& self = *current_;
+  const movable_guest guest(guests_, f);
   for (;;) {
     f.owner = this;
     host_ = &self;
@@ -86,9 +95,14 @@ void worker::host(fiber::fiber& f) noexcept {
 // A stack that has ended its task elsewhere goes to the worker that has taken it, so that none collects the others'.
 void worker::take_back(fiber::fiber& f) noexcept {
   if (this_worker() == this)
-    movable_->put(&f);
+    put_movable(f);
   else
     ended_elsewhere_.push(&f);
+}
+
+void worker::put_movable(fiber::fiber& f) noexcept {
+  f.notes->running = nullptr;  // see list_waits()
+  movable_->put(&f);
 }
 
 fiber::fiber* worker::take_movable() noexcept {
@@ -103,7 +117,7 @@ fiber::fiber* worker::take_movable() noexcept {
 void worker::collect_movable() noexcept {
   for (auto* node = ended_elsewhere_.take_all(); node != nullptr;) {
     auto* const next = node->next.read();
-    movable_->put(static_cast<fiber::fiber*>(node));
+    put_movable(*static_cast<fiber::fiber*>(node));
     node = next;
   }
 }
@@ -155,11 +169,11 @@ moving_wait::moving_wait() noexcept {
   f->self.owner = const_cast<char*>(&k_moving);
 }
 
-void moving_wait::leave() noexcept {
-  if (frame_ == nullptr) return detail::leave();
+void moving_wait::leave(detail::wait_kind why, const void* object) noexcept {
+  if (frame_ == nullptr) return detail::leave(why, object);
   const fiber::tsan_ignore_scope ignore;
   left_ = true;
-  frame_->leave(nullptr);
+  frame_->leave(nullptr, why, object);
 }
 
 moving_wait::~moving_wait() {
@@ -172,7 +186,7 @@ void return_to(worker& target) noexcept {
   if (f == nullptr || &w == &target) return;
   if (*w.async_issued != f->issued) detail::settle_now();
   const fiber::tsan_ignore_scope ignore;
-  f->leave(&target);
+  f->leave(&target, detail::wait_kind::none, nullptr);
 }
 
 void wake_moving(fiber::fiber& f) noexcept {

@@ -30,7 +30,7 @@ struct movable_frame final : started {
   movable_frame& operator=(const movable_frame&) = delete;
 
   /// Gives the worker to the host. Returns on any worker, or on `target` if that is not null.
-  void leave(worker* target) noexcept;
+  void leave(worker* target, detail::wait_kind why, const void* object) noexcept;
   /// Any thread, when the stack has been left: the task is runnable.
   void publish() noexcept;
   /// The task has arrived on a worker.
@@ -52,6 +52,26 @@ struct movable_frame final : started {
   bool ended = false;
   worker* target = nullptr;
   lockfree::parting<> parting;
+};
+
+/// In the list of the worker that hosts a movable task, on the stack of the host: while the task runs there, or waits
+/// and stays. Only that worker continues it, so that worker may read its stack.
+struct movable_guest {
+  movable_guest(movable_guest*& list, const fiber::fiber& stack) noexcept : of(stack), first(list), next(list) {
+    if (next != nullptr) next->previous = this;
+    first = this;
+  }
+  movable_guest(const movable_guest&) = delete;
+  movable_guest& operator=(const movable_guest&) = delete;
+  ~movable_guest() {
+    (previous != nullptr ? previous->next : first) = next;
+    if (next != nullptr) next->previous = previous;
+  }
+
+  const fiber::fiber& of;
+  movable_guest*& first;
+  movable_guest* next;
+  movable_guest* previous = nullptr;
 };
 
 /// The frame of the running task if that is movable; else nullptr.
@@ -86,7 +106,7 @@ public:
   ~moving_wait();
 
   /// Instead of detail::leave().
-  void leave() noexcept;
+  void leave(detail::wait_kind why, const void* object) noexcept;
   bool moves() const noexcept { return frame_ != nullptr; }
 
 private:

@@ -139,7 +139,7 @@ void pool::end_detached() noexcept {
 
 std::uint32_t pool::wait_for_detached() noexcept {
   std::uint32_t begun = 0;
-  while (detached_.must_block(detail::this_task(), &begun)) detail::leave();
+  while (detached_.must_block(detail::this_task(), &begun)) detail::leave(detail::wait_kind::end_of_job);
   return begun;
 }
 
@@ -227,8 +227,18 @@ bool pool::owns(const fiber::stack_notes& notes) const noexcept {
 
 // O(workers), at the end of the pool only: a load for each thread that is not parked.
 void pool::stop() noexcept {
-  stopping_.store(true, std::memory_order_release);
+  {
+    const std::lock_guard hold(giving_);  // what was given before is found by the workers when they end
+    stopping_.store(true, std::memory_order_release);
+  }
   for (auto& w : workers_) w->ring();
+}
+
+bool pool::give_unless_stopping(const std::function<void()>& begin) {
+  const std::lock_guard hold(giving_);
+  if (stopping()) return false;
+  begin();
+  return true;
 }
 
 void pool::wake_one(const worker* from) noexcept {

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -56,6 +57,8 @@ struct pool_hooks {
   virtual std::int64_t longest_sleep_ns(worker&) noexcept { return -1; }
   /// True: all that the worker has issued is complete already. False: calls `request.done` when it is.
   virtual bool fence(worker&, fence_request&) noexcept { return true; }
+  /// Whether anything that the worker has issued is not complete. Any thread, while the worker sleeps.
+  virtual bool in_flight(worker&) noexcept { return false; }
 };
 
 struct pool_options {
@@ -121,6 +124,8 @@ public:
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
   /// Ends the workers' loops; worker 0's too. Any thread.
   void stop() noexcept;
+  /// Has `begin` give work to the workers, which they execute before they end; false if the pool stops. Any thread.
+  bool give_unless_stopping(const std::function<void()>& begin);
 
   /// Call it after publishing work: wakes one parked worker, unless one searches. `from`: the worker that published;
   /// null: none in particular. Prefers workers near `from`; wakes none whose policy does not reach `from`. Any thread.
@@ -151,6 +156,16 @@ public:
   /// Tasks of other than normal priority.
   lanes& by_priority() noexcept { return lanes_; }
   bool urgent() const noexcept { return signs_.urgent.load(std::memory_order_relaxed) != 0; }
+  /// A task waits for what another one holds; perhaps that one, in turn, waits for this one. Any thread.
+  void note_wait_for_holder(bool suspicious) noexcept {
+    std::atomic<bool>& flag = suspicious ? cycle_suspected_ : holder_awaited_;
+    if (!flag.load(std::memory_order_relaxed)) flag.store(true, std::memory_order_relaxed);
+  }
+  /// Each tells once.
+  bool take_suspicion() noexcept { return cycle_suspected_.exchange(false, std::memory_order_relaxed); }
+  bool take_holder_awaited() noexcept { return holder_awaited_.exchange(false, std::memory_order_relaxed); }
+  /// Whether a thread from outside is about to wake a task, or to submit one. A hint.
+  bool woken_from_outside() const noexcept { return wakers_.inside(); }
   bool anything_submitted() const noexcept { return !submitted_.empty(); }
   /// Whether there are tasks outside of the deques: submitted, or with a priority other than normal.
   bool anything_apart() const noexcept {
@@ -185,10 +200,13 @@ private:
   std::optional<lockfree::sleeper_map<>> sleepers_;  // constructed when it is known which workers reach which
   lanes lanes_;
   block_depot blocks_[2];
-  lockfree::inbox<> submitted_;     // partners: submit() and the workers that look
-  lockfree::waker_count<> wakers_;  // threads from outside that wake tasks
+  lockfree::inbox<> submitted_;               // partners: submit() and the workers that look
+  lockfree::waker_count<> wakers_;            // threads from outside that wake tasks
+  std::atomic<bool> cycle_suspected_{false};  // partners: tasks that wait for a mutex, the watch
+  std::atomic<bool> holder_awaited_{false};
   lockfree::detached_count<detail::suspended*> detached_;
   std::atomic<bool> stopping_{false};
+  std::mutex giving_;  // held by give_unless_stopping() and, for a moment, by stop()
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::unique_ptr<machine::executor::thread>> threads_;
   profiler profiler_{*this};

@@ -9,11 +9,9 @@
 
 #include "machine/images.hpp"
 #include "machine/signals.hpp"
-#include "sched/filling.hpp"
 #include "sched/pool.hpp"
+#include "sched/task_identity.hpp"
 #include "sched/worker.hpp"
-#include "shoal/detail/future_state.hpp"
-#include "shoal/task_graph.hpp"
 
 namespace shoal::sched {
 namespace {
@@ -39,28 +37,8 @@ void name_code(machine::signal_line& line, const void* address) {
   line.text("the code at ").hexadecimal(value);
 }
 
-// What the task is for its user: its body, and what he has called it, if anything.
-struct identity {
-  const void* code = nullptr;
-  const char* name = nullptr;
-};
-
-identity identify(worker& w) {
-  const started& begun = w.begun();
-  const auto* const fills = static_cast<const filling*>(w.current()->notes->fills);
-  const detail::future_state* const future = fills != nullptr ? fills->state : nullptr;
-  identity found;
-  if (begun.node != nullptr) {
-    found = {reinterpret_cast<const void*>(begun.node->call), begun.node->name};
-  } else if (future != nullptr) {
-    found = {reinterpret_cast<const void*>(future->of->step), future->name};
-  }
-  if (begun.code != nullptr) found.code = begun.code;
-  return found;
-}
-
 void name_task(machine::signal_line& line, worker& w) {
-  const identity task = identify(w);
+  const task_identity task = identify(*w.current());
   if (task.code == nullptr) {
     line.text("the main task");
     return;

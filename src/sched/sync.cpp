@@ -24,14 +24,46 @@ const void* this_stack() noexcept {
   return static_cast<sched::worker&>(worker_here()).current()->notes;
 }
 
-void wait_list::wait() noexcept {
+namespace {
+
+// Follows who waits for whom. What it reads may be out of date, so the result is a suspicion, which the surveys of
+// runtime/hang_watch confirm or not.
+bool seems_to_close_cycle(const sched::pool& p, const fiber::stack_notes& me, const void* holder) noexcept {
+  constexpr int k_most_steps = 64;
+  const auto* at = static_cast<const fiber::stack_notes*>(holder);
+  for (int steps = 0; at != &me; ++steps) {
+    // Another pool may be destroyed meanwhile.
+    if (steps == k_most_steps || !p.owns(*at)) return false;
+    const fiber::stack_notes* next = at->holder();
+    if (next == nullptr) {
+      const std::uintptr_t edge = at->waits_for.load(std::memory_order_relaxed);
+      if (edge == fiber::stack_notes::k_no_edge || fiber::stack_notes::is_open(edge)) return false;
+      next = reinterpret_cast<const fiber::stack_notes*>(edge);
+    }
+    at = next;
+  }
+  return true;
+}
+
+}  // namespace
+
+void wait_list::wait(wait_kind why, const void* object, const void* holder) noexcept {
   waiter me;
   me.stack = this_stack();
   sched::moving_wait moving;
   me.task = this_task();
   push(me);
+  if (holder == nullptr) {
+    unlock();
+    return moving.leave(why, object);
+  }
+  sched::worker& w = *sched::this_worker();
+  fiber::stack_notes& notes = *w.current()->notes;
+  notes.wait_for_holder(holder);
   unlock();
-  moving.leave();
+  w.owner().note_wait_for_holder(seems_to_close_cycle(w.owner(), notes, holder));
+  moving.leave(why, object);
+  notes.forget_holder();
 }
 
 void wait_list::wake_all(waiter* w) noexcept {

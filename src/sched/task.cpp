@@ -74,7 +74,13 @@ suspended* this_task() noexcept {
   return reinterpret_cast<suspended*>(self(*t_worker).current());
 }
 
-void leave() noexcept { self(*t_worker).leave(); }
+void leave(wait_kind why, const void* object) noexcept {
+  if (ends_from_outside(why)) [[unlikely]]
+    self(*t_worker).wait_from_outside(1);
+  self(*t_worker).leave(why, object);
+  if (ends_from_outside(why)) [[unlikely]]
+    self(*t_worker).wait_from_outside(-1);
+}
 
 void wake(suspended* s) noexcept {
   fiber::fiber* const f = fiber_of(s);
@@ -108,7 +114,7 @@ void settle_now() noexcept {
   request.waiter = this_task();
   request.done = [](sched::fence_request& r) noexcept { wake(static_cast<settled&>(r).waiter); };
   auto& w = self(*t_worker);
-  if (!w.owner().hooks().fence(w, request)) leave();
+  if (!w.owner().hooks().fence(w, request)) leave(wait_kind::settling);
 }
 
 }  // namespace shoal::detail
@@ -152,7 +158,7 @@ void task_group::wait_all() noexcept {
     SHOAL_ASSERT(static_cast<sched::worker&>(w).begun().group != this, k_waits_for_itself);
     // A movable task has moved since it spawned the first child: other tasks of that worker may use this group.
     if (user_ != &w) sched::return_to(const_cast<sched::worker&>(static_cast<const sched::worker&>(*user_)));
-    children_.wait_anywhere();
+    children_.wait_anywhere(detail::wait_kind::children);
   }
   user_ = nullptr;
   children_.announce(false);

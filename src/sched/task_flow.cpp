@@ -121,7 +121,7 @@ void wait_all(flow_state& f) noexcept {
     f.tasks.put(s.last);
     f.unfinished.ran_here(s.count);
   }
-  f.unfinished.wait();
+  f.unfinished.wait(detail::wait_kind::graph);
   f.waiting = false;
   take_ended(f);
   f.table.clear();
@@ -131,7 +131,7 @@ void wait_all(flow_state& f) noexcept {
 
 // There is no memory to remember what the task depends on: without the others it depends on nothing.
 [[gnu::cold, gnu::noinline]] void drop_unregistered(flow_state& f, flow_task& t) noexcept {
-  f.unfinished.wait();
+  f.unfinished.wait(detail::wait_kind::graph);
   f.table.clear();
   t.act(t, false);
   t.successors.close();

@@ -207,7 +207,7 @@ void task_graph::run() {
     if (t == nullptr) break;
     unfinished_.ran_here(run_strand(static_cast<graph_node*>(t)));
   }
-  unfinished_.wait();
+  unfinished_.wait(detail::wait_kind::graph);
   running_.store(false, std::memory_order_release);  // partner: the exchange of the next run
   unfinished_.rethrow();
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/rough_time.hpp"
 #include "fiber/sanitizer.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/thread_id.hpp"
@@ -58,6 +59,7 @@ void worker::run_thread() noexcept {
   current_ = &native_;
   native_bottom_ = machine::own_stack_bottom();
   native_idle_ = false;
+  about_now_ = owner_.rough_now();
   if (profile_recorder* const p = profile(); p != nullptr) p->join(profile_state::spin);
   if (first_ != nullptr) {
     started begun;
@@ -320,7 +322,8 @@ void worker::cut_frames() noexcept {
   }
 }
 
-[[gnu::always_inline]] inline std::uint64_t worker::leave_as(profile_recorder* profiled) noexcept {
+[[gnu::always_inline]] inline std::uint64_t worker::leave_as(profile_recorder* profiled, detail::wait_kind why,
+                                                             const void* object) noexcept {
   const int kept_error = *error_number_;
   if (frames != nullptr) cut_frames();
   SHOAL_CHECK(no_wait_scopes == 0,
@@ -328,6 +331,13 @@ void worker::cut_frames() noexcept {
   ++counts_.left;
   if (profiled != nullptr) profiled->leaves();
   fiber::fiber& me = *current_;
+#ifdef SHOAL_CHECKED
+  const fiber::wait_note note{object, owner_.rough_now()};
+#else
+  const fiber::wait_note note{object, about_now_};
+#endif
+  me.wait = &note;
+  me.waits_as = static_cast<std::uint8_t>(why);
 #ifdef SHOAL_CHECKED
   check_stack();
 #else
@@ -350,6 +360,7 @@ void worker::cut_frames() noexcept {
   word_ = next.word;
   if (next.fiber != &me) [[likely]]
     resume(me, *next.fiber);
+  me.waits_as = 0;
   if (profiled != nullptr)
     if (profile_recorder* const p = profile(); p != nullptr) p->arrives();
   fiber::acquire_from(&me);
@@ -357,15 +368,17 @@ void worker::cut_frames() noexcept {
   return word_;
 }
 
-std::uint64_t worker::leave() noexcept {
+std::uint64_t worker::leave(detail::wait_kind why, const void* object) noexcept {
   const fiber::tsan_ignore_scope ignore;
   if (profile() != nullptr) [[unlikely]]
-    return leave_timed();
-  return leave_as(nullptr);
+    return leave_timed(why, object);
+  return leave_as(nullptr, why, object);
 }
 
 // A second copy, so that leaving without a profile has one test more, not three.
-[[gnu::noinline]] std::uint64_t worker::leave_timed() noexcept { return leave_as(profile()); }
+[[gnu::noinline]] std::uint64_t worker::leave_timed(detail::wait_kind why, const void* object) noexcept {
+  return leave_as(profile(), why, object);
+}
 
 // All stacks are taken: nothing new can begin on this worker until a task goes on, but messages are still served, and
 // errands run, on top of the task that leaves.

@@ -58,6 +58,8 @@ struct started {
 
 struct stack_call;
 struct movable_call;
+struct movable_guest;
+struct waiting_task;
 
 class worker final : public detail::worker_base {
 public:
@@ -73,7 +75,12 @@ public:
 
   // --- for the running task ---
   /// Suspends the running task. Returns the word given to make_ready_here(); 0 if the task was made runnable otherwise.
-  std::uint64_t leave() noexcept;
+  std::uint64_t leave(detail::wait_kind why = detail::wait_kind::none, const void* object = nullptr) noexcept;
+  /// Around a wait that a thread from outside may end.
+  void wait_from_outside(int n) noexcept {
+    outside_waits_.store(outside_waits_.load(std::memory_order_relaxed) + static_cast<unsigned>(n),
+                         std::memory_order_relaxed);
+  }
   void yield() noexcept;
   /// The slow path of detail::take_turn(): the turns are used up.
   void let_others_run() noexcept;
@@ -144,6 +151,20 @@ public:
   void place(placed_task& t) noexcept;
   /// Wakes the worker if it is parked; call it after publishing the work. True if this call woke it.
   bool ring() noexcept;
+  /// Odd while the worker sleeps; it changes with each sleep. Any thread (sched/stillness.hpp).
+  std::uint64_t rests() const noexcept { return rests_.load(std::memory_order_seq_cst); }
+  /// What it says of itself while it sleeps. Any thread.
+  struct resting {
+    bool rung = false;        // it wakes up already
+    bool given = false;       // there is something that it, or a sibling, could begin
+    bool starved = false;     // it has no stack for anything that has not begun
+    bool holds_back = false;  // iterations that wait for others to end
+    bool in_flight = false;   // messages
+    unsigned outside = 0;     // waits that a thread from outside may end
+  };
+  resting rest() noexcept;
+  /// The tasks of this worker that wait, at most `most`; returns how many there are. The worker's own thread.
+  std::size_t list_waits(std::vector<waiting_task>& into, std::size_t most);
   bool parked() const noexcept { return parked_.load(std::memory_order_relaxed); }
   /// Whether its policy ever steals from that worker.
   bool reaches(unsigned victim) const noexcept { return reached_[victim]; }
@@ -218,6 +239,7 @@ private:
   static void on_movable_stack() noexcept;
   fiber::fiber* take_movable() noexcept;
   void take_back(fiber::fiber& f) noexcept;
+  void put_movable(fiber::fiber& f) noexcept;
   void collect_movable() noexcept;
   const std::byte* bottom_for_children() const noexcept;
   const std::byte* stack_bottom(const fiber::fiber& f) const;
@@ -247,8 +269,8 @@ private:
   std::uint64_t look_at_clock() noexcept;
   detail::task* serve(profile_operation& how, bool bounded) noexcept;
   bool poll_timed(profile_recorder& profile) noexcept;
-  std::uint64_t leave_timed() noexcept;
-  std::uint64_t leave_as(profile_recorder* profiled) noexcept;
+  std::uint64_t leave_timed(detail::wait_kind why, const void* object) noexcept;
+  std::uint64_t leave_as(profile_recorder* profiled, detail::wait_kind why, const void* object) noexcept;
   detail::task* next_own() noexcept;
   detail::task* next_given() noexcept;
   detail::task* take_arrived() noexcept;
@@ -260,6 +282,7 @@ private:
   bool run_stolen(started& begun) noexcept;
   void park(bool able) noexcept;
   void sleep() noexcept;
+  void sleep_until_rung() noexcept;
   bool anything_to_do(bool able, bool in_deques) noexcept;
   void hand_search_on(bool plenty) noexcept;
   bool full() const noexcept;
@@ -299,9 +322,10 @@ private:
   fiber::fiber native_;     // the thread's own stack
   fiber::stack_notes native_notes_;
   const std::byte* native_bottom_ = nullptr;
-  bool native_idle_ = false;  // it is suspended in its loop
-  std::uint64_t served_ = 0;  // when others could run, in ticks
-  std::uint64_t looked_ = 0;  // at the clock
+  bool native_idle_ = false;     // it is suspended in its loop
+  std::uint64_t about_now_ = 0;  // in ticks: not much before now, for tasks that begin to wait
+  std::uint64_t served_ = 0;     // when others could run, in ticks
+  std::uint64_t looked_ = 0;     // at the clock
   std::uint64_t polls_seen_ = 0;
   int turns_between_looks_ = k_first_turns;
   int turns_of_others_ = 0;             // since tasks of the deque had their turn; no more than k_turns_of_others
@@ -324,6 +348,7 @@ private:
   std::unique_ptr<fiber::stack_pool> movable_;  // stacks for movable tasks; made on demand
   const movable_call* movable_call_ = nullptr;  // for the stack that is about to begin it
   fiber::fiber* host_ = nullptr;                // of the movable task that is about to run
+  movable_guest* guests_ = nullptr;             // the movable tasks that run here, or wait and stay
   lockfree::inbox<> ended_elsewhere_;  // stacks of this worker whose tasks ended on others. Partners: take_back()
   stack_call* call_ = nullptr;         // for the stack that is about to run it
   bool check_depth_ = false;           // some stacks have no guard
@@ -353,6 +378,10 @@ private:
   lockfree::doorbell<> own_bell_;
   lockfree::doorbell<>* bell_ = &own_bell_;
   bool bell_shared_ = false;
+  std::atomic<std::uint64_t> rests_{0};     // partner: stillness
+  std::atomic<unsigned> outside_waits_{0};  // of tasks; a task may leave its share to another worker: the sum counts
+  std::atomic<bool> starved_{false};        // what it says while it sleeps; partner: rest()
+  std::atomic<bool> holds_back_{false};
   std::atomic<bool> parked_{false};  // for statistics and the service; partners: those who ask parked()
   lockfree::inbox<> woken_;          // partners: make_ready of other threads
   lockfree::inbox<> errands_;        // partners: give_errand

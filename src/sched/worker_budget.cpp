@@ -46,7 +46,7 @@ bool worker::anything_given() const noexcept {
 // Reads the clock, and sets how many turns may pass before it is read again: about those of k_look_ticks. Sends buffers
 // for which tasks wait.
 std::uint64_t worker::look_at_clock() noexcept {
-  const std::uint64_t now = owner_.rough_now();
+  const std::uint64_t now = about_now_ = owner_.rough_now();
   const std::uint64_t took = now - std::exchange(looked_, now);
   if (took < k_look_ticks / 2)
     turns_between_looks_ = std::min(turns_between_looks_ * 2, k_most_turns);
@@ -95,7 +95,7 @@ std::uint64_t worker::look_at_clock() noexcept {
 task* worker::serve(profile_operation& how, bool bounded) noexcept {
   const others what = std::exchange(due_, others::arrived);
   turns = turns_between_looks_ - 1;
-  served_ = owner_.rough_now();
+  served_ = about_now_ = owner_.rough_now();
   poll_once();
   has_polled();  // this poll is none that spares the next one
   owner_.hooks().send_awaited(*this, served_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/rough_time.hpp"
 #include "fiber/sanitizer.hpp"
 #include "machine/futex.hpp"
 #include "machine/membarrier.hpp"
@@ -142,10 +143,13 @@ bool worker::anything_to_do(bool able, bool in_deques) noexcept {
 void worker::park(bool able) noexcept {
   if (!able) {
     bell_->prepare();
-    if (anything_to_do(false, false))
+    if (anything_to_do(false, false)) {
       bell_->cancel();
-    else
+    } else {
+      starved_.store(true, std::memory_order_relaxed);
       sleep();
+      starved_.store(false, std::memory_order_relaxed);
+    }
     return;
   }
   parked_.store(true, std::memory_order_relaxed);
@@ -165,6 +169,16 @@ void worker::park(bool able) noexcept {
 }
 
 void worker::sleep() noexcept {
+  holds_back_.store(!deferred_.empty(), std::memory_order_relaxed);
+  // Partner: stillness. What it reads of a sleeping worker is as it was here, if this is the same before and after.
+  rests_.fetch_add(1, std::memory_order_seq_cst);
+  sleep_until_rung();
+  rests_.fetch_add(1, std::memory_order_seq_cst);
+  lockfree::std_atomics::fence(std::memory_order_seq_cst);  // what follows is not written before
+  about_now_ = owner_.rough_now();
+}
+
+void worker::sleep_until_rung() noexcept {
   std::int64_t slept_ns = 0;
   ++counts_.parks;
   if (profile_recorder* const p = profile(); p != nullptr) p->enter(profile_state::park);
@@ -245,6 +259,7 @@ void worker::drop_placed() noexcept {
   take_inbox();
   started own;
   native_notes_.running = &own;  // the loop that it named has returned
+  run_errands();                 // surveys that came late
   while (placed_first_ != nullptr) run(*next_placed(), own);
   while (task* t = take_arrived()) run(*t, own);
   while (task* t = tasks.pop()) run(*t, own);  // continuations without a waiter

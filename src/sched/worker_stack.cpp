@@ -91,7 +91,7 @@ fiber::fiber& worker::take_sized(unsigned size_class) {
           "fewer tasks with large stacks wait",
           index, stock->pool.in_use());
     stock->waiting.push_back(current_);
-    leave();
+    leave(detail::wait_kind::stack);
   }
 }
 
@@ -128,6 +128,7 @@ void worker::call_on_stack(std::size_t bytes, void (*function)(void*) noexcept, 
   constexpr std::uint64_t k_stacks_per_look = 64;
   constexpr std::uint64_t k_most_looks_at_once = 8;
   const std::uint64_t now_ns = owner_.executor().now_ns();
+  about_now_ = owner_.rough_now();
   const std::uint64_t looks = (now_ns - tended_ns_) / k_look_ns;
   if (looks == 0) return;
   tended_ns_ = now_ns;

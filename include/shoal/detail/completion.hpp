@@ -51,6 +51,8 @@ public:
     waiter_.write(Waiter{});
   }
   const Waiter& waiter() const { return waiter_.read(); }
+  /// While the waiter waits: how many operations it still waits for. A hint.
+  std::int64_t missing() const { return -(count_.load(std::memory_order_relaxed) + k_waiting); }
 
 protected:
   // While the waiter waits the count is lower by this, so that done() knows.
@@ -126,11 +128,13 @@ public:
   bool has_failed() const noexcept { return has_failed_.load(std::memory_order_relaxed); }
 
   /// Waiter only: returns when all operations that were added have ended. May switch.
-  void wait() noexcept { wait_for(begun_); }
+  void wait(wait_kind why = wait_kind::operations) noexcept { wait_for(begun_, why); }
   /// The same; a movable task may continue on another worker.
-  void wait_anywhere() noexcept;
+  void wait_anywhere(wait_kind why = wait_kind::operations) noexcept;
   /// Waiter only: returns when `n`, of those added and not waited for yet, have ended. May switch.
-  void wait_for(std::int64_t n) noexcept;
+  void wait_for(std::int64_t n, wait_kind why = wait_kind::operations) noexcept;
+  /// While the waiter waits, on its worker: how many operations it still waits for.
+  std::int64_t missing() const noexcept { return count_.missing(); }
   /// Waiter only: instead of wait(). False if all have ended: then the caller continues itself; otherwise `next` runs
   /// when they have. Nothing may be added from then on but by add_elsewhere().
   [[nodiscard]] bool call_when_done(completion_callback& next) noexcept;

@@ -45,6 +45,7 @@ struct future_kind {
   bool (*is_ready)(const future_state&) noexcept = nullptr;
   void (*await)(future_state&) = nullptr;
   bool (*attach)(future_state&, future_state& next) noexcept = nullptr;
+  bool from_outside = false;  // any thread may fill it
 };
 
 /// Runs a state, and its successors as long as it has any.
@@ -206,7 +207,7 @@ struct then_state final : body_state<T, F> {
 template <class T>
 struct promise_state final : future_value<T> {
   promise_state() noexcept : future_value<T>(k_kind) { this->number |= future_state::k_may_be_dropped; }
-  static constexpr future_kind k_kind{.step = nullptr, .dispose = dispose_of<promise_state>};
+  static constexpr future_kind k_kind{.dispose = dispose_of<promise_state>, .from_outside = true};
 };
 
 template <class F, class T>

@@ -227,9 +227,40 @@ inline const void* stack_address([[maybe_unused]] const void* local) noexcept {
 #endif
 }
 
+/// What a task waits for, for reports (src/sched/wait_survey.hpp). The object that goes with it in brackets.
+enum class wait_kind : std::uint8_t {
+  none,        // it can go on: it has yielded
+  mutex,       // [the mutex]
+  condition,   // [the condition variable]
+  semaphore,   // [the semaphore]
+  latch,       // [the latch]
+  children,    // of a group, of parallel_invoke [the completion]
+  graph,       // [the completion]
+  operations,  // calls on other nodes and whatever else is counted [the completion]
+  future,      // of a task [its state]
+  loop,        // its pieces [the loop_state]
+  reply,       // of a node [its number]
+  settling,    // asynchronous operations [nothing]
+  room,        // in a buffer for a node [its number]
+  credit,      // for a call of a node: that earlier ones begin [its number]
+  transfer,    // by the network [nothing]
+  collective,  // other members of a team [nothing]
+  stack,       // of the size that it asked for [nothing]
+  end_of_job,  // a task of the runtime: no report names it [nothing]
+  // What threads that run no task may end:
+  promise,  // [its state]
+  lock,     // of shoal/locks.hpp [nothing]
+  other     // [nothing]
+};
+/// Whether a thread that runs no task, or another pool, may end such a wait.
+constexpr bool ends_from_outside(wait_kind k) noexcept { return k >= wait_kind::promise; }
+
+/// The object of a wait for a node.
+inline const void* numbered(std::uint64_t number) noexcept { return reinterpret_cast<const void*>(number); }
+
 suspended* this_task() noexcept;
 /// Gives the worker to others until wake(this_task()), which may already have happened on this worker's own account.
-void leave() noexcept;
+void leave(wait_kind why = wait_kind::other, const void* object = nullptr) noexcept;
 /// Makes a task that left, or is about to, runnable again. Once per leave(). Any thread.
 void wake(suspended* s) noexcept;
 
