@@ -29,6 +29,13 @@ constexpr setting k_job_table[] = {
      .type = setting_type::boolean,
      .default_value = "on",
      .help = "nodes of one machine access each other's memory directly; off: everything by messages"},
+    {.name = "hang_seconds",
+     .type = setting_type::real,
+     .default_value = "10",
+     .help = "after so long without anything that can run, and with a promise, lock or handle that another thread may "
+             "use, what each task waits for is reported once; 0: never",
+     .min = "0",
+     .max = "86400"},
 };
 const base::setting_table k_runtime_settings{"runtime", k_job_table};
 
@@ -62,6 +69,7 @@ config read_config(const base::settings& s) {
           static_cast<unsigned>(s.get_int("workers")),
           s.get_bool("direct"),
           s.get_bool("pin"),
+          static_cast<std::int64_t>(s.get_real("hang_seconds") * 1e9),
           base::log_level_of(s.get_text("log")),
           read_profile_wish(s)};
 }

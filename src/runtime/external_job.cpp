@@ -256,6 +256,7 @@ node_parts external_nodes::parts(std::unique_ptr<net::transport> transport) {
   p.settings = &c_;
   place_workers(p, c_, machine_, {all_->index_of(node_), all_->nodes_beside(node_)});
   p.transport = std::move(transport);
+  for (std::uint32_t n = 0; n < nodes_; ++n) p.processes.push_back(all_->here(n) ? all_->at(n).pid : 0);
   p.segment = &segments_[node_];
   p.bases = bases_;
   return p;

@@ -224,6 +224,7 @@ world_node::world_node(config c) : c_(std::move(c)), me_(take_launched_place()) 
     parts.bases.push_back(n == me_.node || c_.direct ? segments_.back().map() : nullptr);
   }
   parts.segment = &segments_[me_.node];
+  for (std::uint32_t n = 0; n < me_.nodes; ++n) parts.processes.push_back(world_->at(n).pid);
   if (me_.node == 0)
     base::verbose("{} nodes of {} workers on 1 machine, started by shoal run, over shm{}", me_.nodes, c_.workers,
                   c_.direct ? ": memory mapped" : ": messages only");

@@ -75,6 +75,8 @@ node::node(node_parts parts)
     : node_(parts.node),
       nodes_(parts.nodes),
       wish_(parts.settings->profiling),
+      processes_(std::move(parts.processes)),
+      hang_ns_(parts.settings->hang_ns),
       transport_(std::move(parts.transport)),
       memory_(*parts.segment, parts.bases, parts.node,
               {parts.settings->huge_pages, parts.nodes_on_machine == 0 ? parts.nodes : parts.nodes_on_machine}),
@@ -116,15 +118,20 @@ void node::stop_others() {
 
 // By a task of another node.
 void node::wait_for_stop() {
-  if (context_.stop.exchange(detail::this_task(), std::memory_order_acq_rel) == nullptr) detail::leave();
+  if (context_.stop.exchange(detail::this_task(), std::memory_order_acq_rel) == nullptr)
+    detail::leave(detail::wait_kind::end_of_job);
 }
 
 int node::run_main(const std::function<int()>& main_task) {
   int status = 0;
   struct ending {
     node& of;
-    ~ending() { of.end_messages(); }
+    ~ending() {
+      of.in_run_.store(false, std::memory_order_release);
+      of.end_messages();
+    }
   } const at_the_end{*this};
+  in_run_.store(true, std::memory_order_release);  // what main tasks leave behind counts as theirs
   pool_.run([&] {
     try {
       begin_profile();

@@ -5,6 +5,7 @@
 // Guarantees: several nodes can exist in one process. Nothing outlives the object. Tests: tests/cluster/.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,6 +34,7 @@ struct node_parts {
   std::vector<int> processors;            // of the workers; -1: not pinned
   unsigned processors_for_it = 0;         // its share of this machine's
   std::vector<machine::processor> where;  // the same for distances; empty: not known
+  std::vector<int> processes;             // by node; 0: on another machine. Empty: all nodes are in this process
   std::unique_ptr<net::transport> transport;
   machine::segment* segment = nullptr;  // mapped
   std::vector<std::byte*> bases;        // by node; null where only messages reach
@@ -65,6 +67,12 @@ public:
   std::string outstanding(std::uint32_t of) const { return transport_->outstanding(of); }
   std::uint32_t number() const noexcept { return node_; }
   std::uint32_t count() const noexcept { return nodes_; }
+  const std::vector<int>& processes() const noexcept { return processes_; }
+  std::int64_t hang_ns() const noexcept { return hang_ns_; }
+  /// Whether a main task runs here. Any thread.
+  bool runs_main() noexcept { return in_run_.load(std::memory_order_acquire) || main_tasks_.any(); }
+  /// Whether it is the only main task that there will be: run_main()'s. Any thread.
+  bool runs_only_main() const noexcept { return in_run_.load(std::memory_order_acquire); }
   sched::pool& workers() noexcept { return pool_; }
   remote::node_ports& ports() noexcept { return ports_; }
 
@@ -80,6 +88,9 @@ private:
   const profile_wish wish_;
   profile_files profile_files_;
   bool finished_ = false;
+  const std::vector<int> processes_;
+  const std::int64_t hang_ns_;
+  std::atomic<bool> in_run_{false};  // partner: the watch
   std::unique_ptr<net::transport> transport_;
   array::node_memory memory_;
   cluster::node_teams teams_;

@@ -9,6 +9,7 @@
 #include "machine/process.hpp"
 #include "machine/topology.hpp"
 #include "runtime/config.hpp"
+#include "runtime/hang_watch.hpp"
 #include "runtime/job.hpp"
 #include "runtime/profile_report.hpp"
 #include "runtime/submissions.hpp"
@@ -23,6 +24,7 @@ namespace {
 struct what_was_asked {
   sched::pool_options options;
   runtime::profile_wish profiling;
+  std::int64_t hang_ns = 0;
 };
 
 what_was_asked read_options(const pool_options& options) {
@@ -46,14 +48,17 @@ what_was_asked read_options(const pool_options& options) {
     }
   }
   if (!c.topology.empty()) o.where = machine::topology::synthetic(c.topology).choose(1, 0, o.workers).where;
-  return {std::move(o), c.profiling};
+  return {std::move(o), c.profiling, c.hang_ns};
 }
 
 }  // namespace
 
 struct pool::state {
   explicit state(what_was_asked asked)
-      : wish(std::move(asked.profiling)), files(runtime::claim_profile_files(wish, 0, 1)), workers(asked.options) {}
+      : hang_ns(asked.hang_ns),
+        wish(std::move(asked.profiling)),
+        files(runtime::claim_profile_files(wish, 0, 1)),
+        workers(asked.options) {}
 
   // After fork(), the child has only the calling thread: no workers, and no thread that would release a lock.
   bool is_copy() const noexcept { return machine::own_pid() != process; }
@@ -65,6 +70,7 @@ struct pool::state {
   }
 
   const int process = machine::own_pid();
+  const std::int64_t hang_ns;
   const runtime::profile_wish wish;
   const runtime::profile_files files;
   sched::pool workers;
@@ -73,6 +79,7 @@ struct pool::state {
       workers,
       "the pool is shutting down and takes no more tasks; submit before shutdown() or the destructor, or "
       "let the tasks that run begin others with a task_group"};
+  std::optional<runtime::watch_entry> watched;
 };
 
 pool::pool(const pool_options& options) {
@@ -84,6 +91,11 @@ pool::pool(const pool_options& options) {
     sched::explain_stack_overflows();
     state_ = std::make_unique<state>(read_options(options));
     state_->workers.start();
+    runtime::watched_job watched;
+    watched.pools = {&state_->workers};
+    watched.hang_ns = state_->hang_ns;
+    watched.runs = [&s = *state_] { return s.tasks.any(); };
+    state_->watched.emplace(std::move(watched));
     if (state_->wish.on) state_->whole_life.emplace(shoal::begin_profile(state_->workers, state_->wish.options(1)));
   } catch (const std::system_error& e) {
     throw error(errc::system, runtime::describe_failure(e));
@@ -103,6 +115,7 @@ pool::~pool() {
       base::warn("{}", e.what());
     }
   }
+  state_->watched.reset();
   state_->workers.finish();
 }
 

@@ -14,9 +14,23 @@ service::service(machine::executor& by, std::vector<node*> nodes, std::shared_pt
   for (node* n : nodes_) polls_.emplace_back(n->workers().size());
   runner_ = by.make_runner("shoal-service", *this);
   runner_->start();
+  if (nodes_.empty()) return;
+  node& first = *nodes_.front();
+  watched_job job;
+  for (node* n : nodes_) job.pools.push_back(&n->workers());
+  job.first_node = first.number();
+  job.nodes = first.count();
+  job.processes = first.processes();
+  job.hang_ns = first.hang_ns();
+  job.runs = [&first] { return first.runs_main(); };
+  job.may_end = [&first] { return first.runs_only_main(); };
+  watched_.emplace(std::move(job));
 }
 
-service::~service() { runner_->stop(); }
+service::~service() {
+  watched_.reset();
+  runner_->stop();
+}
 
 std::int64_t service::tick() noexcept {
   const std::uint64_t now_ns = executor_.now_ns();
@@ -35,6 +49,7 @@ std::span<const int> service::descriptors() noexcept {
 }
 
 void service::leave(const launch::loss& lost) noexcept {
+  if (is_ending_for_hang()) machine::exit_now(k_lost_status);  // node 0 has said why
   // Told to stop, like the other: its end is no fault. Ours comes by the same signal, unless we are faster.
   if (lost.signal != 0) machine::exit_now(128 + lost.signal);
   base::set_log_context({.level = base::current_log_context().level, .node = static_cast<int>(me_)});

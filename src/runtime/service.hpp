@@ -10,10 +10,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "machine/executor.hpp"
+#include "runtime/hang_watch.hpp"
 #include "runtime/node.hpp"
 #include "runtime/peer_watch.hpp"
 
@@ -48,6 +50,7 @@ private:
   std::int64_t pause_ns_ = k_tick_ns;
   std::uint64_t next_look_ns_ = 0;  // at the workers; descriptors bring ticks in between
   std::unique_ptr<machine::activity_runner> runner_;
+  std::optional<watch_entry> watched_;
 };
 
 }  // namespace shoal::runtime

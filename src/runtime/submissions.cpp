@@ -46,6 +46,11 @@ void submissions::begin(std::unique_ptr<detail::submission> s) {
   workers_.submit(*made.release());
 }
 
+bool submissions::any() {
+  const std::lock_guard hold(mutex_);
+  return unfinished_ != 0;
+}
+
 void submissions::close() {
   std::unique_lock hold(mutex_);
   closed_ = true;

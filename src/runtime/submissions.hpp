@@ -26,6 +26,8 @@ public:
   void begin(std::unique_ptr<detail::submission> s);
   /// Refuses new tasks, and waits until those begun have ended. May be called again.
   void close();
+  /// Whether tasks have begun, or are to begin, that have not ended. Any thread.
+  bool any();
 
 private:
   struct entry;

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/hang_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/log.hpp"
+#include "machine/local_service.hpp"
+#include "machine/process.hpp"
+#include "machine/signal_request.hpp"
+#include "runtime/wait_report.hpp"
+#include "sched/stillness.hpp"
+#include "sched/wait_survey.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal::runtime {
+namespace {
+
+constexpr std::int64_t k_look_ns = 100'000'000;
+constexpr std::int64_t k_idle_look_ns = 1'000'000'000;
+constexpr std::uint64_t k_search_ns = 10'000'000'000;  // for cycles that no wait has found
+constexpr std::uint64_t k_settled_ns = 200'000'000;    // still for so long, before anybody is asked
+constexpr std::int64_t k_patience_ns = 300'000'000;    // with workers
+constexpr std::int64_t k_ask_ns = 2'000'000'000;       // with processes
+constexpr std::uint64_t k_longest_pause_ns = 2'000'000'000;
+constexpr std::size_t k_most_per_worker = 4096;  // tasks, described
+constexpr std::size_t k_most_lines = 40;         // of a table on standard error
+
+std::atomic<bool> g_ending{false};  // partner: the service activity
+
+// What a node, or all of them, look like.
+struct state {
+  bool still = false;
+  std::uint64_t version = 0;
+  std::uint64_t outside = 0;
+  bool starved = false;
+  bool holds_back = false;
+  bool whole = true;  // no node is unknown
+
+  void add(const state& other) noexcept {
+    still = still && other.still;
+    version += other.version;
+    outside += other.outside;
+    starved |= other.starved;
+    holds_back |= other.holds_back;
+    whole = whole && other.whole;
+  }
+  std::string text() const {
+    return fmt::format("{} {} {} {} {}", still ? 1 : 0, version, outside, starved ? 1 : 0, holds_back ? 1 : 0);
+  }
+  static std::optional<state> parse(const std::string& text) {
+    state s;
+    int still = 0, starved = 0, held = 0;
+    if (std::sscanf(text.c_str(), "%d %lu %lu %d %d", &still, &s.version, &s.outside, &starved, &held) != 5)
+      return std::nullopt;
+    s.still = still != 0;
+    s.starved = starved != 0;
+    s.holds_back = held != 0;
+    return s;
+  }
+};
+
+struct entry {
+  explicit entry(watched_job w) : job(std::move(w)) {}
+
+  watched_job job;
+  std::uint64_t number = 0;
+  std::string id;
+  std::uint64_t version = 0;  // of the stillness that began at `since_ns`
+  std::uint64_t since_ns = 0;
+  std::uint64_t ask_after_ns = 0;
+  std::uint64_t pause_ns = 0;
+  std::uint32_t asked_first = 1;  // the node that was busy when it was asked last
+  bool reported = false;
+  int suspicions = 0;  // looks to come for cycles
+  std::uint64_t searched_ns = 0;
+  std::vector<std::string> cycles;  // reported
+
+  bool in_one_process() const noexcept { return job.processes.empty(); }
+  bool is_first() const noexcept { return job.first_node == 0; }
+  sched::pool& first_pool() const noexcept { return *job.pools.front(); }
+};
+
+// `others`: jobs and pools of this process, whose tasks may wake tasks of this one.
+state look_here(const entry& e, std::size_t others) {
+  state all;
+  all.still = true;
+  all.outside = others;
+  for (sched::pool* p : e.job.pools) {
+    const sched::stillness s = sched::look_at(*p);
+    all.add({s.still, s.version, s.outside, s.starved, s.holds_back});
+  }
+  return all;
+}
+
+// Of all processes. Ends at the first that is not still.
+state look_everywhere(entry& e, std::size_t others) {
+  state all = look_here(e, others);
+  for (std::uint32_t i = 0; i < e.job.processes.size() && all.still; ++i) {
+    const auto n = static_cast<std::uint32_t>((i + e.asked_first) % e.job.processes.size());
+    if (n == e.job.first_node) continue;
+    std::optional<state> there;
+    if (e.job.processes[n] != 0)
+      if (const auto text = machine::ask(service_name(e.job.processes[n]), "still " + e.id, k_ask_ns))
+        there = state::parse(*text);
+    if (!there) {
+      all.whole = false;
+      continue;
+    }
+    all.add(*there);
+    if (!there->still) e.asked_first = n;
+  }
+  return all;
+}
+
+std::vector<node_waits> waits_here(const entry& e, machine::symbols& names) {
+  std::vector<node_waits> found;
+  for (std::size_t i = 0; i < e.job.pools.size(); ++i) {
+    sched::pool& p = *e.job.pools[i];
+    found.push_back(describe_waits(e.job.first_node + static_cast<std::uint32_t>(i), p.size(),
+                                   sched::take_wait_survey(p, k_most_per_worker, k_patience_ns), names));
+  }
+  return found;
+}
+
+// Of all nodes that can be asked.
+std::vector<node_waits> waits_everywhere(const entry& e, std::string& missing) {
+  machine::symbols names;
+  std::vector<node_waits> all = waits_here(e, names);
+  for (std::uint32_t n = 0; n < e.job.processes.size(); ++n) {
+    if (n == e.job.first_node) continue;
+    std::optional<std::vector<node_waits>> there;
+    if (e.job.processes[n] != 0)
+      if (const auto text = machine::ask(service_name(e.job.processes[n]), "waits " + e.id, k_ask_ns))
+        there = parse_waits(*text);
+    if (there)
+      std::ranges::move(*there, std::back_inserter(all));
+    else
+      missing += fmt::format("\n  node {} cannot be asked", n);
+  }
+  return all;
+}
+
+std::uint64_t count_of(const std::vector<node_waits>& all) {
+  std::uint64_t n = 0;
+  for (const node_waits& one : all) n += one.waiting;
+  return n;
+}
+
+void write_report(const entry& e, const std::string& heading) {
+  std::string missing;
+  const auto all = waits_everywhere(e, missing);
+  const std::uint64_t count = count_of(all);
+  base::write_line("", fmt::format("{} ({} {})\n{}{}", heading, count, count == 1 ? "task waits" : "tasks wait",
+                                   table_of(all, k_most_lines), missing));
+}
+
+std::string why_exhausted(const state& s) {
+  if (s.starved)
+    return "exhausted: no stack is left for another waiting task, and those that wait need tasks that cannot begin; "
+           "raise SHOAL_STACKS, or let fewer tasks wait at a time; ";
+  if (s.holds_back)
+    return "exhausted: as many iterations wait as the setting allows, and they need iterations that are held back; "
+           "raise SHOAL_WAITING_MEMORY, or let iterations wait for earlier ones only; ";
+  return {};
+}
+
+[[noreturn]] void end_job(const entry& e, const state& s) {
+  write_report(e, fmt::format("{}nothing in this job can run any more, and nothing outside can wake it: it ends with "
+                              "status {}",
+                              why_exhausted(s), k_hung_status));
+  for (std::uint32_t n = 0; n < e.job.processes.size(); ++n)
+    if (n != e.job.first_node)
+      static_cast<void>(machine::ask(service_name(e.job.processes[n]), "end " + e.id, k_ask_ns));
+  std::fflush(stdout);  // what the program has printed says where it has come to
+  machine::exit_now(k_hung_status);
+}
+
+// Of the process.
+class hang_watch {
+public:
+  hang_watch();
+  ~hang_watch();
+  hang_watch(const hang_watch&) = delete;
+  hang_watch& operator=(const hang_watch&) = delete;
+
+  const int process = machine::own_pid();
+  std::uint64_t add(watched_job job);
+  bool remove(std::uint64_t number);  // true: none is left
+  void start(machine::executor& by);
+
+private:
+  void run();
+  void look(entry& e, std::uint64_t now_ns);
+  void look_for_cycles(entry& e, std::uint64_t now_ns);
+  void report_all();
+  std::string answer(const std::string& question);
+  std::string list();
+  entry* find(const std::string& id);
+  std::size_t others() const noexcept { return entries_.size() - 1; }
+
+  std::mutex mutex_;  // held while a job is looked at or described
+  std::list<entry> entries_;
+  std::uint64_t numbers_ = 0;
+  bool stopping_ = false;
+  bool wanted_ = false;  // a table, by another node that got the signal
+  std::uint64_t reported_ns_ = 0;
+  machine::executor* executor_ = nullptr;
+  machine::wake_descriptor wake_;
+  machine::signal_request signal_;
+  std::optional<machine::local_service> service_;
+  std::unique_ptr<machine::executor::thread> thread_;
+};
+
+std::mutex g_mutex;             // of the pointer
+hang_watch* g_watch = nullptr;  // while there are entries
+
+hang_watch::hang_watch() {
+  try {
+    service_.emplace(service_name(process));
+  } catch (const error& e) {
+    base::verbose("shoal ps will not see this process: {}", e.what());
+  }
+}
+
+hang_watch::~hang_watch() {
+  {
+    const std::lock_guard hold(mutex_);
+    stopping_ = true;
+  }
+  wake_.wake();
+  thread_.reset();
+}
+
+void hang_watch::start(machine::executor& by) {
+  executor_ = &by;
+  thread_ = by.start_thread("shoal-watch", [this, log = base::current_log_context()] {
+    base::set_log_context({.level = log.level});
+    run();
+  });
+}
+
+std::uint64_t hang_watch::add(watched_job job) {
+  const std::lock_guard hold(mutex_);
+  entry& e = entries_.emplace_back(std::move(job));
+  e.number = ++numbers_;
+  e.id = e.in_one_process() ? fmt::format("{}.{}", process, e.number) : fmt::format("{}", e.job.processes[0]);
+  return e.number;
+}
+
+bool hang_watch::remove(std::uint64_t number) {
+  const std::lock_guard hold(mutex_);
+  std::erase_if(entries_, [number](const entry& e) { return e.number == number; });
+  return entries_.empty();
+}
+
+void hang_watch::run() {
+  for (std::int64_t pause_ns = k_look_ns;;) {
+    const std::array<int, 3> descriptors{wake_.descriptor(), signal_.descriptor(),
+                                         service_ ? service_->descriptor() : -1};
+    const int ready = executor_->wait_any(descriptors, pause_ns);
+    const std::lock_guard hold(mutex_);
+    if (stopping_) return;
+    try {
+      if (ready == 2) service_->answer_one([this](const std::string& q) { return answer(q); }, k_ask_ns);
+      const bool signalled = signal_.take();
+      if (std::exchange(wanted_, false) || signalled) report_all();
+      const std::uint64_t now_ns = executor_->now_ns();
+      for (entry& e : entries_) look(e, now_ns);
+      // Only a job of shoal::run may have to be ended.
+      pause_ns =
+          std::ranges::any_of(entries_, [](const entry& e) { return e.job.may_end(); }) ? k_look_ns : k_idle_look_ns;
+    } catch (const std::exception& e) {
+      base::warn("what tasks wait for could not be described: {}", e.what());
+    }
+  }
+}
+
+// Those that two surveys see existed in between.
+void hang_watch::look_for_cycles(entry& e, std::uint64_t now_ns) {
+  constexpr int k_tries = 20;  // a worker may be busy
+  for (sched::pool* p : e.job.pools) {
+    if (p->take_suspicion()) e.suspicions = k_tries;
+    if (now_ns - e.searched_ns >= k_search_ns && p->take_holder_awaited()) e.suspicions = std::max(e.suspicions, 1);
+  }
+  if (e.suspicions == 0 || e.cycles.size() >= k_most_cycles) return;
+  --e.suspicions;
+  e.searched_ns = now_ns;
+  machine::symbols names;
+  const auto before = waits_here(e, names);
+  const auto after = waits_here(e, names);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    for (const std::string& cycle : after[i].cycles) {
+      if (std::ranges::find(before[i].cycles, cycle) == before[i].cycles.end() ||
+          std::ranges::find(e.cycles, cycle) != e.cycles.end())
+        continue;
+      e.cycles.push_back(cycle);
+      e.suspicions = 0;
+      base::warn(
+          "tasks of node {} wait for each other in a cycle: {}; lock mutexes in one order everywhere, and each once",
+          after[i].node, cycle);
+    }
+}
+
+void hang_watch::look(entry& e, std::uint64_t now_ns) {
+  look_for_cycles(e, now_ns);
+  if (!e.is_first() || !e.job.runs()) return;
+  const state here = look_here(e, others());
+  if (!here.still || here.version != e.version) {
+    e.version = here.version;
+    e.since_ns = now_ns;
+    e.pause_ns = e.ask_after_ns = 0;
+    return;
+  }
+  const std::uint64_t still_ns = now_ns - e.since_ns;
+  if (still_ns < k_settled_ns || now_ns < e.ask_after_ns) return;
+  state all = here;
+  if (!e.in_one_process()) {
+    e.pause_ns = std::clamp(2 * e.pause_ns, static_cast<std::uint64_t>(k_look_ns), k_longest_pause_ns);
+    e.ask_after_ns = now_ns + e.pause_ns;
+    const state before = look_everywhere(e, others());
+    if (!before.still) return;
+    all = look_everywhere(e, others());
+    if (!all.still || all.version != before.version) return;
+  }
+  if (all.whole && all.outside == 0 && e.job.may_end()) end_job(e, all);
+  if (e.reported || e.job.hang_ns == 0 || still_ns < static_cast<std::uint64_t>(e.job.hang_ns)) return;
+  e.reported = true;
+  write_report(e,
+               fmt::format("{}nothing in this {} has run for {:.1f} s; it goes on if another thread {} (reported once)",
+                           why_exhausted(all), e.job.nodes > 1 || e.job.may_end() ? "job" : "job or pool",
+                           static_cast<double>(still_ns) * 1e-9,
+                           all.outside != others() ? "sets a promise or gives up a lock"
+                                                   : "gives it a task, or a node that was not asked does"));
+}
+
+// SIGUSR1. Node 0's process writes the table for all; the others, which may have got the signal too, tell it.
+void hang_watch::report_all() {
+  constexpr std::uint64_t k_again_ns = 500'000'000;
+  const std::uint64_t now_ns = executor_->now_ns();
+  if (now_ns - std::exchange(reported_ns_, now_ns) < k_again_ns) return;
+  for (entry& e : entries_) {
+    if (!e.is_first() && e.job.processes[0] != 0 &&
+        machine::ask(service_name(e.job.processes[0]), "report " + e.id, k_ask_ns))
+      continue;
+    write_report(e, fmt::format("the tasks of {} {}", e.job.nodes > 1 ? "job" : "job or pool", e.id));
+  }
+}
+
+entry* hang_watch::find(const std::string& id) {
+  const auto found = std::ranges::find(entries_, id, &entry::id);
+  return found != entries_.end() ? &*found : nullptr;
+}
+
+// "still ID", "waits ID", "report ID", "end ID", "list"
+std::string hang_watch::answer(const std::string& question) {
+  if (question == "list") return list();
+  const std::size_t space = std::min(question.find(' '), question.size());
+  const std::string verb = question.substr(0, space);
+  entry* const e = find(question.substr(std::min(space + 1, question.size())));
+  if (e == nullptr) return {};
+  if (verb == "still") return look_here(*e, others()).text();
+  if (verb == "waits") {
+    machine::symbols names;
+    return to_text(waits_here(*e, names));
+  }
+  if (verb == "report") {
+    if (e->is_first()) wanted_ = true;
+    return "will";
+  }
+  if (verb == "end" && !e->is_first() && !e->in_one_process()) {
+    g_ending.store(true);
+    return "will";
+  }
+  return {};
+}
+
+// For `shoal ps`.
+std::string hang_watch::list() {
+  machine::symbols names;
+  std::string text;
+  for (const entry& e : entries_) {
+    text += fmt::format("job\t{}\t{}\t{}\n", e.id, e.job.nodes, e.in_one_process() ? "one" : "many");
+    text += to_text(waits_here(e, names));
+  }
+  return text;
+}
+
+}  // namespace
+
+watch_entry::watch_entry(watched_job job) {
+  machine::executor& executor = job.pools.front()->executor();
+  if (!executor.has_real_clock()) return;
+  const std::lock_guard hold(g_mutex);
+  process_ = machine::own_pid();
+  // A child made by fork() has a copy without a thread, which is left as it is.
+  if (g_watch != nullptr && g_watch->process != process_) g_watch = nullptr;
+  if (g_watch == nullptr) {
+    auto made = std::make_unique<hang_watch>();
+    number_ = made->add(std::move(job));
+    made->start(executor);
+    g_watch = made.release();
+  } else {
+    number_ = g_watch->add(std::move(job));
+  }
+  watched_ = true;
+}
+
+watch_entry::~watch_entry() {
+  if (!watched_ || machine::own_pid() != process_) return;
+  const std::lock_guard hold(g_mutex);
+  if (g_watch->remove(number_)) delete std::exchange(g_watch, nullptr);
+}
+
+bool is_ending_for_hang() noexcept { return g_ending.load(); }
+
+std::string service_name(int process) { return fmt::format("{}.sock", process); }
+
+}  // namespace shoal::runtime

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs whose tasks wait for what does not come, and some whose tasks wait for long and go on.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "shoal/shoal.hpp"
+
+namespace {
+
+void relock_a_mutex() {
+  shoal::mutex m;
+  m.lock();
+  m.lock();
+}
+
+void lock_in_opposite_order() {
+  shoal::mutex first, second;
+  shoal::latch both(2);
+  shoal::task_group group;
+  group.run([&] {
+    const std::lock_guard one(first);
+    both.arrive_and_wait();
+    const std::lock_guard two(second);
+  });
+  group.run([&] {
+    const std::lock_guard one(second);
+    both.arrive_and_wait();
+    const std::lock_guard two(first);
+  });
+  for (int i = 0; i < 2; ++i) shoal::yield();  // they begin on stacks of their own
+  group.wait();
+}
+
+void wait_for_a_latch() {
+  shoal::latch never(1);
+  shoal::task_group group;
+  for (int i = 0; i < 20; ++i) group.run([&] { never.wait(); });
+  group.wait();
+}
+
+void wait_for_a_semaphore_in_a_future() {
+  shoal::semaphore none(0);
+  auto f = shoal::async("reader", [&] { none.acquire(); });
+  shoal::yield();
+  f.get();
+}
+
+void wait_for_a_promise() {
+  shoal::promise<int> p("answer");
+  p.get_future().get();
+}
+
+// Set late, by a thread: the job must go on.
+int wait_for_a_thread() {
+  shoal::promise<int> p("late");
+  auto f = p.get_future();
+  std::thread setter([&p] {
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+    p.set_value(7);
+  });
+  const int got = f.get();
+  setter.join();
+  std::printf("went on with %d\n", got);
+  return 0;
+}
+
+// Two tasks in a cycle, while the rest runs.
+int go_on_beside_a_cycle() {
+  shoal::mutex first, second;
+  shoal::latch both(2);
+  shoal::task_group group;
+  group.run([&] {
+    first.lock();
+    both.arrive_and_wait();
+    second.lock();
+  });
+  group.run([&] {
+    second.lock();
+    both.arrive_and_wait();
+    first.lock();
+  });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  while (std::chrono::steady_clock::now() < end) shoal::yield();
+  std::printf("went on\n");
+  std::fflush(stdout);
+  ::_exit(0);
+}
+
+// A body that blocks its worker for long, in a system call, while others wait for it.
+int wait_for_a_long_body() {
+  shoal::latch l(1);
+  shoal::task_group group;
+  group.run([&] { l.wait(); });
+  group.run([&] {
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    l.count_down();
+  });
+  group.wait();
+  std::printf("went on\n");
+  return 0;
+}
+
+int run_long_on_another_node() {
+  const auto slept = shoal::on(shoal::node_count() - 1, [] {
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    return 2;
+  });
+  std::printf("went on after %d s\n", slept);
+  return 0;
+}
+
+void hang_on_another_node() {
+  shoal::on(shoal::node_count() - 1, [] {
+    shoal::latch never(1);
+    never.wait();
+  });
+}
+
+// Each iteration waits for the one after it.
+void wait_for_later_iterations() {
+  constexpr std::size_t k_iterations = 20000;
+  std::vector<shoal::latch*> done(k_iterations + 1);
+  for (auto& l : done) l = new shoal::latch(1);
+  done[k_iterations]->count_down();
+  shoal::parallel_for(std::size_t{0}, k_iterations, [&](std::size_t i) {
+    done[i + 1]->wait();
+    done[i]->count_down();
+  });
+  std::printf("went on\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return shoal::run(argc, argv, [&]() -> int {
+    const std::string what = argc > 1 ? argv[1] : "";
+    std::printf("node 0 pid %d\n", static_cast<int>(::getpid()));
+    std::fflush(stdout);
+    std::printf("printed before\n");  // stays in the buffer
+    if (what == "relock") relock_a_mutex();
+    if (what == "opposite") lock_in_opposite_order();
+    if (what == "latch") wait_for_a_latch();
+    if (what == "semaphore") wait_for_a_semaphore_in_a_future();
+    if (what == "promise") wait_for_a_promise();
+    if (what == "thread") return wait_for_a_thread();
+    if (what == "long_body") return wait_for_a_long_body();
+    if (what == "long_there") return run_long_on_another_node();
+    if (what == "there") hang_on_another_node();
+    if (what == "beside") return go_on_beside_a_cycle();
+    if (what == "later") wait_for_later_iterations();
+    return 0;
+  });
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/body_name.hpp"
+
+#include <gtest/gtest.h>
+
+namespace shoal::runtime {
+namespace {
+
+TEST(body_name, is_the_lambda_and_the_function_around_it) {
+  const body_name found = name_body(
+      "shoal::task_group::child_of<work::solve(int, std::vector<int>)::{lambda()#1}::operator()() const::{lambda()#2}, "
+      "true>::child_of<work::solve(int, std::vector<int>)::{lambda()#1}::operator()() const::{lambda()#2}>(shoal::task_"
+      "group const&)::{lambda(shoal::detail::task&)#1}::_FUN(shoal::detail::task&)");
+  EXPECT_EQ(found.body, "lambda 2");
+  EXPECT_EQ(found.spawned_in, "work::solve(int, std::vector<int>), lambda 1");
+}
+
+TEST(body_name, is_found_behind_wrappers_and_results) {
+  const body_name sized =
+      name_body("shoal::task_group::child_of<shoal::detail::body_on_stack<main::{lambda()#3}>, false>::call()");
+  EXPECT_EQ(sized.body, "lambda 3");
+  EXPECT_EQ(sized.spawned_in, "main");
+  const body_name future =
+      name_body("shoal::detail::async_state<int, f()::{lambda()#1}>::step(shoal::detail::future_state&)");
+  EXPECT_EQ(future.body, "lambda 1");
+  EXPECT_EQ(future.spawned_in, "f()");
+}
+
+TEST(body_name, is_the_type_where_there_is_no_lambda) {
+  const body_name found = name_body("shoal::task_group::child_of<work::step, true>::run(shoal::detail::task&)");
+  EXPECT_EQ(found.body, "work::step");
+  EXPECT_EQ(found.spawned_in, "");
+  EXPECT_EQ(name_body("plain_function").body, "plain_function");
+}
+
+}  // namespace
+}  // namespace shoal::runtime

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/wait_report.hpp"
+
+#include <gtest/gtest.h>
+
+namespace shoal::runtime {
+namespace {
+
+using detail::wait_kind;
+using sched::waiting_task;
+
+waiting_task named(const char* name, int stack, wait_kind why, const void* held_by = nullptr) {
+  static const int code = 0;
+  waiting_task t;
+  t.name = name;
+  t.code = &code;
+  t.stack = detail::numbered(static_cast<std::uint64_t>(stack));
+  t.why = why;
+  t.object = detail::numbered(0x10);
+  t.held_by = held_by;
+  t.waited_ns = 2'500'000'000;
+  return t;
+}
+
+TEST(wait_report, groups_equal_waits_and_names_holders_and_cycles) {
+  machine::symbols names;
+  sched::wait_survey found;
+  found.waiting = 4;
+  found.tasks.push_back(named("a", 1, wait_kind::mutex, detail::numbered(2)));
+  found.tasks.push_back(named("b", 2, wait_kind::mutex, detail::numbered(1)));
+  found.tasks.push_back(named("c", 3, wait_kind::latch));
+  found.tasks.push_back(named("c", 4, wait_kind::latch));
+  const node_waits node = describe_waits(1, 2, found, names);
+  ASSERT_EQ(node.rows.size(), 3U);
+  ASSERT_EQ(node.cycles.size(), 1U);
+  EXPECT_EQ(node.cycles[0], "'a' waits for the mutex 0x10 of 'b', which waits for the mutex 0x10 of 'a'");
+  const std::string table = table_of(std::span(&node, 1));
+  EXPECT_NE(table.find("the latch 0x10"), std::string::npos) << table;
+  EXPECT_NE(table.find("2.5 s"), std::string::npos) << table;
+  EXPECT_NE(table.find("in a cycle: 'a'"), std::string::npos) << table;
+}
+
+TEST(wait_report, finds_the_task_that_fills_an_awaited_future) {
+  machine::symbols names;
+  sched::wait_survey found;
+  found.waiting = 2;
+  found.tasks.push_back(named("reader", 1, wait_kind::future));
+  found.tasks.push_back(named("writer", 2, wait_kind::latch));
+  found.tasks[1].fills = {found.tasks[0].object};
+  const node_waits node = describe_waits(0, 1, found, names);
+  for (const wait_row& r : node.rows) EXPECT_EQ(r.held_by, r.task == "'reader'" ? "'writer'" : "");
+}
+
+TEST(wait_report, survives_the_way_to_another_process_and_foreign_text_does_not) {
+  machine::symbols names;
+  sched::wait_survey found;
+  found.waiting = 3;
+  found.tasks.push_back(named("a\tb\n", 1, wait_kind::mutex, detail::numbered(1)));
+  found.silent = {1};
+  const std::vector<node_waits> sent{describe_waits(7, 2, found, names)};
+  const auto got = parse_waits(to_text(sent));
+  ASSERT_TRUE(got.has_value());
+  ASSERT_EQ(got->size(), 1U);
+  EXPECT_EQ((*got)[0].node, 7U);
+  EXPECT_EQ((*got)[0].silent, 1U);
+  EXPECT_EQ((*got)[0].waiting, 3U);
+  ASSERT_EQ((*got)[0].rows.size(), 1U);
+  EXPECT_EQ((*got)[0].rows[0].task, "'a?b?'");
+  EXPECT_EQ((*got)[0].rows[0].held_by, "itself");
+  EXPECT_EQ((*got)[0].cycles, sent[0].cycles);
+  for (const char* foreign : {"row\t1\t2\ta\tb\tc\td\n", "node\t1\n", "node\t-1\t1\t1\t1\n", "x", "cycle\ta\n"})
+    EXPECT_FALSE(parse_waits(foreign).has_value()) << foreign;
+}
+
+}  // namespace
+}  // namespace shoal::runtime
