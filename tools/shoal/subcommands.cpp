@@ -10,6 +10,8 @@ constexpr subcommand k_subcommands[] = {
     {"info", "show machine, topology, pages, limits and settings", "shoal info", declare_info},
     {"run", "run a program on several nodes, here or on other hosts", "shoal run -n 2 -- ./program argument",
      declare_run},
+    {"ps", "show the jobs of this user that run on this machine, and what their tasks wait for", "shoal ps",
+     declare_ps},
     {"bfs", "breadth-first search of a graph, validated",
      "shoal bfs --kronecker 18 -n 2\n  shoal bfs data/debian-bookworm.txt.zst --directed reverse --root libc6",
      declare_bfs},
