@@ -69,8 +69,10 @@ public:
   std::uint32_t count() const noexcept { return nodes_; }
   const std::vector<int>& processes() const noexcept { return processes_; }
   std::int64_t hang_ns() const noexcept { return hang_ns_; }
-  /// Whether a main task runs here. Any thread.
-  bool runs_main() noexcept { return in_run_.load(std::memory_order_acquire) || main_tasks_.any(); }
+  /// Whether a main task runs here, or detached work that the end of the job waits for. Any thread.
+  bool runs_main() noexcept {
+    return in_run_.load(std::memory_order_acquire) || main_tasks_.any() || pool_.has_detached();
+  }
   /// Whether it is the only main task that there will be: run_main()'s. Any thread.
   bool runs_only_main() const noexcept { return in_run_.load(std::memory_order_acquire); }
   sched::pool& workers() noexcept { return pool_; }

@@ -94,7 +94,7 @@ pool::pool(const pool_options& options) {
     runtime::watched_job watched;
     watched.pools = {&state_->workers};
     watched.hang_ns = state_->hang_ns;
-    watched.runs = [&s = *state_] { return s.tasks.any(); };
+    watched.runs = [&s = *state_] { return s.tasks.any() || s.workers.has_detached(); };
     state_->watched.emplace(std::move(watched));
     if (state_->wish.on) state_->whole_life.emplace(shoal::begin_profile(state_->workers, state_->wish.options(1)));
   } catch (const std::system_error& e) {
@@ -115,7 +115,6 @@ pool::~pool() {
       base::warn("{}", e.what());
     }
   }
-  state_->watched.reset();
   state_->workers.finish();
 }
 

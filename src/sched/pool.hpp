@@ -146,6 +146,8 @@ public:
   /// Work that no task waits for (see detached_count.hpp). Workers of this pool.
   void begin_detached() noexcept { detached_.begin(); }
   void end_detached() noexcept;
+  /// Whether there is any. Any thread.
+  bool has_detached() const noexcept { return detached_.any(); }
   /// One task at a time, when the tasks that others wait for have ended: returns at a moment when all detached work has
   /// ended, and gives how much had begun, modulo 2^32. May switch.
   std::uint32_t wait_for_detached() noexcept;

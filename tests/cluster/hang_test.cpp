@@ -26,7 +26,12 @@ INSTANTIATE_TEST_SUITE_P(
                     hung{"opposite",
                          {"lambda 1", "lambda 2", "lock_in_opposite_order", "the mutex", "in a cycle: lambda",
                           "2 tasks that it has spawned"}},
+                    hung{"movable_opposite",
+                         {"lambda 1", "lambda 2", "lock_in_opposite_order", "the mutex", "in a cycle: lambda",
+                          "2 tasks that it has spawned"}},
                     hung{"latch", {"20 ", "the latch", "wait_for_a_latch"}},
+                    hung{"movable_latch", {"20 ", "the latch", "wait_for_a_latch"}},
+                    hung{"behind", {"the latch", "leave_work_behind"}},
                     hung{"semaphore", {"'reader'", "the semaphore", "the future 'reader'", "wait_for_a_semaphore"}}),
     [](const auto& given) { return std::string(given.param.what); });
 
@@ -50,6 +55,21 @@ TEST(hang, of_nodes_in_one_process_is_found_over_all_of_them) {
     EXPECT_TRUE(got.has("1 call or remote loop")) << got;
     EXPECT_TRUE(got.has("hang_on_another_node")) << got;
   }
+}
+
+TEST(hang, of_work_that_only_the_end_of_the_job_waits_for_is_found_on_all_nodes) {
+  const outcome got = run({program("cluster_hang"), "behind_there"}, {"SHOAL_NODES=2", "SHOAL_WORKERS=1"}, 30);
+  EXPECT_EQ(got.status.code, k_hung_status) << got;
+  EXPECT_TRUE(got.has("the latch")) << got;
+  EXPECT_TRUE(got.has("leave_work_behind")) << got;
+}
+
+TEST(hang, of_the_end_of_a_pool_is_reported) {
+  job_process job({program("cluster_hang"), "behind_pool"}, {"SHOAL_HANG_SECONDS=0.5", "SHOAL_WORKERS=2"});
+  EXPECT_TRUE(job.says("nothing in this job or pool has run")) << job.text();
+  EXPECT_TRUE(job.says("leave_work_behind")) << job.text();
+  job.signal(SIGKILL);
+  job.wait(10);
 }
 
 TEST(a_job_of_several_processes, that_hangs_ends_with_one_table) {
@@ -87,9 +107,23 @@ TEST(hang, is_none_while_a_thread_or_a_body_goes_on) {
     }
 }
 
-TEST(hang, a_cycle_of_mutexes_is_named_while_the_rest_runs) {
+TEST(hang, is_none_while_a_thread_may_set_the_promise_of_a_movable_task) {
   for (const char* workers : {"1", "2"}) {
-    const outcome got = run({program("cluster_hang"), "beside"}, {std::string("SHOAL_WORKERS=") + workers}, 30);
+    const outcome got = run({program("cluster_hang"), "movable_thread"},
+                            {std::string("SHOAL_WORKERS=") + workers, "SHOAL_HANG_SECONDS=1"}, 30);
+    EXPECT_EQ(got.status.code, 0) << got;
+    EXPECT_TRUE(got.has("went on with 7")) << got;
+    EXPECT_TRUE(got.has("the promise 'late'")) << got;  // reported meanwhile
+  }
+}
+
+class a_cycle_of_mutexes : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(tasks, a_cycle_of_mutexes, testing::Values("beside", "movable_beside"),
+                         [](const auto& given) { return std::string(given.param); });
+
+TEST_P(a_cycle_of_mutexes, is_named_while_the_rest_runs) {
+  for (const char* workers : {"1", "2"}) {
+    const outcome got = run({program("cluster_hang"), GetParam()}, {std::string("SHOAL_WORKERS=") + workers}, 30);
     EXPECT_EQ(got.status.code, 0) << got;
     EXPECT_TRUE(got.has("wait for each other in a cycle: lambda")) << got;
     EXPECT_TRUE(got.has("lambda 1")) << got;

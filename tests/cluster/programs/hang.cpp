@@ -21,16 +21,18 @@ void relock_a_mutex() {
   m.lock();
 }
 
-void lock_in_opposite_order() {
+// `how`: nothing, or shoal::movable.
+template <class... How>
+void lock_in_opposite_order(How... how) {
   shoal::mutex first, second;
   shoal::latch both(2);
   shoal::task_group group;
-  group.run([&] {
+  group.run(how..., [&] {
     const std::lock_guard one(first);
     both.arrive_and_wait();
     const std::lock_guard two(second);
   });
-  group.run([&] {
+  group.run(how..., [&] {
     const std::lock_guard one(second);
     both.arrive_and_wait();
     const std::lock_guard two(first);
@@ -39,10 +41,11 @@ void lock_in_opposite_order() {
   group.wait();
 }
 
-void wait_for_a_latch() {
+template <class... How>
+void wait_for_a_latch(How... how) {
   shoal::latch never(1);
   shoal::task_group group;
-  for (int i = 0; i < 20; ++i) group.run([&] { never.wait(); });
+  for (int i = 0; i < 20; ++i) group.run(how..., [&] { never.wait(); });
   group.wait();
 }
 
@@ -58,31 +61,52 @@ void wait_for_a_promise() {
   p.get_future().get();
 }
 
-// Set late, by a thread: the job must go on.
-int wait_for_a_thread() {
+// Set late, by a thread: the job must go on. `wait` gets the value of the future.
+template <class Wait>
+int wait_for_a_thread(Wait wait) {
   shoal::promise<int> p("late");
   auto f = p.get_future();
   std::thread setter([&p] {
     std::this_thread::sleep_for(std::chrono::seconds(3));
     p.set_value(7);
   });
-  const int got = f.get();
+  const int got = wait(f);
   setter.join();
   std::printf("went on with %d\n", got);
   return 0;
 }
 
+int wait_in_a_movable_task(shoal::future<int>& f) {
+  int got = 0;
+  shoal::task_group group;
+  for (int i = 0; i < 5; ++i) group.run(shoal::movable, [] { shoal::yield(); });
+  group.run(shoal::movable, [&] { got = f.get(); });
+  group.wait();
+  return got;
+}
+
+// Nobody but the end of the job waits for it.
+void leave_work_behind() {
+  auto* const never = new shoal::latch(1);
+  shoal::promise<void> p;
+  {
+    auto dropped = p.get_future().then([never] { never->wait(); });
+  }
+  p.set_value();
+}
+
 // Two tasks in a cycle, while the rest runs.
-int go_on_beside_a_cycle() {
+template <class... How>
+int go_on_beside_a_cycle(How... how) {
   shoal::mutex first, second;
   shoal::latch both(2);
   shoal::task_group group;
-  group.run([&] {
+  group.run(how..., [&] {
     first.lock();
     both.arrive_and_wait();
     second.lock();
   });
-  group.run([&] {
+  group.run(how..., [&] {
     second.lock();
     both.arrive_and_wait();
     first.lock();
@@ -140,6 +164,7 @@ void wait_for_later_iterations() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "behind_pool") shoal::pool().run(leave_work_behind);  // its end waits
   return shoal::run(argc, argv, [&]() -> int {
     const std::string what = argc > 1 ? argv[1] : "";
     std::printf("node 0 pid %d\n", static_cast<int>(::getpid()));
@@ -150,7 +175,13 @@ int main(int argc, char** argv) {
     if (what == "latch") wait_for_a_latch();
     if (what == "semaphore") wait_for_a_semaphore_in_a_future();
     if (what == "promise") wait_for_a_promise();
-    if (what == "thread") return wait_for_a_thread();
+    if (what == "movable_opposite") lock_in_opposite_order(shoal::movable);
+    if (what == "movable_latch") wait_for_a_latch(shoal::movable);
+    if (what == "movable_thread") return wait_for_a_thread(wait_in_a_movable_task);
+    if (what == "movable_beside") return go_on_beside_a_cycle(shoal::movable);
+    if (what == "behind") leave_work_behind();
+    if (what == "behind_there") shoal::on(shoal::node_count() - 1, [] { leave_work_behind(); });
+    if (what == "thread") return wait_for_a_thread([](shoal::future<int>& f) { return f.get(); });
     if (what == "long_body") return wait_for_a_long_body();
     if (what == "long_there") return run_long_on_another_node();
     if (what == "there") hang_on_another_node();
