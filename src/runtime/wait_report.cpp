@@ -42,6 +42,7 @@ std::string waits_for(const waiting_task& t) {
     case wait_kind::reply: return fmt::format("a reply of node {}", number);
     case wait_kind::settling: return "its asynchronous operations";
     case wait_kind::room: return fmt::format("room in a buffer for node {}", number);
+    case wait_kind::credit: return fmt::format("node {} to begin earlier calls", number);
     case wait_kind::transfer: return "a transfer by the network";
     case wait_kind::collective: return "the other members of its team";
     case wait_kind::stack: return "a stack of the size that it asked for";
