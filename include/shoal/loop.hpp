@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel loops and reductions of one process: parallel_for(n, body), parallel_for(first, last, body),
 // parallel_for(range, body), parallel_reduce(..., identity, body, combine); then, in any order, options: a partitioner,
-// a std::stop_token, a stack_bytes for each piece, `deterministic`. With a place in front: shoal/parallel_for.hpp. The
+// a std::stop_token, a stack_bytes for each piece, `movable` (movable.hpp), `deterministic`. With a place in front: shoal/parallel_for.hpp. The
 // body takes the index (one number per side of the range) or a part of the range.
 //   std::vector<double> x(n);  shoal::parallel_for(n, [&x](std::size_t i) { x[i] = f(i); });
 // Who may call: tasks; loops may be nested. A call may switch tasks while iterations run and at the end.
@@ -40,7 +40,7 @@ inline constexpr deterministic_t deterministic;
 namespace detail {
 
 template <class T>
-concept reduce_option = loop_option<T> || std::same_as<std::remove_cvref_t<T>, deterministic_t>;
+concept reduce_option = (loop_option<T> && !is_movable<T>) || std::same_as<std::remove_cvref_t<T>, deterministic_t>;
 
 template <std::integral First, std::integral Last>
 using numbers_between = number_range<std::common_type_t<First, Last>>;
@@ -75,8 +75,8 @@ void explain_refusal() {
     static_assert(never<Body>, "a number is no option of a loop: write its grain as shoal::simple_partitioner{grain}");
   else if constexpr (!((loop_option<Options> || (Reduces && reduce_option<Options>)) && ...))
     static_assert(never<Body>,
-                  "what follows a loop's body are partitioners, a std::stop_token, a shoal::stack_bytes and, of a "
-                  "reduction, `deterministic`");
+                  "what follows a loop's body are partitioners, a std::stop_token, a shoal::stack_bytes, "
+                  "shoal::movable if it is no reduction, and `deterministic` if it is one");
   else
     static_assert(never<Body>,
                   "a loop's body is called as const, so it is no mutable lambda, with the index (one number "
@@ -102,7 +102,9 @@ template <std::integral First, std::integral Last, class Body, detail::loop_opti
 requires detail::for_body<Body, detail::numbers_between<First, Last>>
 void parallel_for(First first, Last last, const Body& body, Options&&... options) {
   const detail::numbers_between<First, Last> range(first, last);
-  if (!range.empty()) detail::run_for<detail::has_token<Options...>>(range, body, detail::plan_of(options...));
+  if (!range.empty())
+    detail::run_for<detail::has_token<Options...>, detail::is_movable<Options...>>(range, body,
+                                                                                   detail::plan_of(options...));
 }
 
 /// The same for all i of [0, n).
@@ -116,8 +118,8 @@ template <loop_range Range, class Body, detail::loop_option... Options>
 requires detail::for_body<Body, Range>
 void parallel_for(const Range& range, const Body& body, Options&&... options) {
   if (!range.empty())
-    detail::run_for<detail::has_token<Options...>>(detail::engine_range<Range>(range), body,
-                                                   detail::plan_of(options...));
+    detail::run_for<detail::has_token<Options...>, detail::is_movable<Options...>>(detail::engine_range<Range>(range),
+                                                                                   body, detail::plan_of(options...));
 }
 
 /// These overloads take what the two above refuse; they do not compile, and the error message says why.

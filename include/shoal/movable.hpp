@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks that may continue on another worker after a wait: idle workers take them when they are runnable again.
+// Tasks and iterations that may continue on another worker after a wait: idle workers take them when they are runnable
+// again.
 //   shoal::task_group g;  g.run(shoal::movable, [&] { ready.wait(); compute(); });  g.wait();
 //   auto f = shoal::async(shoal::movable, [&] { ready.wait(); return compute(); });
+//   shoal::parallel_for(n, [&](int i) { ready[i].wait(); compute(i); }, shoal::movable);
 // Who may use it: whoever writes a body that keeps no state of its thread over a wait: no reference to a thread_local
 // variable, no errno, no std::mutex, no handle of a library that is bound to a thread, no result of worker_id().
 // Guarantees: the task may continue elsewhere after a wait for its own group, for a future, or in mutex, condition_variable,
 // semaphore and latch, while no asynchronous operation of its own is outstanding. It stays at all other waits (accesses
 // and calls to other nodes, loops, yield, locks of task_lock.hpp), after a wait in an iteration of a loop that it runs,
-// inside no_wait, and while continuations (then) run on its stack. Children that it begins move only if they are movable
-// themselves. On processors other than x86-64 it stays: compilers there keep the thread's address over calls.
-// Costs: a stack and two switches for each task, and two switches more for each wait; the waiter runs none of them inline.
-// Tests: tests/unit/sched/movable_test.cpp, tests/stress/movable_test.cpp.
+// inside no_wait, and while continuations (then) run on its stack. Children and loops that it begins move only if they are
+// movable themselves. On processors other than x86-64 it stays: compilers there keep the thread's address over calls.
+// Costs: a stack and two switches for each task or iteration, and two switches more for each wait; the waiter runs no such
+// task inline.
+// Tests: tests/unit/sched/movable_test.cpp, movable_loop_test.cpp, tests/stress/movable_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -52,10 +52,10 @@ void for_at(const Place& place, const Range& range, const Body& body, Options&&.
   if constexpr (!for_body<Body, Range> || !(loop_option<Options> && ...)) {
     explain_refusal<false, Body, Options...>();
   } else if constexpr (std::same_as<Place, here_t>) {
-    if (!range.empty()) run_for<k_stoppable>(range, body, plan_of(options...));
+    if (!range.empty()) run_for<k_stoppable, is_movable<Options...>>(range, body, plan_of(options...));
   } else {
     check_spread<Place, Range, Body, Options...>();
-    run_for_at<k_stoppable>(place, range, body, plan_of(options...));
+    run_for_at<k_stoppable, is_movable<Options...>>(place, range, body, plan_of(options...));
   }
 }
 

@@ -18,7 +18,7 @@ namespace {
 // Whether the calling code may wait for credit: it holds up only itself, and what is outermost as itself.
 bool may_wait(const detail::worker_base& w) noexcept {
   if (detail::is_for_handlers(*w.port) || w.no_wait_scopes != 0) return false;
-  return detail::is_outermost() || (w.frames != nullptr && w.frames->loop->outermost);
+  return detail::is_outermost() || detail::is_outermost_iteration();
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/rough_time.hpp"
 #include "fiber/sanitizer.hpp"
 #include "sched/affinity_map.hpp"
+#include "sched/movable.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
 #include "shoal/stack_bytes.hpp"
@@ -106,8 +107,12 @@ placed_piece& make_placed_piece(worker_base& w, loop_state& loop, std::uint64_t 
   return *piece;
 }
 
-void keep_exception(loop_state& loop) noexcept {
-  if (!loop.failed.exchange(true, std::memory_order_acq_rel)) loop.exception = std::current_exception();
+void keep_exception(loop_state& loop, std::exception_ptr thrown) noexcept {
+  if (!loop.failed.exchange(true, std::memory_order_acq_rel)) loop.exception = std::move(thrown);
+}
+
+void note_async(sched::worker& w, loop_state& loop) noexcept {
+  loop.async_workers.fetch_or(std::uint64_t{1} << (w.index % 64), std::memory_order_relaxed);
 }
 
 void run_range_here(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
@@ -126,7 +131,7 @@ void run_range_here(sched::worker& w, loop_state& loop, std::uint64_t begin, std
   try {
     loop.piece(loop.body, frame);
   } catch (...) {
-    keep_exception(loop);
+    keep_exception(loop, std::current_exception());
   }
   bool issued = false;
   {
@@ -136,7 +141,7 @@ void run_range_here(sched::worker& w, loop_state& loop, std::uint64_t begin, std
     issued = *w.async_issued != async_before;
     if (loop.outermost) w.end_outermost();
   }
-  if (issued) loop.async_workers.fetch_or(std::uint64_t{1} << (w.index % 64), std::memory_order_relaxed);
+  if (issued) note_async(w, loop);
 }
 
 // A task that waits for a stack must not have a frame yet: the part that the wait cuts off would wait for a stack, too.
@@ -146,7 +151,7 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
   try {
     call_with_stack(stack_bytes(loop.stack_bytes), [&] { run_range_here(w, loop, begin, end); });
   } catch (...) {  // there is no such stack
-    keep_exception(loop);
+    keep_exception(loop, std::current_exception());
   }
 }
 
@@ -233,6 +238,13 @@ void join_loop(sched::worker& w, local_loop& loop) {
 bool is_outermost() noexcept { return t_worker != nullptr && sched::this_worker()->current()->outermost; }
 void set_outermost(bool outermost) noexcept { sched::this_worker()->current()->outermost = outermost; }
 
+bool is_outermost_iteration() noexcept {
+  const sched::worker& w = *sched::this_worker();
+  if (w.frames != nullptr) return w.frames->loop->outermost;
+  const sched::movable_frame* const f = sched::movable_here(w);
+  return f != nullptr && f->outermost;
+}
+
 std::uint64_t default_grain(std::uint64_t iterations, unsigned workers, std::uint64_t most) noexcept {
   constexpr std::uint64_t k_pieces_per_worker = 32;
   if (iterations < 2 * k_pieces_per_worker * workers) return 1;
@@ -258,6 +270,22 @@ void spawn_piece(worker_base& w, loop_state& loop, std::uint64_t begin, std::uin
 
 void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept {
   run_range(*sched::this_worker(), loop, begin, end);
+  piece_done(loop);
+}
+
+void begin_iteration(loop_frame& frame, task& t, task::function body) noexcept {
+  auto& w = *sched::this_worker();
+  w.begin_movable(t, body, frame.loop);
+  if (frame.loop->outermost) w.hold_back_if_full();
+}
+
+// Until the piece that began it has ended, that stands for the iteration, too.
+void end_iteration(loop_state& loop, std::exception_ptr thrown) noexcept {
+  if (thrown != nullptr) keep_exception(loop, std::move(thrown));
+  sched::worker& w = sched::worker_now();
+  const sched::movable_frame* const f = sched::movable_here(w);
+  if (f == nullptr || !f->counted) return;
+  if (*w.async_issued != f->issued) note_async(w, loop);
   piece_done(loop);
 }
 

@@ -30,12 +30,13 @@ movable_frame::movable_frame(fiber::fiber& stack, worker& taken_by) noexcept
 void movable_frame::arrive(worker& at) noexcept {
   parting.arrive();
   host = at.host_;
+  frames = at.frames;
   issued = *at.async_issued;
 }
 
 bool movable_frame::may_move(const worker& at) const noexcept {
 #if defined(__x86_64__)
-  return !stays && at.frames == nullptr && at.no_wait_scopes == 0 && *at.async_issued == issued;
+  return !stays && !has_loops(at) && at.no_wait_scopes == 0 && *at.async_issued == issued;
 #else
   // Compilers may keep the thread pointer in a register over a call, so that inlined code would find another worker.
   static_cast<void>(at);
@@ -47,6 +48,7 @@ void movable_frame::leave(worker* wanted, detail::wait_kind why, const void* obj
   worker& w = worker_now();
   const int kept_error = *w.error_number_;
   target = wanted;
+  if (loop != nullptr && !counted) w.count_iteration(*this);
   ++w.counts_.left;
   if (profile_recorder* const p = w.profile(); p != nullptr) [[unlikely]]
     p->leaves();
@@ -94,13 +96,22 @@ void worker::host(fiber::fiber& f) noexcept {
 
 // A stack that has ended its task elsewhere goes to the worker that has taken it, so that none collects the others'.
 void worker::take_back(fiber::fiber& f) noexcept {
-  if (this_worker() == this)
-    put_movable(f);
-  else
-    ended_elsewhere_.push(&f);
+  if (this_worker() == this) return put_movable(f);
+  const bool was_bounded = static_cast<movable_frame*>(static_cast<started*>(f.notes->running))->outermost;
+  ended_elsewhere_.push(&f);
+  if (was_bounded) ring();  // it may sleep while it holds iterations back
+}
+
+// An iteration is about to leave the piece that began it, on the worker that did.
+void worker::count_iteration(movable_frame& f) noexcept {
+  f.counted = true;
+  f.outermost = f.loop->outermost;
+  if (f.outermost) ++outermost_moved_;
+  f.loop->pieces.fetch_add(1, std::memory_order_relaxed);
 }
 
 void worker::put_movable(fiber::fiber& f) noexcept {
+  if (static_cast<movable_frame*>(static_cast<started*>(f.notes->running))->outermost) --outermost_moved_;
   f.notes->running = nullptr;  // see list_waits()
   movable_->put(&f);
 }
@@ -122,14 +133,14 @@ void worker::collect_movable() noexcept {
   }
 }
 
-void worker::begin_movable(task& t, task::function body) noexcept {
+void worker::begin_movable(task& t, task::function body, detail::loop_state* of) noexcept {
   const fiber::tsan_ignore_scope ignore;
   fiber::fiber* const f = take_movable();
   if (f == nullptr) {  // no stack is left: it runs like any task, and stays
     const fiber::watched program;
     return body(t);
   }
-  movable_call call{&t, body};
+  movable_call call{&t, body, of};
   movable_call_ = &call;
   host(*f);
 }
@@ -146,6 +157,7 @@ void worker::on_movable_stack() noexcept {
     const movable_call call = *w.movable_call_;
     movable_frame frame(self, w);
     frame.code = reinterpret_cast<const void*>(call.body);
+    frame.loop = call.loop;
     self.notes->running = &frame;
     frame.arrive(w);
     fiber::acquire_from(self.notes);
@@ -201,7 +213,7 @@ void wake_moving(fiber::fiber& f) noexcept {
 
 namespace shoal::detail {
 
-void begin_movable(task& t, task::function body) noexcept { sched::worker_now().begin_movable(t, body); }
+void begin_movable(task& t, task::function body) noexcept { sched::worker_now().begin_movable(t, body, nullptr); }
 
 void settle_movable(std::uint64_t issued_before) noexcept {
   const sched::worker& w = sched::worker_now();

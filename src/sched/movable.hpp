@@ -2,12 +2,13 @@
 // Tasks that may continue on another worker (shoal/movable.hpp). Such a task runs on a stack of its own, called by a loop
 // as a coroutine: the stack of the loop, its host, waits while the task runs. At a wait that may move, the task switches
 // back to its host. Who wakes the task offers it to all workers as an arrived task; the loop that takes it is the new
-// host. At all other waits the task leaves like any task, with its host suspended, and stays on its worker.
+// host. The host of an iteration of a movable loop is the piece that begins it, and goes on with the next iteration; an
+// iteration that moves away counts as a piece of its own from then on. At all other waits the task leaves like any task, with its host suspended, and stays on its worker.
 // Who may call: the task itself, on its worker. Waits may switch; after moving_wait::leave() and return_to() the caller
 // may be on another worker, so it uses no reference to a worker that it had before.
 // Guarantees: a task moves only if it has begun no asynchronous operation that is not complete, has no iteration of a
 // loop and no no_wait scope on its stack, and runs no continuation. Nothing else runs on its stack: has_room() is false.
-// Tests: tests/unit/sched/movable_test.cpp, tests/stress/movable_test.cpp, model: tests/model/parting_test.cpp.
+// Tests: tests/unit/sched/movable_test.cpp, movable_loop_test.cpp, tests/stress/movable_test.cpp, model: tests/model/parting_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ namespace shoal::sched {
 struct movable_call {
   detail::task* task;
   detail::task::function body;
+  detail::loop_state* loop;  // of the iteration that it is; nullptr: it is none
 };
 
 /// What is known of a movable task while it runs; on its stack, whose notes lead here.
@@ -29,6 +31,8 @@ struct movable_frame final : started {
   movable_frame(const movable_frame&) = delete;
   movable_frame& operator=(const movable_frame&) = delete;
 
+  /// Whether iterations of loops that it runs are on its stack.
+  bool has_loops(const worker& at) const noexcept { return at.frames != nullptr && at.frames != frames; }
   /// Gives the worker to the host. Returns on any worker, or on `target` if that is not null.
   void leave(worker* target, detail::wait_kind why, const void* object) noexcept;
   /// Any thread, when the stack has been left: the task is runnable.
@@ -45,9 +49,13 @@ struct movable_frame final : started {
   } placed;
   fiber::fiber& self;
   pool& owner;
-  worker& home;                  // whose stack it is
-  fiber::fiber* host = nullptr;  // the stack of the loop that has called this one
-  std::uint64_t issued = 0;      // asynchronous operations of the worker when the task arrived there
+  worker& home;                          // whose stack it is
+  fiber::fiber* host = nullptr;          // the stack of the loop that has called this one
+  std::uint64_t issued = 0;              // asynchronous operations of the worker when the task arrived there
+  detail::loop_frame* frames = nullptr;  // of the worker when the task arrived there: not of loops of its own
+  detail::loop_state* loop = nullptr;    // of the iteration that it is
+  bool counted = false;                  // it has left the piece that began it, and is a piece of the loop itself
+  bool outermost = false;                // and one of those that are bounded
   bool stays = false;
   bool ended = false;
   worker* target = nullptr;

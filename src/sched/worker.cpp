@@ -194,10 +194,14 @@ void worker::run_errands() noexcept {
 
 // Whether no more iterations of outermost loops may begin. Other tasks count only against a share: what they wait for
 // may be the very iterations that are held back.
-bool worker::full() const noexcept {
+bool worker::full() noexcept {
   constexpr std::size_t k_share = 16;
-  if (outermost_begun_ >= most_waiting_) return true;
-  return stacks_.in_use() >= most_waiting_ && outermost_begun_ >= std::max(most_waiting_ / k_share, k_least_outermost);
+  if (outermost_moved_ != 0) [[unlikely]]
+    collect_movable();
+  const std::size_t begun = outermost_begun_ + outermost_moved_;
+  if (begun >= most_waiting_) return true;
+  const std::size_t stacks = stacks_.in_use() + (movable_ != nullptr ? movable_->in_use() : 0);
+  return stacks >= most_waiting_ && begun >= std::max(most_waiting_ / k_share, k_least_outermost);
 }
 
 // What others gave this worker: errands, at once; urgent tasks; tasks placed here.
@@ -298,7 +302,8 @@ bool worker::take_inbox() noexcept {
 // Every iteration of a range that the leaving stack is in begins elsewhere from now on: what is left of each range goes
 // to the deque, outermost first, so that inner work is nearest.
 void worker::cut_frames() noexcept {
-  stay_here();  // a movable task: its next waits may be in the same iteration
+  if (movable_frame* const f = movable_here(*this); f != nullptr && f->has_loops(*this)) [[unlikely]]
+    f->stays = true;  // its next waits may be in the same iteration
   detail::loop_frame* inner = nullptr;
   for (detail::loop_frame* f = frames; f != nullptr;) {
     detail::loop_frame* outer = f->outer;

@@ -58,6 +58,7 @@ struct started {
 
 struct stack_call;
 struct movable_call;
+struct movable_frame;
 struct movable_guest;
 struct waiting_task;
 
@@ -116,8 +117,14 @@ public:
   const fiber::fiber* running() const noexcept { return current_; }
   /// In place of a size class: a stack on which a movable task runs, of ordinary size.
   static constexpr std::uint8_t k_movable = 255;
-  /// Calls `body` for `t` on a stack of its own, from which it may go on on another worker (movable.hpp).
-  void begin_movable(detail::task& t, detail::task::function body) noexcept;
+  /// Calls `body` for `t` on a stack of its own, from which it may go on on another worker (movable.hpp). `of`: the loop
+  /// of which it is an iteration, or nullptr.
+  void begin_movable(detail::task& t, detail::task::function body, detail::loop_state* of) noexcept;
+  void count_iteration(movable_frame& f) noexcept;
+  /// If too many iterations wait, those that the running piece has not begun wait until others have ended.
+  void hold_back_if_full() noexcept {
+    if (full()) cut_frames();
+  }
   /// Continues such a task; returns when it has left again or ended.
   void host(fiber::fiber& f) noexcept;
   bool stands_natively_on(const fiber::stack_notes& notes) const noexcept { return &notes == &native_notes_; }
@@ -285,7 +292,7 @@ private:
   void sleep_until_rung() noexcept;
   bool anything_to_do(bool able, bool in_deques) noexcept;
   void hand_search_on(bool plenty) noexcept;
-  bool full() const noexcept;
+  bool full() noexcept;
   void run_errands() noexcept;
   void wait_without_stack() noexcept;
   void check_stack() noexcept;
@@ -356,6 +363,7 @@ private:
   std::uint64_t tended_ns_ = 0;
   std::size_t most_waiting_;
   std::size_t outermost_begun_ = 0;      // pieces of outermost loops that run or wait here
+  std::size_t outermost_moved_ = 0;      // iterations of such loops that left the pieces that began them, here
   std::vector<detail::task*> mine_;      // errands taken from the inbox
   placed_task* placed_first_ = nullptr;  // taken from the inbox, oldest first
   placed_task* placed_last_ = nullptr;

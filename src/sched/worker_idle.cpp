@@ -132,7 +132,7 @@ bool worker::yield_to_others() noexcept {
 bool worker::anything_to_do(bool able, bool in_deques) noexcept {
   if (owner_.stopping() || !woken_.empty() || !errands_.empty() || owner_.hooks().pending(*this)) return true;
   if (!able) return false;
-  if (!placed_.empty() || owner_.anything_apart()) return true;
+  if (!placed_.empty() || owner_.anything_apart() || (!deferred_.empty() && !full())) return true;
   for (unsigned i = 0; in_deques && i < siblings; ++i)
     if (reached_[i] && (!owner_.at(i).tasks.seems_empty() || !owner_.at(i).arrived_.seems_empty())) return true;
   return false;

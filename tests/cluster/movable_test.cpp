@@ -42,6 +42,26 @@ TEST_P(movables, stay_while_their_operations_are_outstanding_and_complete_them_a
   });
 }
 
+TEST_P(movables, loops_over_nodes_complete_the_operations_of_their_iterations) {
+  run([] {
+    constexpr std::uint64_t k_size = 1000;
+    constexpr std::uint64_t k_iterations = 3000;
+    shoal::global_array<std::uint64_t> counts(k_size);
+    shoal::parallel_for(
+        shoal::everywhere, k_iterations,
+        [c = counts.ref()](std::uint64_t i) {
+          c.async_add(i % k_size, 1);
+          if (i % 3 == 0) shoal::wait();
+          shoal::task_group children;
+          for (int k = 0; k < 2; ++k) children.run(shoal::movable, [c, i] { c.fetch_add((i + 1) % k_size, 1); });
+          children.wait();
+          c.async_add((i + 2) % k_size, 1);
+        },
+        shoal::movable);
+    for (std::uint64_t at = 0; at < k_size; ++at) EXPECT_EQ(counts->get(at), 4 * k_iterations / k_size) << at;
+  });
+}
+
 // What handlers begin is not the task's, but its calls are: it stays while they are outstanding.
 TEST_P(movables, stay_for_handlers_that_send) {
   if (nodes() == 1) GTEST_SKIP() << "handlers of the own node are executed at once";

@@ -101,6 +101,8 @@ struct local_loop final : loop_state {
 /// Whether the running task is no part of any loop: the main task, and what is begun as one (spmd). Only the iterations
 /// of loops begun there wait when too many tasks do, so that nested work always proceeds.
 bool is_outermost() noexcept;
+/// Whether the running task is an iteration of a loop that was begun there.
+bool is_outermost_iteration() noexcept;
 void set_outermost(bool outermost) noexcept;
 
 /// A chunk that makes some thirty per worker, so that the last ones even out; no more than `most`, since between two
@@ -116,6 +118,12 @@ std::uint64_t default_grain(std::uint64_t iterations, unsigned workers, std::uin
 void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcept;
 /// Offers [begin, end) as one (already counted) piece of `loop` to this worker's loop and to thieves.
 void spawn_piece(worker_base& w, loop_state& loop, std::uint64_t begin, std::uint64_t end);
+
+/// For pieces of loops whose iterations are movable: calls `body` for `t`, which it copies to its own stack before it
+/// waits. Returns when that has ended, or waits where it may continue elsewhere.
+void begin_iteration(loop_frame& frame, task& t, task::function body) noexcept;
+/// At the end of such an iteration; `thrown` or null.
+void end_iteration(loop_state& loop, std::exception_ptr thrown) noexcept;
 
 /// Whether `t` is a piece of a loop that can be divided again.
 bool can_be_split(const task& t) noexcept;

@@ -133,20 +133,22 @@ decltype(auto) as_share(std::uint32_t from, const loop_share& share, const Run& 
   }
 }
 
-template <bool Stoppable, bool Strided, class Range, class Body>
+template <bool Stoppable, bool Movable, bool Strided, class Range, class Body>
 void run_for_share(const loop_share& share, const Range& range, const Body& body, const loop_plan& plan) {
-  over_share<Strided>(share, range, body,
-                      [&plan](const auto& part, const auto& on_part) { run_for<Stoppable>(part, on_part, plan); });
+  over_share<Strided>(share, range, body, [&plan](const auto& part, const auto& on_part) {
+    run_for<Stoppable, Movable>(part, on_part, plan);
+  });
 }
 
-template <bool Stoppable, bool Strided, class Range, class Body>
+template <bool Stoppable, bool Movable, bool Strided, class Range, class Body>
 std::size_t receive_for_share(std::uint32_t from, std::span<const std::uint64_t> arguments, std::uint64_t*) {
   unpacking all(arguments);
   const auto share = all.next<loop_share>();
   const auto range = all.next<Range>();
   const auto body = all.next<Body>();
-  as_share<Stoppable>(from, share,
-                      [&](const loop_plan& plan) { run_for_share<Stoppable, Strided>(share, range, body, plan); });
+  as_share<Stoppable>(from, share, [&](const loop_plan& plan) {
+    run_for_share<Stoppable, Movable, Strided>(share, range, body, plan);
+  });
   return 0;
 }
 
@@ -242,7 +244,7 @@ inline bool stopped_before(const loop_plan& plan) noexcept {
   return plan.stop != nullptr && plan.stop->stop_requested();
 }
 
-template <bool Stoppable, class Place, class Range, class Body>
+template <bool Stoppable, bool Movable, class Place, class Range, class Body>
 void run_for_at(const Place& place, const Range& range, const Body& body, const loop_plan& plan) {
   constexpr bool k_strided = is_owners_of<Place>;
   check_capture(body);
@@ -250,9 +252,9 @@ void run_for_at(const Place& place, const Range& range, const Body& body, const 
   begun_loop loop(shares_of(place, range), plan);
   auto words = pack(loop_share{}, range, body);
   completion calls;
-  const loop_share* const mine =
-      begin_other_shares(calls, loop.all, callee_of<receive_for_share<Stoppable, k_strided, Range, Body>>(), words);
-  if (mine != nullptr) as_remote([&] { run_for_share<Stoppable, k_strided>(*mine, range, body, plan); });
+  const loop_share* const mine = begin_other_shares(
+      calls, loop.all, callee_of<receive_for_share<Stoppable, Movable, k_strided, Range, Body>>(), words);
+  if (mine != nullptr) as_remote([&] { run_for_share<Stoppable, Movable, k_strided>(*mine, range, body, plan); });
   calls.wait_and_rethrow();
 }
 

@@ -8,13 +8,16 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "shoal/detail/loop_space.hpp"
+#include "shoal/movable.hpp"
 #include "shoal/partition.hpp"
 #include "shoal/stack_bytes.hpp"
 #include "shoal/sync.hpp"
@@ -97,7 +100,8 @@ concept kept_for_nothing =
 template <class T>
 concept loop_option =
     (partitioner<std::remove_cvref_t<T>> && !kept_for_nothing<T>) ||
-    std::same_as<std::remove_cvref_t<T>, std::stop_token> || std::same_as<std::remove_cvref_t<T>, stack_bytes>;
+    std::same_as<std::remove_cvref_t<T>, std::stop_token> || std::same_as<std::remove_cvref_t<T>, stack_bytes> ||
+    std::same_as<std::remove_cvref_t<T>, movable_t>;
 
 struct loop_plan {
   enum class kind : std::uint8_t { automatic, simple, shares, affinity };
@@ -119,13 +123,21 @@ struct loop_plan {
   }
   void take(const std::stop_token& t) noexcept { stop = &t; }
   void take(const shoal::stack_bytes& s) noexcept { stack_bytes = s.value(); }
+  void take(const movable_t&) noexcept {}  // a type of loop of its own
 };
 
 template <class... Options>
 inline constexpr bool has_token = (std::same_as<std::remove_cvref_t<Options>, std::stop_token> || ...);
 
 template <class... Options>
+inline constexpr bool is_movable = (std::same_as<std::remove_cvref_t<Options>, movable_t> || ...);
+template <class... Options>
+inline constexpr bool has_stack_bytes = (std::same_as<std::remove_cvref_t<Options>, stack_bytes> || ...);
+
+template <class... Options>
 loop_plan plan_of(Options&... options) noexcept {
+  static_assert(!is_movable<Options...> || !has_stack_bytes<Options...>,
+                "movable iterations run on stacks of the ordinary size: a loop takes stack_bytes or movable, not both");
   loop_plan plan;
   (plan.take(options), ...);
   return plan;
@@ -246,9 +258,55 @@ struct space_of<number_range<Index>> {
   using type = numbers<Index>;
 };
 
-template <bool Stoppable, class Range, class Body>
+/// A call of the body that may continue on another worker, after the piece that began it has ended.
+template <class Body, class... Where>
+struct movable_iteration final : task {
+  loop_state& loop;
+  const Body& body;
+  std::tuple<Where...> where;
+
+  movable_iteration(loop_state& l, const Body& b, const Where&... at) noexcept : loop(l), body(b), where(at...) {}
+
+  static void call(task& t) noexcept {
+    const movable_iteration self = static_cast<const movable_iteration&>(t);
+    std::exception_ptr thrown;
+    try {
+      std::apply(self.body, self.where);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    end_iteration(self.loop, std::move(thrown));
+  }
+};
+
+template <class Space, class Range, class Body, bool Stoppable>
+struct movable_loop {
+  static constexpr bool k_takes_parts = !index_body<Body, Range>;
+  Space space;
+  const Body& body;
+
+  static void piece(const void* raw, loop_frame& frame) {
+    const auto& self = *static_cast<const movable_loop*>(raw);
+    const auto begin = [&frame, &self]<class... Where>(const Where&... where) {
+      using iteration = movable_iteration<Body, Where...>;
+      iteration i(*frame.loop, self.body, where...);
+      begin_iteration(frame, i, iteration::call);
+    };
+    while (next_chunk(frame)) {
+      if constexpr (k_takes_parts)
+        self.space.tile(frame, begin);
+      else
+        self.space.template each<Stoppable>(frame, begin);
+    }
+  }
+};
+
+template <bool Stoppable, bool Movable = false, class Range, class Body>
 void run_for(const Range& range, const Body& body, const loop_plan& plan) {
-  run_over<for_loop<typename space_of<Range>::type, Range, Body, Stoppable>>(range, plan, body);
+  using space = typename space_of<Range>::type;
+  using loop =
+      std::conditional_t<Movable, movable_loop<space, Range, Body, Stoppable>, for_loop<space, Range, Body, Stoppable>>;
+  run_over<loop>(range, plan, body);
 }
 
 // --- reductions ---
