@@ -213,7 +213,10 @@ void begin_call(completion& calls, std::uint32_t node, callee code, std::span<co
   const std::uint64_t name = remote::encode_body_of_task(code);  // may switch tasks
   std::vector<std::uint64_t> words;
   words.reserve(2 + arguments.size());
-  words.push_back(this_port().context->calls->of(t_worker->index).add({&calls, answer, answer_words, node}));
+  {
+    const tsan_ignore_scope ignore;  // the worker's own table, which all its stacks touch in turn
+    words.push_back(this_port().context->calls->of(t_worker->index).add({&calls, answer, answer_words, node}));
+  }
   words.push_back(name | static_cast<std::uint64_t>(answer_words) << k_answer_words_shift);
   words.insert(words.end(), arguments.begin(), arguments.end());
   calls.add();

@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "remote/worker_port.hpp"
@@ -19,7 +21,32 @@
 namespace shoal::remote {
 namespace {
 
-std::vector<std::uint64_t> first_words;  // the first word of each call
+// The first word of each call. Tasks of one worker touch it with nothing but time between them, which is no order.
+class call_log {
+public:
+  void add(std::uint64_t word) {
+    const std::lock_guard hold(guard_);
+    words_.push_back(word);
+  }
+  std::vector<std::uint64_t> all() const {
+    const std::lock_guard hold(guard_);
+    return words_;
+  }
+  std::uint64_t take_last() {
+    const std::lock_guard hold(guard_);
+    const std::uint64_t last = words_.back();
+    words_.pop_back();
+    return last;
+  }
+  void clear() {
+    const std::lock_guard hold(guard_);
+    words_.clear();
+  }
+
+private:
+  mutable std::mutex guard_;
+  std::vector<std::uint64_t> words_;
+} first_words;
 
 class credits : public testing::Test {
 protected:
@@ -50,7 +77,7 @@ protected:
     credits_.give(*detail::t_worker, node, calls * call_credits::cost(k_words), record);
   }
   static void record(detail::worker_base&, std::uint32_t, std::span<const std::uint64_t> words) {
-    first_words.push_back(words[0]);
+    first_words.add(words[0]);
   }
   std::uint64_t calls_in_a_window() const { return credits_.window_words() / call_credits::cost(k_words); }
   std::vector<std::uint64_t> up_to(std::uint64_t end) const {
@@ -73,7 +100,7 @@ TEST_F(credits, an_outermost_task_waits_for_credit) {
   as_main_task([this] {
     const std::uint64_t n = calls_in_a_window();
     ASSERT_GE(n, 8U);
-    bool ended = false;
+    std::atomic<bool> ended{false};
     shoal::task_group group;
     group.run([&] {
       detail::set_outermost(true);
@@ -82,18 +109,17 @@ TEST_F(credits, an_outermost_task_waits_for_credit) {
       detail::set_outermost(false);
     });
     for (int i = 0; i < 100; ++i) shoal::yield();
-    EXPECT_EQ(first_words, up_to(n));
+    EXPECT_EQ(first_words.all(), up_to(n));
     EXPECT_LE(credits_.outstanding(1), credits_.window_words());
     EXPECT_EQ(credits_.outstanding(0), 0U);
     call(100, 0);  // the other node has credit of its own
-    EXPECT_EQ(first_words.back(), 100U);
-    first_words.pop_back();
+    EXPECT_EQ(first_words.take_last(), 100U);
     for (std::uint64_t k = 1; k <= n; ++k) {
       give(1);
       for (int i = 0; i < 10; ++i) shoal::yield();
-      EXPECT_EQ(first_words, up_to(n + k));
+      EXPECT_EQ(first_words.all(), up_to(n + k));
     }
-    EXPECT_TRUE(ended);
+    EXPECT_TRUE(ended.load());
     group.wait();
   });
 }
@@ -114,15 +140,15 @@ TEST_F(credits, a_handler_does_not_wait_and_goes_before_tasks_that_do) {
       call(n);
       call(n + 1);
     }
-    EXPECT_EQ(first_words, up_to(n));
+    EXPECT_EQ(first_words.all(), up_to(n));
     EXPECT_GT(overflow_.used_bytes(), 2 * k_words * sizeof(std::uint64_t));
     EXPECT_FALSE(overflow_.holds_tasks());
     give(2);
-    EXPECT_EQ(first_words, up_to(n + 2));
+    EXPECT_EQ(first_words.all(), up_to(n + 2));
     EXPECT_EQ(overflow_.used_bytes(), 0U);
     give(1);
     group.wait();
-    EXPECT_EQ(first_words.back(), 1000U);
+    EXPECT_EQ(first_words.take_last(), 1000U);
   });
 }
 
@@ -131,9 +157,9 @@ TEST_F(credits, calls_of_nested_tasks_stay_in_memory_up_to_its_limit) {
     as_main_task([this] {
       detail::set_outermost(false);
       for (std::uint64_t i = 0; i < calls_in_a_window() + 12; ++i) call(i);
-      EXPECT_EQ(first_words, up_to(calls_in_a_window()));
+      EXPECT_EQ(first_words.all(), up_to(calls_in_a_window()));
       give(12);
-      EXPECT_EQ(first_words, up_to(calls_in_a_window() + 12));
+      EXPECT_EQ(first_words.all(), up_to(calls_in_a_window() + 12));
       for (std::uint64_t i = 0; i < 13; ++i) call(i);  // 8 KiB each: beyond the limit
     });
   };
