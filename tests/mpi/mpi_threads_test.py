@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`shoal mpi-threads` on an MPI library: programs that are right stay right, and those that are wrong are told so.
-Arguments: the command, the MPI's name, its mpirun, its mpicc, the folder of bench/mpi's programs, that of this test's."""
+Arguments: the command, the MPI's name, its mpirun, its mpicc, the folder of bench/mpi's programs, that of this test's; then
+the tests to run, as Class.test_name (all)."""
 import json
 import os
 import re
@@ -14,6 +15,10 @@ SHOAL, MPI, MPIRUN, MPICC, BENCH, HERE = sys.argv[1:7]
 PROCESSES = ["-n", "2"] + (["--oversubscribe"] if MPI == "openmpi" else [])
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    OMPI_MCA_rmaps_base_oversubscribe="1")
+# The interpreter that the tests run with may be another one than the packages'.
+PYTHON_OF_MPI4PY = next((python for python in (sys.executable, "/usr/bin/python3") if os.path.exists(python) and
+                         subprocess.run([python, "-c", "import mpi4py"], capture_output=True, check=False).returncode == 0),
+                        None)
 # Programs for one test each.
 SOURCES = {
     # Threads that are in calls of a millisecond at the same time.
@@ -319,6 +324,14 @@ class MpiThreads(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn("--library " + MPI, done.stdout + done.stderr)
 
+    @unittest.skipUnless(MPI == "openmpi" and PYTHON_OF_MPI4PY, "mpi4py is not installed, or for another MPI")
+    def test_threads_of_mpi4py(self):
+        for lock in ("bounded", "priority"):
+            done = self.right(["--library", MPI, "--lock", lock],
+                              [PYTHON_OF_MPI4PY, os.path.join(os.path.dirname(__file__), "mpi4py_threads.py")])
+            self.assertRegex(done.stderr, r"2 processes, \d+ threads, \w+ initialised multiple")
+            self.assertRegex(done.stderr, r"Mprobe +800 ")
+
     @unittest.skipUnless(MPI == "openmpi", "a setting of Open MPI")
     def test_open_mpi_decides_whether_it_yields(self):
         done = shoal(["--library", MPI], ["-c", "env"], launcher=["sh"])
@@ -421,4 +434,4 @@ class MpiThreads(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[7:], verbosity=2)
