@@ -235,7 +235,7 @@ task* worker::next_own() noexcept {
     if (profile_recorder* const p = profile(); p != nullptr) p->begins_unspawned();
     return std::exchange(kept_, static_cast<placed_task*>(kept_->next.read()));
   }
-  if (!deferred_.empty() && !full()) {
+  if (deferred_may_begin()) {
     task* t = deferred_.back();
     deferred_.pop_back();
     if (profile_recorder* const p = profile(); p != nullptr) p->begins_unspawned();

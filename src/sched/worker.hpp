@@ -287,12 +287,15 @@ private:
   detail::task* steal() noexcept;
   bool idle(started& begun) noexcept;
   bool run_stolen(started& begun) noexcept;
+  // Beyond the bound, seldom: those that have begun may wait, by yielding, for those that have not.
+  bool may_interpose() const noexcept { return interposed_ < k_most_interposed || refused_ >= k_refusals; }
   void park(bool able) noexcept;
   void sleep() noexcept;
   void sleep_until_rung() noexcept;
   bool anything_to_do(bool able, bool in_deques) noexcept;
   void hand_search_on(bool plenty) noexcept;
   bool full() noexcept;
+  bool deferred_may_begin() noexcept { return !deferred_.empty() && !full(); }
   void run_errands() noexcept;
   void wait_without_stack() noexcept;
   void check_stack() noexcept;
@@ -315,6 +318,7 @@ private:
   static constexpr int k_turns_of_others = 256;
   static constexpr unsigned k_serves_per_theft = 16;
   static constexpr unsigned k_most_interposed = 8;
+  static constexpr unsigned k_refusals = 32;
   static constexpr std::uint64_t k_preempted_ns = 2'500'000;
   static constexpr std::uint64_t k_first_crowded_ns = 10'000'000;
   static constexpr std::uint64_t k_longest_crowded_ns = 100'000'000;
@@ -341,6 +345,7 @@ private:
   unsigned serves_ = 0;
   unsigned serves_of_own_ = 0;    // tasks of the deque
   unsigned interposed_ = 0;       // tasks that began while others had used up their budget, and have not ended
+  unsigned refused_ = 0;          // times that none began because these were k_most_interposed
   others due_ = others::arrived;  // what may begin when turns is k_due
   bool used_up_ = false;          // turns is k_due since the budget was used up, not since a task yielded
   bool arrived_first_ = false;    // before the tasks of the deque

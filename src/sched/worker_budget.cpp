@@ -60,7 +60,8 @@ std::uint64_t worker::look_at_clock() noexcept {
 }
 
 // The running task stays where it is, with its stack, while the tasks that are served run. So that the stacks do not
-// become as many as the tasks, few of them may be in this state at a time; then only runnable tasks take turns.
+// become as many as the tasks, few of them may be in this state at a time; then, but for a task now and then, only
+// runnable tasks take turns.
 [[gnu::noinline]] void worker::let_others_run() noexcept {
   const fiber::tsan_ignore_scope ignore;
   // Below k_due: a strand has looked.
@@ -78,7 +79,8 @@ std::uint64_t worker::look_at_clock() noexcept {
   }
   take_inbox();
   const bool own = turns_of_others_ >= k_turns_of_others && owner_.anything_apart();
-  const bool begins = interposed_ < k_most_interposed && (own || !polled || anything_given());
+  const bool begins = (own || !polled || anything_given()) && may_interpose();
+  if (!begins) ++refused_;
   if (!begins && ready_.empty()) return;
   if (begins) {
     due_ = own ? others::own : others::arrived;
@@ -102,7 +104,13 @@ task* worker::serve(profile_operation& how, bool bounded) noexcept {
   owner_.take_submitted(*this);
   if (searches_.any()) [[unlikely]]
     searches_.go_on();
-  if (bounded && interposed_ >= k_most_interposed) return nullptr;
+  if (bounded) {
+    if (!may_interpose()) {
+      ++refused_;
+      return nullptr;
+    }
+    refused_ = 0;
+  }
   ++serves_;
   if (what == others::arrived) {
     task* t = serves_ % 2 == 0 ? take_arrived() : nullptr;

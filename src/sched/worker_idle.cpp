@@ -93,7 +93,8 @@ bool worker::idle(started& begun) noexcept {
   const bool crowded = is_crowded();
   const unsigned rounds = std::max(crowded ? k_rounds_if_crowded : owner_.options().spin_rounds, 1U);
   for (unsigned round = 0; round < rounds; ++round) {
-    if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart()) {
+    if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart() ||
+        deferred_may_begin()) {
       hand_search_on(false);
       return true;
     }
@@ -132,7 +133,7 @@ bool worker::yield_to_others() noexcept {
 bool worker::anything_to_do(bool able, bool in_deques) noexcept {
   if (owner_.stopping() || !woken_.empty() || !errands_.empty() || owner_.hooks().pending(*this)) return true;
   if (!able) return false;
-  if (!placed_.empty() || owner_.anything_apart() || (!deferred_.empty() && !full())) return true;
+  if (!placed_.empty() || owner_.anything_apart() || deferred_may_begin()) return true;
   for (unsigned i = 0; in_deques && i < siblings; ++i)
     if (reached_[i] && (!owner_.at(i).tasks.seems_empty() || !owner_.at(i).arrived_.seems_empty())) return true;
   return false;

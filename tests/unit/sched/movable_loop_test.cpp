@@ -15,6 +15,7 @@
 #include "shoal/parallel_for.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
+#include "unit/sched/moves.hpp"
 #include "unit/sched/pool_run.hpp"
 
 namespace shoal {
@@ -31,15 +32,6 @@ protected:
 INSTANTIATE_TEST_SUITE_P(workers, movable_loops, testing::Values(1U, 2U, 4U),
                          [](const auto& given) { return std::to_string(given.param) + "_workers"; });
 
-[[gnu::noinline]] unsigned here() {
-  asm volatile("" ::: "memory");
-  return detail::worker_here().index;
-}
-
-void await(const std::atomic<int>& word, int value) {
-  while (word.load() < value) yield();
-}
-
 #if defined(__x86_64__)
 // The main task keeps its worker busy until all iterations have ended, so the other worker runs those that began there.
 TEST(movable_loop, iterations_continue_on_an_idle_worker_while_their_own_is_busy) {
@@ -54,15 +46,15 @@ TEST(movable_loop, iterations_continue_on_an_idle_worker_while_their_own_is_busy
         parallel_for(
             k_iterations,
             [&](int) {
-              const unsigned before = here();
+              const unsigned before = sched::worker_index();
               ++started;
               open.wait();
-              if (here() != before) ++moved;
+              if (sched::worker_index() != before) ++moved;
               ++ended;
             },
             movable);
       });
-      await(started, k_iterations);
+      sched::await(started, k_iterations);
       open.count_down();
       while (ended.load() < k_iterations) std::this_thread::yield();
       group.wait();
@@ -155,12 +147,12 @@ TEST_P(movable_loops, nest) {
         [&](int) {
           some.acquire();
           some.release();
-          const unsigned before = here();
+          const unsigned before = sched::worker_index();
           parallel_for(20, [&](int) {
             yield();
             ++ran;
           });
-          EXPECT_EQ(here(), before);
+          EXPECT_EQ(sched::worker_index(), before);
           parallel_for(
               5,
               [&](int) {
@@ -183,7 +175,7 @@ TEST_P(movable_loops, throw_the_first_exception_when_all_that_have_begun_have_en
     std::atomic<int> inside{0};
     task_group opener;
     opener.run([&] {
-      await(inside, 1);
+      sched::await(inside, 1);
       open.count_down();
     });
     EXPECT_THROW(parallel_for(

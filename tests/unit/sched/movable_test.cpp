@@ -16,6 +16,7 @@
 #include "shoal/parallel_for.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
+#include "unit/sched/moves.hpp"
 #include "unit/sched/pool_run.hpp"
 
 namespace shoal {
@@ -32,32 +33,22 @@ protected:
 INSTANTIATE_TEST_SUITE_P(workers, movables, testing::Values(1U, 2U, 4U),
                          [](const auto& given) { return std::to_string(given.param) + "_workers"; });
 
-[[gnu::noinline]] unsigned here() {
-  asm volatile("" ::: "memory");
-  return detail::worker_here().index;
-}
-
-// Until all tasks of a test have come to wait.
-void await(const std::atomic<int>& word, int value) {
-  while (word.load() < value) yield();
-}
-
 // Runs `begin(started, waits)` for tasks that count in `started` and then wait by `waits()`, until some have begun on
 // worker 0; makes them runnable; and keeps worker 0 busy until all have ended: so the other worker has taken them.
 template <class Begin, class Open>
 void move_all(Begin begin, Open open) {
   std::atomic<int> started{0}, started_here{0}, ended{0};
-  const unsigned main_worker = here();
+  const unsigned main_worker = sched::worker_index();
   int begun = 0;
   while (begun < 20 || started_here.load() == 0) {
     begin([&](auto wait) {
-      if (here() == main_worker) ++started_here;
+      if (sched::worker_index() == main_worker) ++started_here;
       ++started;
       wait();
       ++ended;
     });
     ++begun;
-    await(started, begun);
+    sched::await(started, begun);
   }
   open(begun);
   while (ended.load() < begun) std::this_thread::yield();
@@ -198,10 +189,10 @@ TEST_P(movables, run_loops_and_continuations_that_stay) {
     semaphore go(0);
     mutex lock;
     const auto stays = [&] {
-      const unsigned before = here();
+      const unsigned before = sched::worker_index();
       yield();
       const std::lock_guard hold(lock);
-      if (here() != before) ++moved;
+      if (sched::worker_index() != before) ++moved;
       ++waited;
     };
     task_group group;
