@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel loops and reductions of one process: parallel_for(n, body), parallel_for(first, last, body),
 // parallel_for(range, body), parallel_reduce(..., identity, body, combine); then, in any order, options: a partitioner,
-// a std::stop_token, a stack_bytes for each piece, `movable` (movable.hpp), `deterministic`. With a place in front: shoal/parallel_for.hpp. The
+// a std::stop_token, a stack_bytes for each piece, `movable` (of parallel_for: movable.hpp), `deterministic`. With a place
+// in front: shoal/parallel_for.hpp. The
 // body takes the index (one number per side of the range) or a part of the range.
 //   std::vector<double> x(n);  shoal::parallel_for(n, [&x](std::size_t i) { x[i] = f(i); });
 // Who may call: tasks; loops may be nested. A call may switch tasks while iterations run and at the end.
@@ -73,7 +74,7 @@ void explain_refusal() {
                   "an affinity_partitioner is kept from loop to loop: make it a variable, not const, and give that");
   else if constexpr ((std::integral<std::remove_cvref_t<Options>> || ...))
     static_assert(never<Body>, "a number is no option of a loop: write its grain as shoal::simple_partitioner{grain}");
-  else if constexpr (!((loop_option<Options> || (Reduces && reduce_option<Options>)) && ...))
+  else if constexpr (!((Reduces ? reduce_option<Options> : loop_option<Options>)&&...))
     static_assert(never<Body>,
                   "what follows a loop's body are partitioners, a std::stop_token, a shoal::stack_bytes, "
                   "shoal::movable if it is no reduction, and `deterministic` if it is one");

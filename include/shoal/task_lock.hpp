@@ -4,7 +4,8 @@
 // hand the lock to each other by switching, at most `bound` times in a row, without writing to memory that other
 // workers read.
 // Who may call: tasks of one pool. lock() may switch tasks; so may unlock() of a task_lock when it hands the lock to a
-// task of this worker. May be held over any wait. shoal::mutex (sync.hpp) costs less if contention is rare.
+// task of this worker. May be held over any wait; a movable task that has moved meanwhile goes back to release it, so not
+// within a loop that it has begun since. shoal::mutex (sync.hpp) costs less if contention is rare.
 // Guarantees: first-in, first-out among the tasks of a worker; among workers the order of the underlying lock.
 // Test: tests/unit/sched/task_lock_test.cpp, tests/stress/task_lock_test.cpp.
 #pragma once
@@ -23,6 +24,8 @@ namespace shoal {
 namespace detail {
 /// As wake(), for a task of this worker: switches to it at once.
 void switch_to(suspended* s) noexcept;
+/// Moves the calling task, which is movable, to a worker of its pool. Ends the program if it is not, or in a loop.
+void return_to_worker(unsigned index) noexcept;
 void wait_a_moment(unsigned round) noexcept;
 }  // namespace detail
 
@@ -59,6 +62,7 @@ public:
       if (!me.asks) return;  // a task of this worker has handed over the lock
     }
     lock_.lock(cls);
+    note_worker();
   }
 
   bool try_lock() noexcept {
@@ -66,10 +70,13 @@ public:
     place& p = here();
     if (p.wanted) return false;
     p.wanted = lock_.try_lock();
+    if (p.wanted) note_worker();
     return p.wanted;
   }
 
   void unlock() noexcept {
+    if (detail::worker_here().index != worker_) [[unlikely]]
+      detail::return_to_worker(worker_);
     detail::suspended* next = nullptr;
     if (hands_over_here(next)) {
       detail::switch_to(next);
@@ -97,6 +104,13 @@ private:
     const unsigned index = detail::worker_here().index;
     SHOAL_ASSERT(index < count_, "this task_lock belongs to another pool");
     return places_[index];
+  }
+
+  // By the owner. Written only if it changes, since other workers' tasks wait beside it.
+  void note_worker() noexcept {
+    const detail::tsan_ignore_scope ignore;
+    const unsigned index = detail::worker_here().index;
+    if (worker_ != index) worker_ = index;
   }
 
   bool queues_here(waiter& me) noexcept {
@@ -131,6 +145,7 @@ private:
   const unsigned bound_;
   const unsigned count_;
   std::unique_ptr<place[]> places_;
+  unsigned worker_ = ~0U;  // of the owner, when it locked
 };
 
 }  // namespace shoal

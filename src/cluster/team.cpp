@@ -43,11 +43,15 @@ constexpr std::size_t k_most_text_bytes = 2000;
 cluster::node_teams& teams_of(port& p) noexcept { return *p.context->teams; }
 team_state& state_of(const arrival& a) noexcept { return teams_of(*a.worker.port).of(a.payload[0]); }
 
+constexpr const char* k_misshapen = "another node has sent a message of a team that is too short";
+
 void receive_letter(const arrival& a) noexcept {
+  SHOAL_ASSERT(a.payload.size() >= 3, k_misshapen);
   state_of(a).deliver(a.from, a.payload[1], called(a.payload[2]), a.payload.subspan(3));
 }
 
 void receive_announcement(const arrival& a) noexcept {
+  SHOAL_ASSERT(a.payload.size() >= 3, k_misshapen);
   state_of(a).announce(a.from, a.payload[1], called(a.payload[2]));
 }
 
@@ -67,8 +71,10 @@ std::vector<std::uint64_t> pack(std::uint64_t id, const team_failure& f) {
 }
 
 void receive_notice(const arrival& a) noexcept {
+  SHOAL_ASSERT(a.payload.size() >= 4, k_misshapen);
   const std::size_t type_bytes = a.payload[3] >> 32;
   const std::size_t message_bytes = a.payload[3] & 0xffffffff;
+  SHOAL_ASSERT(words_for(type_bytes) + words_for(message_bytes) <= a.payload.size() - 4, k_misshapen);
   const auto* const type = reinterpret_cast<const char*>(a.payload.data() + 4);
   const auto* const message = reinterpret_cast<const char*>(a.payload.data() + 4 + words_for(type_bytes));
   state_of(a).learn({static_cast<int>(a.payload[1]), static_cast<std::uint32_t>(a.payload[2]),

@@ -2,7 +2,7 @@
 // A stack with everything needed to continue on it: the unit that a worker switches between. It adds to context.hpp the
 // C++ exception state, which belongs to the stack and not to the thread: a task may wait inside a catch block or a
 // destructor.
-// Who may call: only the worker that owns the fiber; a fiber never moves to another thread. switch_to() is the switch.
+// Who may call: only the worker that owns the fiber; a fiber changes its thread only with its task, if that is movable. switch_to() is the switch.
 // Guarantees: after a switch back the program's state is as before (registers, rounding mode, exceptions in flight).
 // Not kept here: signal masks; errno, which the worker keeps. Tests: tests/unit/fiber/fiber_test.cpp.
 #pragma once

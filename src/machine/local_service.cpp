@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "base/clock.hpp"
 #include "shoal/error.hpp"
@@ -44,7 +45,9 @@ std::string folder_name() {
   if (given != nullptr && *given == '/' && std::strlen(given) <= k_longest && ::stat(given, &status) == 0 &&
       S_ISDIR(status.st_mode) && status.st_uid == ::geteuid())
     return std::string(given) + "/shoal";
-  return fmt::format("{}/shoal-{}", std::filesystem::temp_directory_path().string(), ::geteuid());
+  std::error_code none;
+  const std::filesystem::path temporary = std::filesystem::temp_directory_path(none);
+  return fmt::format("{}/shoal-{}", none ? "/tmp" : temporary.string(), ::geteuid());
 }
 
 class deadline {
@@ -100,13 +103,14 @@ bool is_same_user(int number) {
   return ::getsockopt(number, SOL_SOCKET, SO_PEERCRED, &other, &bytes) == 0 && other.uid == ::geteuid();
 }
 
-descriptor connect_to(const std::string& name) {
-  const auto address = address_of(runtime_folder() + "/" + name);
+// `cause`: errno, if there is no connection.
+descriptor connect_to(const std::string& path, int* cause = nullptr) {
+  const auto address = address_of(path);
   descriptor d(above_standard(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
-  if (!address || d.number() < 0 ||
-      ::connect(d.number(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0)
-    return {};
-  return d;
+  if (!address || d.number() < 0) return {};
+  if (::connect(d.number(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0) return d;
+  if (cause != nullptr) *cause = errno;
+  return {};
 }
 
 }  // namespace
@@ -126,7 +130,7 @@ local_service::local_service(const std::string& name)
       socket_(above_standard(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0))) {
   const auto address = address_of(path_);
   if (!address) refuse("the socket " + path_, ENAMETOOLONG);
-  ::unlink(path_.c_str());  // of a killed process with this process's number
+  remove_stale(name);  // of a killed process with this process's number
   if (socket_.number() < 0 ||
       ::bind(socket_.number(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0)
     refuse("the socket " + path_, errno);
@@ -148,12 +152,32 @@ void local_service::answer_one(const std::function<std::string(const std::string
   if (question) send_all(d.number(), answer(*question), deadline(timeout_ns));
 }
 
+namespace {
+
+// The connection after the question; none if nobody is there.
+descriptor ask_at(const std::string& name, const std::string& question, const deadline& until) {
+  std::string folder;
+  try {
+    folder = runtime_folder();
+  } catch (const error&) {
+    return {};
+  }
+  descriptor d = connect_to(folder + "/" + name);
+  if (d.number() < 0 || !send_all(d.number(), question, until) || ::shutdown(d.number(), SHUT_WR) != 0) return {};
+  return d;
+}
+
+}  // namespace
+
 std::optional<std::string> ask(const std::string& name, const std::string& question, std::int64_t timeout_ns) {
-  const descriptor d = connect_to(name);
-  if (d.number() < 0) return std::nullopt;
   const deadline until(timeout_ns);
-  if (!send_all(d.number(), question, until) || ::shutdown(d.number(), SHUT_WR) != 0) return std::nullopt;
+  const descriptor d = ask_at(name, question, until);
+  if (d.number() < 0) return std::nullopt;
   return receive_all(d.number(), k_most_answer_bytes, until);
+}
+
+bool tell(const std::string& name, const std::string& question, std::int64_t timeout_ns) {
+  return ask_at(name, question, deadline(timeout_ns)).number() >= 0;
 }
 
 std::vector<std::string> services() {
@@ -164,8 +188,10 @@ std::vector<std::string> services() {
 }
 
 void remove_stale(const std::string& name) {
-  const descriptor d = connect_to(name);
-  if (d.number() < 0 && errno == ECONNREFUSED) ::unlink((runtime_folder() + "/" + name).c_str());
+  const std::string path = runtime_folder() + "/" + name;
+  int cause = 0;
+  const descriptor d = connect_to(path, &cause);
+  if (d.number() < 0 && cause == ECONNREFUSED) ::unlink(path.c_str());
 }
 
 }  // namespace shoal::machine

@@ -42,6 +42,9 @@ private:
 /// The whole answer of the service `name`; nothing if nobody is there, or not in time.
 std::optional<std::string> ask(const std::string& name, const std::string& question, std::int64_t timeout_ns);
 
+/// The same without waiting for the answer; false if nobody is there.
+bool tell(const std::string& name, const std::string& question, std::int64_t timeout_ns);
+
 /// The names of all sockets in runtime_folder().
 std::vector<std::string> services();
 /// Removes the socket `name` if no process listens there.

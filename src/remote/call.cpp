@@ -116,7 +116,7 @@ remote::call_credits& credits_of(const worker_base& w) noexcept { return w.port-
 void send_call(worker_base& w, std::uint32_t node, std::span<const std::uint64_t> call);
 
 void receive_credit(const arrival& a) noexcept {
-  SHOAL_ASSERT(a.payload.size() == 1, k_misshapen_call);
+  SHOAL_ASSERT(a.payload.size() == 1 && a.payload[0] <= credits_of(a.worker).outstanding(a.from), k_misshapen_call);
   credits_of(a.worker).give(a.worker, a.from, a.payload[0], send_call);
 }
 
@@ -213,14 +213,21 @@ void begin_call(completion& calls, std::uint32_t node, callee code, std::span<co
   const std::uint64_t name = remote::encode_body_of_task(code);  // may switch tasks
   std::vector<std::uint64_t> words;
   words.reserve(2 + arguments.size());
+  remote::node_calls& table = *this_port().context->calls;
   {
     const tsan_ignore_scope ignore;  // the worker's own table, which all its stacks touch in turn
-    words.push_back(this_port().context->calls->of(t_worker->index).add({&calls, answer, answer_words, node}));
+    words.push_back(table.of(t_worker->index).add({&calls, answer, answer_words, node}));
   }
   words.push_back(name | static_cast<std::uint64_t>(answer_words) << k_answer_words_shift);
   words.insert(words.end(), arguments.begin(), arguments.end());
   calls.add();
-  credits_of(*t_worker).send(*t_worker, node, words, send_call);
+  try {
+    credits_of(*t_worker).send(*t_worker, node, words, send_call);
+  } catch (...) {  // no memory: nothing was sent
+    table.take(words[0], node);
+    calls.ran_here();
+    throw;
+  }
 }
 
 }  // namespace shoal::detail

@@ -54,7 +54,7 @@ private:
     typename Atomics::template plain<pending_call> call;
     std::uint64_t next_name = 0;
   };
-  // A name: a number used once, the place, the worker.
+  // A name: the number of its use (0 never, each once in 2^30), the place, the worker.
   static constexpr unsigned k_worker_bits = 10;
   static constexpr unsigned k_place_bits = 24;
   static constexpr std::uint64_t k_next_use = std::uint64_t{1} << (k_worker_bits + k_place_bits);
@@ -108,6 +108,7 @@ std::uint64_t basic_call_table<Atomics, FirstBlock>::add(const pending_call& c) 
   s.call.write(c);
   const std::uint64_t name = s.next_name;
   s.next_name += k_next_use;
+  if (s.next_name < k_next_use) s.next_name += k_next_use;  // 0 is no use
   s.name.store(name, std::memory_order_release);
   return name;
 }

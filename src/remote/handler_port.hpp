@@ -4,7 +4,7 @@
 // the memory of the own node is mapped; what handlers send has classes of traffic of its own.
 // Who may call: its worker. Never switches tasks.
 // Guarantees: nodes execute what handlers send whatever else is held back, so what is in memory is sent in the end.
-// Memory per peer from the first command for it on; beyond overflow_memory the process ends and names the handler.
+// Some hundred bytes per node from the worker's first handler on, buffers from the first command for a node on; beyond overflow_memory the process ends and names the handler.
 // Bare verbs on elements of other nodes, and waits, end the process with a message.
 // Tests: tests/unit/remote/handler_port_test.cpp, tests/cluster/handler_test.cpp.
 #pragma once

@@ -30,6 +30,8 @@ std::vector<std::uint64_t> pack(std::uint64_t number, const std::string& identit
   return packed;
 }
 std::string identity_in(words packed) {
+  SHOAL_ASSERT(packed.size() > 2 && packed[1] <= (packed.size() - 2) * sizeof(std::uint64_t),
+               "another node has sent the name of an image that is longer than its message");
   std::string identity(packed[1], '\0');
   std::memcpy(identity.data(), packed.data() + 2, identity.size());
   return identity;

@@ -82,11 +82,14 @@ struct entry {
   std::uint64_t pause_ns = 0;
   std::uint32_t asked_first = 1;  // the node that was busy when it was asked last
   bool reported = false;
+  bool warned = false;
   int suspicions = 0;  // looks to come for cycles
   std::uint64_t searched_ns = 0;
   std::vector<std::string> cycles;  // reported
 
   bool in_one_process() const noexcept { return job.processes.empty(); }
+  /// Whether it may ever be found that nothing can go on.
+  bool can_end() const { return job.may_end() && std::ranges::find(job.processes, 0) == job.processes.end(); }
   bool is_first() const noexcept { return job.first_node == 0; }
   sched::pool& first_pool() const noexcept { return *job.pools.front(); }
 };
@@ -201,6 +204,7 @@ public:
 
 private:
   void run();
+  void look_or_warn(entry& e, std::uint64_t now_ns);
   void look(entry& e, std::uint64_t now_ns);
   void look_for_cycles(entry& e, std::uint64_t now_ns);
   void report_all();
@@ -228,7 +232,7 @@ hang_watch* g_watch = nullptr;  // while there are entries
 hang_watch::hang_watch() {
   try {
     service_.emplace(service_name(process));
-  } catch (const error& e) {
+  } catch (const std::exception& e) {
     base::verbose("shoal ps will not see this process: {}", e.what());
   }
 }
@@ -276,7 +280,7 @@ void hang_watch::run() {
       const bool signalled = signal_.take();
       if (std::exchange(wanted_, false) || signalled) report_all();
       const std::uint64_t now_ns = executor_->now_ns();
-      for (entry& e : entries_) look(e, now_ns);
+      for (entry& e : entries_) look_or_warn(e, now_ns);
       // Only a job of shoal::run may have to be ended.
       pause_ns =
           std::ranges::any_of(entries_, [](const entry& e) { return e.job.may_end(); }) ? k_look_ns : k_idle_look_ns;
@@ -312,9 +316,18 @@ void hang_watch::look_for_cycles(entry& e, std::uint64_t now_ns) {
     }
 }
 
+// What fails for one job does not keep the others from being watched.
+void hang_watch::look_or_warn(entry& e, std::uint64_t now_ns) {
+  try {
+    look(e, now_ns);
+  } catch (const std::exception& problem) {
+    if (!std::exchange(e.warned, true)) base::warn("what tasks wait for could not be described: {}", problem.what());
+  }
+}
+
 void hang_watch::look(entry& e, std::uint64_t now_ns) {
   look_for_cycles(e, now_ns);
-  if (!e.is_first() || !e.job.runs()) return;
+  if (!e.is_first() || !e.job.runs() || (e.reported && !e.can_end()) || now_ns < e.ask_after_ns) return;
   const state here = look_here(e, others());
   if (!here.still || here.version != e.version) {
     e.version = here.version;
@@ -323,11 +336,12 @@ void hang_watch::look(entry& e, std::uint64_t now_ns) {
     return;
   }
   const std::uint64_t still_ns = now_ns - e.since_ns;
-  if (still_ns < k_settled_ns || now_ns < e.ask_after_ns) return;
+  if (still_ns < k_settled_ns) return;
+  // A look reads what is in flight to each node: less and less often while nothing changes.
+  e.pause_ns = std::clamp(2 * e.pause_ns, static_cast<std::uint64_t>(k_look_ns), k_longest_pause_ns);
+  e.ask_after_ns = now_ns + e.pause_ns;
   state all = here;
   if (!e.in_one_process()) {
-    e.pause_ns = std::clamp(2 * e.pause_ns, static_cast<std::uint64_t>(k_look_ns), k_longest_pause_ns);
-    e.ask_after_ns = now_ns + e.pause_ns;
     const state before = look_everywhere(e, others());
     if (!before.still) return;
     all = look_everywhere(e, others());
@@ -341,6 +355,7 @@ void hang_watch::look(entry& e, std::uint64_t now_ns) {
                            why_exhausted(all), e.job.nodes > 1 || e.job.may_end() ? "job" : "job or pool",
                            static_cast<double>(still_ns) * 1e-9,
                            all.outside != others() ? "sets a promise or gives up a lock"
+                           : all.whole             ? "gives it a task"
                                                    : "gives it a task, or a node that was not asked does"));
 }
 
@@ -350,8 +365,9 @@ void hang_watch::report_all() {
   const std::uint64_t now_ns = executor_->now_ns();
   if (now_ns - std::exchange(reported_ns_, now_ns) < k_again_ns) return;
   for (entry& e : entries_) {
+    // Without waiting for an answer: node 0 may be asking this process.
     if (!e.is_first() && e.job.processes[0] != 0 &&
-        machine::ask(service_name(e.job.processes[0]), "report " + e.id, k_ask_ns))
+        machine::tell(service_name(e.job.processes[0]), "report " + e.id, k_ask_ns))
       continue;
     write_report(e, fmt::format("the tasks of {} {}", e.job.nodes > 1 ? "job" : "job or pool", e.id));
   }

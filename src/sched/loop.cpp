@@ -284,7 +284,8 @@ void end_iteration(loop_state& loop, std::exception_ptr thrown) noexcept {
   if (thrown != nullptr) keep_exception(loop, std::move(thrown));
   sched::worker& w = sched::worker_now();
   const sched::movable_frame* const f = sched::movable_here(w);
-  if (f == nullptr || !f->counted) return;
+  // Without a stack of its own it may have run on that of an iteration of another loop.
+  if (f == nullptr || f->loop != &loop || !f->counted) return;
   if (*w.async_issued != f->issued) note_async(w, loop);
   piece_done(loop);
 }

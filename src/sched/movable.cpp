@@ -3,8 +3,10 @@
 
 #include "fiber/sanitizer.hpp"
 #include "sched/pool.hpp"
+#include "shoal/detail/assert.hpp"
 #include "shoal/movable.hpp"
 #include "shoal/task.hpp"
+#include "shoal/task_lock.hpp"
 
 namespace shoal::sched {
 
@@ -97,9 +99,9 @@ void worker::host(fiber::fiber& f) noexcept {
 // A stack that has ended its task elsewhere goes to the worker that has taken it, so that none collects the others'.
 void worker::take_back(fiber::fiber& f) noexcept {
   if (this_worker() == this) return put_movable(f);
-  const bool was_bounded = static_cast<movable_frame*>(static_cast<started*>(f.notes->running))->outermost;
   ended_elsewhere_.push(&f);
-  if (was_bounded) ring();  // it may sleep while it holds iterations back
+  lockfree::std_atomics::fence(std::memory_order_seq_cst);  // partner: the one in park()
+  if (holds_back_.load(std::memory_order_relaxed)) ring();
 }
 
 // An iteration is about to leave the piece that began it, on the worker that did.
@@ -219,6 +221,16 @@ void settle_movable(std::uint64_t issued_before) noexcept {
   const sched::worker& w = sched::worker_now();
   const sched::movable_frame* const f = sched::movable_here(w);
   settle(f != nullptr ? f->issued : issued_before);
+}
+
+void return_to_worker(unsigned index) noexcept {
+  sched::worker& w = sched::worker_now();
+  const sched::movable_frame* const f = sched::movable_here(w);
+  SHOAL_ASSERT(
+      f != nullptr && !f->has_loops(w),
+      "a task_lock is unlocked on another worker than it was locked on: by a task that does not hold it, or by a "
+      "movable task within a loop that it began after it had moved");
+  sched::return_to(w.owner().at(index));
 }
 
 }  // namespace shoal::detail

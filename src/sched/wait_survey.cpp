@@ -40,13 +40,15 @@ void answer(detail::task& t) noexcept {
   const std::unique_ptr<question> mine(&static_cast<question&>(static_cast<errand&>(t)));
   questionnaire& all = *mine->of;
   worker& w = *this_worker();
-  std::vector<waiting_task> tasks;
-  const std::size_t waiting = w.list_waits(tasks, all.most);
-  {
+  try {
+    std::vector<waiting_task> tasks;
+    const std::size_t waiting = w.list_waits(tasks, all.most);
     const std::lock_guard hold(all.mutex);
+    all.found.tasks.reserve(all.found.tasks.size() + tasks.size());
     all.found.waiting += waiting;
     std::ranges::move(tasks, std::back_inserter(all.found.tasks));
     all.answered[w.index] = true;
+  } catch (const std::bad_alloc&) {  // as if it had not answered
   }
   machine::executor& executor = w.owner().executor();
   all.missing.fetch_sub(1, std::memory_order_release);

@@ -196,7 +196,7 @@ void worker::run_errands() noexcept {
 // may be the very iterations that are held back.
 bool worker::full() noexcept {
   constexpr std::size_t k_share = 16;
-  if (outermost_moved_ != 0) [[unlikely]]
+  if (!ended_elsewhere_.empty()) [[unlikely]]
     collect_movable();
   const std::size_t begun = outermost_begun_ + outermost_moved_;
   if (begun >= most_waiting_) return true;
@@ -391,7 +391,7 @@ void worker::wait_without_stack() noexcept {
   if (!std::exchange(warned_, true))
     base::warn(
         "worker {} has no stack left for another waiting task ({} wait); raise SHOAL_STACKS or let fewer tasks wait",
-        index, stacks_.in_use());
+        index, stacks_.in_use() + (movable_ != nullptr ? movable_->in_use() : 0));
   if (profile_recorder* const p = profile(); p != nullptr) p->looks();
   for (unsigned round = 0;;) {
     SHOAL_ASSERT(!owner_.stopping(), "a pool stops only when none of its tasks waits");

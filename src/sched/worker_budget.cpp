@@ -79,8 +79,9 @@ std::uint64_t worker::look_at_clock() noexcept {
   }
   take_inbox();
   const bool own = turns_of_others_ >= k_turns_of_others && owner_.anything_apart();
-  const bool begins = (own || !polled || anything_given()) && may_interpose();
-  if (!begins) ++refused_;
+  const bool due = own || !polled || anything_given();
+  const bool begins = due && may_interpose();
+  if (due && !begins) ++refused_;
   if (!begins && ready_.empty()) return;
   if (begins) {
     due_ = own ? others::own : others::arrived;

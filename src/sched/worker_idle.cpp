@@ -142,6 +142,7 @@ bool worker::anything_to_do(bool able, bool in_deques) noexcept {
 // Sleeps until rung. `able`: to begin what others publish; a worker without a stack must not be rung for that in the
 // place of another.
 void worker::park(bool able) noexcept {
+  holds_back_.store(!deferred_.empty(), std::memory_order_relaxed);
   if (!able) {
     bell_->prepare();
     if (anything_to_do(false, false)) {
@@ -170,7 +171,6 @@ void worker::park(bool able) noexcept {
 }
 
 void worker::sleep() noexcept {
-  holds_back_.store(!deferred_.empty(), std::memory_order_relaxed);
   // Partner: stillness. What it reads of a sleeping worker is as it was here, if this is the same before and after.
   rests_.fetch_add(1, std::memory_order_seq_cst);
   sleep_until_rung();

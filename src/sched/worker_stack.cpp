@@ -140,10 +140,9 @@ void worker::call_on_stack(std::size_t bytes, void (*function)(void*) noexcept, 
 }
 
 bool worker::may_give_back_stacks() const noexcept {
-  if (stacks_.idle() > stacks_.kept() || stacks_.may_shrink()) return true;
-  return std::ranges::any_of(sized_, [](const auto& stock) {
-    return stock != nullptr && (stock->pool.idle() > stock->pool.kept() || stock->pool.may_shrink());
-  });
+  const auto may = [](const fiber::stack_pool& pool) { return pool.idle() > pool.kept() || pool.may_shrink(); };
+  if (may(stacks_) || !ended_elsewhere_.empty() || (movable_ != nullptr && may(*movable_))) return true;
+  return std::ranges::any_of(sized_, [&may](const auto& stock) { return stock != nullptr && may(stock->pool); });
 }
 
 void worker::give_back_stacks() noexcept {
@@ -152,6 +151,10 @@ void worker::give_back_stacks() noexcept {
     pool.shrink();
   };
   give_back(stacks_);
+  if (movable_ != nullptr) {
+    collect_movable();
+    give_back(*movable_);
+  }
   for (const auto& stock : sized_)
     if (stock != nullptr) give_back(stock->pool);
 }

@@ -81,7 +81,7 @@ void print(const std::string& id, const seen_job& job, bool memory) {
   fmt::print("{} {}: {} node{}, {} worker{}, {} task{} wait{}\n", job.program, id, job.nodes, job.nodes == 1 ? "" : "s",
              workers, workers == 1 ? "" : "s", tasks, tasks == 1 ? "" : "s", tasks == 1 ? "s" : "");
   if (job.here.size() < job.nodes)
-    fmt::print("  {} of its nodes are not on this machine\n", job.nodes - job.here.size());
+    fmt::print("  {} of its nodes did not answer, or run on other machines\n", job.nodes - job.here.size());
   if (memory)
     for (const auto& [process, bytes] : job.resident_bytes)
       fmt::print("  process {}: {} resident\n", process, machine::describe_bytes(bytes));
@@ -93,10 +93,12 @@ int show(bool memory) {
   for (const std::string& name : machine::services()) {
     if (const auto text = machine::ask(name, "list", k_ask_ns))
       read_answer(name.substr(0, name.find('.')), *text, jobs);
-    else
-      machine::remove_stale(name);
+    else if (machine::remove_stale(name); machine::tell(name, "list", k_ask_ns))
+      fmt::print("process {} does not answer within {} s: it may be stopped\n", name.substr(0, name.find('.')),
+                 k_ask_ns / 1'000'000'000);
   }
-  if (jobs.empty()) fmt::print("no job of this user runs on this machine\n");
+  if (jobs.empty())
+    fmt::print("no job or pool of this user that answers on this machine (looked in {})\n", machine::runtime_folder());
   for (const auto& [id, job] : jobs) print(id, job, memory);
   return 0;
 }

@@ -94,9 +94,12 @@ decltype(auto) over_share(const loop_share& share, const Range& range, const Bod
 /// Reads the values that were packed one after another.
 class unpacking {
 public:
-  explicit unpacking(std::span<const std::uint64_t> words) noexcept : at_(words.data()) {}
+  explicit unpacking(std::span<const std::uint64_t> words) noexcept
+      : at_(words.data()), end_(words.data() + words.size()) {}
   template <class T>
   T next() noexcept {
+    SHOAL_ASSERT(static_cast<std::size_t>(end_ - at_) >= packed<T>::k_words,
+                 "another node has sent a share of a loop that is too short; do all nodes run the same program?");
     const T value = packed<T>::read(at_);
     at_ += packed<T>::k_words;
     return value;
@@ -104,6 +107,7 @@ public:
 
 private:
   const std::uint64_t* at_;
+  const std::uint64_t* end_;
 };
 
 template <class... Ts>

@@ -247,6 +247,42 @@ TEST_P(movable_loops, bound_how_many_iterations_wait) {
   EXPECT_GT(most.load(), 1);
 }
 
+// Inner iterations without a stack run on those of outer ones, which have moved.
+TEST_P(movable_loops, nest_with_few_stacks) {
+  for (const std::size_t stacks : {2U, 4U, 8U, 16U}) {
+    sched::pool_options options;
+    options.workers = GetParam();
+    options.most_stacks = stacks * GetParam();
+    sched::pool p(options);
+    std::atomic<int> ended{0};
+    p.run([&ended] {
+      for (int round = 0; round < 20; ++round) {
+        mutex turn;
+        parallel_for(
+            8,
+            [&](int) {
+              turn.lock();
+              yield();
+              turn.unlock();
+              int inside = 0;
+              mutex guard;
+              parallel_for(
+                  8,
+                  [&](int) {
+                    const std::lock_guard hold(guard);
+                    ++inside;
+                  },
+                  movable);
+              EXPECT_EQ(inside, 8);
+              ++ended;
+            },
+            movable);
+      }
+    });
+    EXPECT_EQ(ended.load(), 160);
+  }
+}
+
 TEST_P(movable_loops, run_where_they_are_if_no_stack_is_left) {
   sched::pool_options options;
   options.workers = GetParam();

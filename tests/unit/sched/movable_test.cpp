@@ -16,6 +16,7 @@
 #include "shoal/parallel_for.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
+#include "shoal/task_lock.hpp"
 #include "unit/sched/moves.hpp"
 #include "unit/sched/pool_run.hpp"
 
@@ -244,6 +245,32 @@ TEST_P(movables, keep_exceptions_in_flight_and_locks_over_waits) {
     }
     group.wait();
     EXPECT_EQ(right.load(), 100);
+  });
+}
+
+TEST_P(movables, hold_a_task_lock_over_waits_after_which_they_may_have_moved) {
+  run([] {
+    constexpr int k_tasks = 200;
+    task_lock<> lock;
+    semaphore go(0);
+    int counted = 0;
+    task_group group;
+    for (int i = 0; i < k_tasks; ++i)
+      group.run(movable, [&] {
+        for (int k = 0; k < 5; ++k) {
+          lock.lock();
+          const int before = counted;
+          go.acquire();
+          counted = before + 1;
+          lock.unlock();
+        }
+      });
+    for (int i = 0; i < 5 * k_tasks; ++i) {
+      if (i % 3 == 0) yield();
+      go.release();
+    }
+    group.wait();
+    EXPECT_EQ(counted, 5 * k_tasks);
   });
 }
 

@@ -112,7 +112,8 @@ void require_library() {
 }
 
 void missing() {
-  say("the program calls a function that its MPI library does not have: it was compiled for another one");
+  say("the program calls a function that its MPI library does not have: it was compiled for another one, or it "
+      "loads MPI later, as Python does; then give --library openmpi or --library mpich");
   std::_Exit(2);
 }
 
