@@ -147,10 +147,14 @@ TEST(hang, a_signal_asks_for_the_table_at_any_time) {
 
 TEST(a_job_of_several_processes, answers_a_signal_to_any_of_its_processes_with_one_table) {
   job_process job(launch({"-n", "3"}, {program("cluster_hang"), "promise"}), {"SHOAL_HANG_SECONDS=0"});
-  ASSERT_TRUE(job.says(" pid ")) << job.text();
+  ASSERT_TRUE(job.says(" pid ", 3)) << job.text();
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   ASSERT_EQ(::kill(shoal::test::processes_in(job.text()).at(0), SIGUSR1), 0);
   EXPECT_TRUE(job.says("the promise 'answer'")) << job.text();
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  for (const auto& [node, process] : shoal::test::processes_in(job.text())) ASSERT_EQ(::kill(process, SIGUSR1), 0);
+  EXPECT_TRUE(job.says("the promise 'answer'", 2)) << job.text();
+  EXPECT_FALSE(job.says("the promise 'answer'", 3, 4)) << job.text();  // nodes that ask each other wait for 2 s
   job.signal(SIGTERM);
   job.wait(10);
 }

@@ -167,7 +167,8 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "behind_pool") shoal::pool().run(leave_work_behind);  // its end waits
   return shoal::run(argc, argv, [&]() -> int {
     const std::string what = argc > 1 ? argv[1] : "";
-    std::printf("node 0 pid %d\n", static_cast<int>(::getpid()));
+    for (std::uint32_t n = 0; n < shoal::node_count(); ++n)
+      std::printf("node %u pid %d\n", n, shoal::on(n, [] { return static_cast<int>(::getpid()); }));
     std::fflush(stdout);
     std::printf("printed before\n");  // stays in the buffer
     if (what == "relock") relock_a_mutex();

@@ -207,18 +207,18 @@ TEST(yields, low_tasks_and_tasks_that_have_not_begun_run_beside_tasks_that_yield
 TEST(yields, tasks_and_iterations_wait_by_yielding_for_those_that_have_not_begun) {
   for (const unsigned workers : {1U, 2U})
     run_pool(workers, [] {
-      constexpr int k_chain = 60;
-      std::array<std::atomic<bool>, k_chain + 1> ended{};
+      constexpr int k_links = 60;
+      std::array<std::atomic<bool>, k_links + 1> ended{};
       const auto link = [&ended](int i) {
         while (!ended[i + 1].load()) yield();
         ended[i].store(true);
       };
-      ended[k_chain].store(true);
-      parallel_for(k_chain, link);
+      ended[k_links].store(true);
+      parallel_for(k_links, link);
       EXPECT_TRUE(ended[0].load());
-      for (int i = 0; i < k_chain; ++i) ended[i].store(false);
+      for (int i = 0; i < k_links; ++i) ended[i].store(false);
       task_group group;
-      for (int i = k_chain - 1; i >= 0; --i) group.run([&link, i] { link(i); });  // the newest begins first
+      for (int i = k_links - 1; i >= 0; --i) group.run([&link, i] { link(i); });  // the newest begins first
       group.wait();
       EXPECT_TRUE(ended[0].load());
     });
