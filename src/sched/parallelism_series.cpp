@@ -29,9 +29,9 @@ void parallelism_series::halve() {
 
 void parallelism_series::add(double at_seconds, std::uint32_t running, std::uint32_t offered) {
   do {
-    if (running_.size() == most_) halve();
     running_.push_back(running);
     offered_.push_back(offered);
+    if (running_.size() == most_) halve();  // at once: the next value is due after an interval of the new length
   } while (seconds_to_next() <= at_seconds);
 }
 

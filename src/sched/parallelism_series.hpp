@@ -2,7 +2,8 @@
 // The number of tasks that ran, and that were in deques, at regular times, in bounded memory: when it is full, pairs of
 // values become their mean, and the interval doubles.
 // Who may call: one thread at a time. Guarantees: value i was sampled at about (i + 1) * interval; a late caller's
-// value is used for all intervals that it missed. Tests: tests/unit/sched/parallelism_series_test.cpp.
+// value is used for all intervals that it missed. No value stands for time after it was sampled.
+// Tests: tests/unit/sched/parallelism_series_test.cpp.
 #pragma once
 
 #include <cstddef>

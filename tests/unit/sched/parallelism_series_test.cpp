@@ -47,6 +47,16 @@ TEST(parallelism_series, memory_is_bounded_and_means_stay) {
   EXPECT_GT(values, 50);
 }
 
+TEST(parallelism_series, no_value_stands_for_time_after_it_was_sampled) {
+  for (const std::size_t most : {2, 4, 16}) {
+    parallelism_series s(1, most);
+    for (double at = s.seconds_to_next(); at <= 1000; at = s.seconds_to_next()) {
+      s.add(at, 1, 1);
+      ASSERT_LE(s.interval_seconds() * static_cast<double>(s.running().size()), at) << most;
+    }
+  }
+}
+
 TEST(parallelism_series, halving_does_not_drift) {
   parallelism_series s(1, 4096);
   for (int i = 0; i < 64 * 4096; ++i)
