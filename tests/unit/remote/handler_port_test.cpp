@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -74,7 +75,7 @@ TEST_F(handler_ports, hold_tasks_while_commands_are_in_memory) {
     poll();
     EXPECT_EQ(domain_.requests_out.sent.size(), 1U);  // the open one has left
     EXPECT_EQ(port_->peers[1].requests.cursor, nullptr);
-    bool written = false;
+    std::atomic<bool> written{false};
     shoal::task_group group;
     group.run([&] {
       sched::this_worker()->port = detail::t_port = port_.get();
@@ -82,13 +83,13 @@ TEST_F(handler_ports, hold_tasks_while_commands_are_in_memory) {
       written = true;
     });
     for (int i = 0; i < 100; ++i) shoal::yield();
-    EXPECT_FALSE(written);
+    EXPECT_FALSE(written.load());
     domain_.handler_requests_out.bound = 1000;
     for (int i = 0; i < 10 && !written; ++i) {
       poll();
       shoal::yield();
     }
-    EXPECT_TRUE(written);
+    EXPECT_TRUE(written.load());
     EXPECT_EQ(domain_.handler_requests_out.all().size(), 200U);
     EXPECT_EQ(overflow_.used_bytes(), 0U);
     group.wait();
