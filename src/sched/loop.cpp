@@ -276,12 +276,15 @@ void run_piece(loop_state& loop, std::uint64_t begin, std::uint64_t end) noexcep
 void begin_iteration(loop_frame& frame, task& t, task::function body) noexcept {
   auto& w = *sched::this_worker();
   w.begin_movable(t, body, frame.loop);
+  fiber::acquire_from(&t);
   if (frame.loop->outermost) w.hold_back_if_full();
 }
 
 // Until the piece that began it has ended, that stands for the iteration, too.
 void end_iteration(loop_state& loop, std::exception_ptr thrown) noexcept {
   if (thrown != nullptr) keep_exception(loop, std::move(thrown));
+  fiber::release_to(&loop);
+  const fiber::tsan_ignore_scope ignore;  // the worker's own state
   sched::worker& w = sched::worker_now();
   const sched::movable_frame* const f = sched::movable_here(w);
   // Without a stack of its own it may have run on that of an iteration of another loop.

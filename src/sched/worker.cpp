@@ -195,6 +195,7 @@ void worker::run_errands() noexcept {
 // Whether no more iterations of outermost loops may begin. Other tasks count only against a share: what they wait for
 // may be the very iterations that are held back.
 bool worker::full() noexcept {
+  const fiber::tsan_ignore_scope ignore;
   constexpr std::size_t k_share = 16;
   if (!ended_elsewhere_.empty()) [[unlikely]]
     collect_movable();

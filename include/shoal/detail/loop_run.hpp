@@ -269,6 +269,7 @@ struct movable_iteration final : task {
 
   static void call(task& t) noexcept {
     const movable_iteration self = static_cast<const movable_iteration&>(t);
+    release_to(&t);  // partner: begin_iteration(), which ends the life of `t`
     std::exception_ptr thrown;
     try {
       std::apply(self.body, self.where);

@@ -2,6 +2,7 @@
 // Whole pools on virtual time: no wait of the scheduler goes past the executor, and a schedule follows from a seed.
 #include <gtest/gtest.h>
 
+#include <mutex>
 #include <set>
 #include <vector>
 
@@ -69,6 +70,11 @@ TEST(pool_on_virtual_time, computes_the_same_in_every_schedule) {
 std::vector<int> turns_beside_children(bool slow) {
   machine::virtual_executor by(7);
   std::vector<int> turns;
+  std::mutex guard;  // the tasks are ordered by time only
+  const auto note = [&](int turn) {
+    const std::lock_guard hold(guard);
+    turns.push_back(turn);
+  };
   by.run([&] {
     pool p(on(by, 1));
     p.run([&] {
@@ -77,15 +83,15 @@ std::vector<int> turns_beside_children(bool slow) {
       beside.run([&] {
         go.acquire();
         for (int i = 0; i < 20; ++i) {
-          turns.push_back(-1);
+          note(-1);
           yield();
         }
       });
       yield();
       go.release();
       for (int i = 0; i < 2000; ++i)
-        children.run([&turns, slow, i] {
-          turns.push_back(i);
+        children.run([&note, slow, i] {
+          note(i);
           for (const std::uint64_t end = base::now_ns() + 20'000; slow && i % 8 == 0 && base::now_ns() < end;) continue;
         });
       children.wait();
