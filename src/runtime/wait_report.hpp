@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of tasks that wait: made of surveys of the nodes' workers, sent between processes as text, printed.
-// Who may call: any thread that is no worker; rows_of() blocks it (sched/wait_survey.hpp). Never switches tasks.
+// Who may call: any thread that is no worker; describe_waits() does not block it. Never switches tasks.
 // Guarantees: tasks that wait for the same at the same place are one row; at most k_most_rows rows are sent or printed.
-// parse_rows() of arbitrary text gives nothing or rows. Test: tests/unit/runtime/wait_report_test.cpp.
+// parse_waits() of arbitrary text gives nothing or rows. Test: tests/unit/runtime/wait_report_test.cpp.
 #pragma once
 
 #include <cstdint>

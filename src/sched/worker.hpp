@@ -345,7 +345,7 @@ private:
   unsigned serves_ = 0;
   unsigned serves_of_own_ = 0;    // tasks of the deque
   unsigned interposed_ = 0;       // tasks that began while others had used up their budget, and have not ended
-  unsigned refused_ = 0;          // times that none began because these were k_most_interposed
+  unsigned refused_ = 0;          // times in a row that one was due and none began, because of k_most_interposed
   others due_ = others::arrived;  // what may begin when turns is k_due
   bool used_up_ = false;          // turns is k_due since the budget was used up, not since a task yielded
   bool arrived_first_ = false;    // before the tasks of the deque
