@@ -173,8 +173,10 @@ std::string why_exhausted(const state& s) {
     return "exhausted: no stack is left for another waiting task, and those that wait need tasks that cannot begin; "
            "raise SHOAL_STACKS, or let fewer tasks wait at a time; ";
   if (s.holds_back)
-    return "exhausted: as many iterations wait as the setting allows, and they need iterations that are held back; "
-           "raise SHOAL_WAITING_MEMORY, or let iterations wait for earlier ones only; ";
+    return "exhausted: as many iterations wait as the settings allow, and they need iterations that are held back; "
+           "raise SHOAL_WAITING_MEMORY and SHOAL_STACKS (half of the stacks are for such iterations), or let "
+           "iterations "
+           "wait for earlier ones only; ";
   return {};
 }
 

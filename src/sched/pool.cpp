@@ -19,10 +19,12 @@ namespace {
 // What a waiting task takes, at least: the first page of its stack, and what the system needs to map it.
 constexpr std::size_t k_waiting_bytes = 4864;
 
-std::size_t most_waiting(const pool_options& options) {
+// Iterations of outermost loops, per worker. Half of the stacks are left to the tasks that these wait for.
+std::size_t most_waiting(const pool_options& options, std::size_t stacks) {
   std::size_t bytes = options.most_waiting_bytes;
   if (bytes == 0) bytes = static_cast<std::size_t>(machine::memory_info().usable_bytes() / 4);
-  return std::max(bytes / k_waiting_bytes / options.workers, worker::k_least_outermost);
+  const std::size_t by_memory = std::max(bytes / k_waiting_bytes / options.workers, worker::k_least_outermost);
+  return std::min(by_memory, std::max<std::size_t>(stacks / 2 / options.workers, 1));
 }
 
 std::size_t most_stacks(const pool_options& options) {
@@ -61,7 +63,7 @@ pool::pool(const pool_options& options, pool_hooks* above)
       lanes_(options.workers, signs_.urgent) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
   if (!heavy_fences_) signs_.wake.word.store(1, std::memory_order_relaxed);
-  const std::size_t waiting = most_waiting(options);
+  const std::size_t waiting = most_waiting(options, region_.capacity());
   if (!options_.steal) options_.steal = find_steal_policy(k_standard_steal_policy);
   for (unsigned i = 0; i < options.workers; ++i) workers_.push_back(std::make_unique<worker>(*this, i, waiting));
   place_sleepers();

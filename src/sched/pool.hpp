@@ -164,6 +164,8 @@ public:
     if (!flag.load(std::memory_order_relaxed)) flag.store(true, std::memory_order_relaxed);
   }
   /// Each tells once.
+  /// True once: for whoever warns that iterations are held back for others that only yield.
+  bool take_warning_of_yields() noexcept { return !warned_of_yields_.exchange(true, std::memory_order_relaxed); }
   bool take_suspicion() noexcept { return cycle_suspected_.exchange(false, std::memory_order_relaxed); }
   bool take_holder_awaited() noexcept { return holder_awaited_.exchange(false, std::memory_order_relaxed); }
   /// Whether a thread from outside is about to wake a task, or to submit one. A hint.
@@ -206,6 +208,7 @@ private:
   lockfree::waker_count<> wakers_;            // threads from outside that wake tasks
   std::atomic<bool> cycle_suspected_{false};  // partners: tasks that wait for a mutex, the watch
   std::atomic<bool> holder_awaited_{false};
+  std::atomic<bool> warned_of_yields_{false};  // partners: the workers
   lockfree::detached_count<detail::suspended*> detached_;
   std::atomic<bool> stopping_{false};
   std::mutex giving_;  // held by give_unless_stopping() and, for a moment, by stop()

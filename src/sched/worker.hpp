@@ -295,6 +295,7 @@ private:
   bool anything_to_do(bool able, bool in_deques) noexcept;
   void hand_search_on(bool plenty) noexcept;
   bool full() noexcept;
+  void look_for_yields_in_vain(std::uint64_t now_ns) noexcept;
   bool deferred_may_begin() noexcept { return !deferred_.empty() && !full(); }
   void run_errands() noexcept;
   void wait_without_stack() noexcept;
@@ -375,6 +376,9 @@ private:
   placed_task* kept_ = nullptr;          // newest first
   bool warned_ = false;                  // that there is no stack left
   std::vector<detail::task*> deferred_;  // outermost ranges that may not begin iterations now
+  std::uint64_t yields_since_ns_ = 0;    // since then nothing has begun here while iterations were held back
+  std::uint64_t run_before_ = 0;         // counts_ at that time
+  std::uint64_t left_before_ = 0;
   deques_view view_;
   std::unique_ptr<steal_policy> policy_;
   unsigned round_ = 0;         // its attempts, before the worker looks elsewhere

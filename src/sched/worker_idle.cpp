@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/log.hpp"
 #include "base/rough_time.hpp"
 #include "fiber/sanitizer.hpp"
 #include "machine/futex.hpp"
@@ -201,6 +202,27 @@ void worker::sleep_until_rung() noexcept {
     if (look_ns >= 0 && owner_.hooks().pending(*this)) bell_->cancel();
   }
   if (profile_recorder* const p = profile(); p != nullptr) p->wakes_from_park();
+}
+
+// Iterations that yield until others have run, which are held back, never sleep; so nobody else sees that nothing goes
+// on.
+void worker::look_for_yields_in_vain(std::uint64_t now_ns) noexcept {
+  constexpr std::uint64_t k_patience_ns = 5'000'000'000;
+  constexpr std::uint64_t k_many_waits = 10'000;
+  if (deferred_.empty() || counts_.run != run_before_ || !full()) {
+    yields_since_ns_ = now_ns;
+    run_before_ = counts_.run;
+    left_before_ = counts_.left;
+    return;
+  }
+  if (now_ns - yields_since_ns_ < k_patience_ns || counts_.left - left_before_ < k_many_waits ||
+      !owner_.take_warning_of_yields())
+    return;
+  base::warn(
+      "as many iterations wait on worker {} as the settings allow, and for {} s tasks have only yielded there; if they "
+      "yield until later iterations have run, raise SHOAL_WAITING_MEMORY and SHOAL_STACKS (half of the stacks are for "
+      "such iterations), or let iterations wait for earlier ones only",
+      index, k_patience_ns / 1'000'000'000);
 }
 
 bool worker::ring() noexcept {

@@ -164,13 +164,32 @@ TEST(hang, of_iterations_that_wait_for_later_ones_says_which_limit_was_reached) 
   EXPECT_EQ(few.status.code, k_hung_status) << few;
   EXPECT_TRUE(few.has("exhausted")) << few;
   EXPECT_TRUE(few.has("SHOAL_STACKS")) << few;
+  EXPECT_TRUE(few.has("SHOAL_WAITING_MEMORY")) << few;
   const outcome held = run({program("cluster_hang"), "later"}, {"SHOAL_WORKERS=2", "SHOAL_WAITING_MEMORY=100K"}, 60);
   EXPECT_EQ(held.status.code, k_hung_status) << held;
   EXPECT_TRUE(held.has("exhausted")) << held;
   EXPECT_TRUE(held.has("SHOAL_WAITING_MEMORY")) << held;
+  EXPECT_TRUE(held.has("SHOAL_STACKS")) << held;
   const outcome enough = run({program("cluster_hang"), "later"}, {"SHOAL_WORKERS=2"}, 60);
   EXPECT_EQ(enough.status.code, 0) << enough;
   EXPECT_TRUE(enough.has("went on")) << enough;
+}
+
+// With as few stacks as may be set, so that the iterations that may wait leave stacks for their tasks.
+TEST(hang, is_not_what_iterations_with_children_come_to_if_stacks_are_few) {
+  for (const char* workers : {"SHOAL_WORKERS=1", "SHOAL_WORKERS=2", "SHOAL_WORKERS=4"}) {
+    const outcome got = run({program("cluster_hang"), "children"}, {workers, "SHOAL_STACKS=64"}, 60);
+    EXPECT_EQ(got.status.code, 0) << got;
+    EXPECT_TRUE(got.has("15000 ended")) << got;
+  }
+}
+
+TEST(iterations, that_yield_until_later_ones_have_run_are_warned_of_once) {
+  job_process job({program("cluster_hang"), "yields"}, {"SHOAL_WORKERS=2", "SHOAL_WAITING_MEMORY=100K"});
+  EXPECT_TRUE(job.says("SHOAL_WAITING_MEMORY and SHOAL_STACKS", 1, 20)) << job.text();
+  EXPECT_FALSE(job.says("SHOAL_WAITING_MEMORY and SHOAL_STACKS", 2, 3)) << job.text();
+  job.signal(SIGKILL);
+  job.wait(10);
 }
 
 TEST(shoal_ps, lists_jobs_and_what_their_tasks_wait_for) {

@@ -2,6 +2,8 @@
 // Programs whose tasks wait for what does not come, and some whose tasks wait for long and go on.
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -161,6 +163,32 @@ void wait_for_later_iterations() {
   std::printf("went on\n");
 }
 
+// Each iteration waits for the one after it, and never sleeps.
+void yield_until_later_iterations_have_run() {
+  constexpr std::size_t k_iterations = 1000;
+  static std::array<std::atomic<bool>, k_iterations + 1> done;
+  done[k_iterations] = true;
+  shoal::parallel_for(std::size_t{0}, k_iterations, [&](std::size_t i) {
+    while (!done[i + 1]) shoal::yield();
+    done[i] = true;
+  });
+}
+
+// Each iteration waits for tasks that it has spawned, which wait, too: it needs a stack for each of them.
+void wait_for_children() {
+  std::atomic<int> ended{0};
+  shoal::parallel_for(0, 5000, [&](int) {
+    shoal::task_group group;
+    for (int k = 0; k < 3; ++k)
+      group.run([&] {
+        for (int i = 0; i < 3; ++i) shoal::yield();
+        ended.fetch_add(1);
+      });
+    group.wait();
+  });
+  std::printf("%d ended\n", ended.load());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -188,6 +216,8 @@ int main(int argc, char** argv) {
     if (what == "there") hang_on_another_node();
     if (what == "beside") return go_on_beside_a_cycle();
     if (what == "later") wait_for_later_iterations();
+    if (what == "yields") yield_until_later_iterations_have_run();
+    if (what == "children") wait_for_children();
     return 0;
   });
 }
