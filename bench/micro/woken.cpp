@@ -61,7 +61,8 @@ int run_woken(const woken_options& options) {
     const woken_result r = measure_woken(workers, options.tasks, options.task_us);
     result.record("tied_s", "s", r.tied_s);
     result.record("movable_s", "s", r.movable_s);
-    result.record("ideal_s", "s", 1e-6 * options.task_us * ((options.tasks + workers - 1) / workers));
+    const unsigned most_per_worker = (options.tasks + workers - 1) / workers;
+    result.record("ideal_s", "s", 1e-6 * options.task_us * most_per_worker);
     result.check("tasks_ran", r.correct, "each task once");
   }
   line.clear();

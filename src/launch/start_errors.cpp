@@ -10,7 +10,7 @@
 namespace shoal::launch {
 
 std::string code_mismatch(std::uint32_t node, std::uint32_t than) {
-  const std::string text = fmt::format(
+  std::string text = fmt::format(
       "node {} runs another program, or other versions of its libraries, than node {}; start all nodes "
       "from the same build",
       node, than);
