@@ -257,7 +257,7 @@ private:
   // The worker of the task that spawned the first child: only its tasks may use the members that are not atomic.
   // Constant while there are children, which may read it.
   const detail::worker_base* user_ = nullptr;
-  std::uint32_t home_used_ = 0;  // bytes
+  std::uint32_t home_used_;  // bytes; once there is a user
   alignas(std::max_align_t) std::byte home_[k_home_bytes];
 };
 
@@ -282,26 +282,17 @@ private:
 
 namespace detail {
 
-/// parallel_invoke() where the current stack has no room for either: both run on other stacks.
-template <class F, class G>
-[[gnu::noinline]] void invoke_on_other_stacks(F& f, G& g) {
-  std::exception_ptr of_f, of_g;
-  const auto catching = [](auto& body, std::exception_ptr& thrown) {
-    return [&body, &thrown] {
-      try {
-        body();
-      } catch (...) {
-        thrown = std::current_exception();
-      }
-    };
-  };
-  task_group both;
-  both.run(catching(g, of_g));
-  both.run(catching(f, of_f));
-  both.wait();
-  if (of_f) std::rethrow_exception(of_f);
-  if (of_g) std::rethrow_exception(of_g);
+/// A body that somebody else keeps.
+struct body_ref {
+  void (*call)(void*);
+  void* body;
+};
+template <class F>
+body_ref refer_to(F& f) noexcept {
+  return {[](void* body) { (*static_cast<F*>(body))(); }, const_cast<std::remove_const_t<F>*>(std::addressof(f))};
 }
+/// parallel_invoke() where the current stack has no room for either: both run on other stacks.
+[[gnu::cold]] void invoke_on_other_stacks(body_ref f, body_ref g);
 
 }  // namespace detail
 
@@ -323,17 +314,19 @@ void parallel_invoke(F&& f, G&& g) {
       }
       detail::settle(issued);
     }
-  } child;
-  if (!detail::has_room(detail::worker_here(), detail::stack_address(&child))) [[unlikely]]
-    return detail::invoke_on_other_stacks(f, g);
+  };
+  std::exception_ptr thrown;
+  if (!detail::has_room(detail::worker_here(), detail::stack_address(&thrown))) [[unlikely]] {
+    return detail::invoke_on_other_stacks(detail::refer_to(f), detail::refer_to(g));
+  }
+  second child;
   child.body = std::addressof(g);
   child.run = [](detail::task& t) noexcept {
     auto& self = static_cast<second&>(t);
     self.call();
     self.ended.done();
   };
-  detail::spawn(detail::worker_here(), child);
-  std::exception_ptr thrown;
+  detail::spawn(*detail::t_worker, child);
   try {
     f();
   } catch (...) {

@@ -39,12 +39,12 @@ void put_chain_aside(worker_base& w, std::size_t bytes) noexcept {
 
 void wake_a_sleeper(worker_base& w) noexcept { self(w).owner().wake_one(&self(w)); }
 
-void spawn_timed(worker_base& w, task& t) {
+void spawn_timed(worker_base& w, task& t) noexcept {
   const tsan_ignore_scope ignore;
   sched::profile_recorder* const profile = self(w).profile();
-  if (profile == nullptr) return publish(w, t);
+  if (profile == nullptr) return publish_reserved(w, t);
   const auto began = profile->spawn_begins();
-  publish(w, t);
+  publish_reserved(w, t);
   profile->spawn_ends(began);
 }
 
@@ -68,18 +68,45 @@ bool look_for_room(worker_base& w, const void* here) noexcept {
   return true;
 }
 
+void invoke_on_other_stacks(body_ref f, body_ref g) {
+  std::exception_ptr of_f, of_g;
+  const auto catching = [](body_ref b, std::exception_ptr& thrown) {
+    return [b, &thrown] {
+      try {
+        b.call(b.body);
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+    };
+  };
+  task_group both;
+  both.run(catching(g, of_g));
+  both.run(catching(f, of_f));
+  both.wait();
+  if (of_f) std::rethrow_exception(of_f);
+  if (of_g) std::rethrow_exception(of_g);
+}
+
 suspended* this_task() noexcept {
   SHOAL_ASSERT(t_worker != nullptr,
                "only a task may wait here: call it from a task, inside shoal::pool::run or submit, or shoal::run");
   return reinterpret_cast<suspended*>(self(*t_worker).current());
 }
 
+namespace {
+
+[[gnu::noinline]] void leave_for_outside(wait_kind why, const void* object) noexcept {
+  self(*t_worker).wait_from_outside(1);
+  self(*t_worker).leave(why, object);
+  self(*t_worker).wait_from_outside(-1);
+}
+
+}  // namespace
+
 void leave(wait_kind why, const void* object) noexcept {
   if (ends_from_outside(why)) [[unlikely]]
-    self(*t_worker).wait_from_outside(1);
+    return leave_for_outside(why, object);
   self(*t_worker).leave(why, object);
-  if (ends_from_outside(why)) [[unlikely]]
-    self(*t_worker).wait_from_outside(-1);
 }
 
 void wake(suspended* s) noexcept {
@@ -141,17 +168,16 @@ void task_group::wait_all() noexcept {
   SHOAL_ASSERT(!children_.announced(), k_waits_for_itself);
   children_.announce(true);
   const std::uint64_t issued = detail::issued_count(w);
-  const auto& here = static_cast<sched::worker&>(w);
-  do {
+  std::byte here;  // only its address is used
+  const bool room = detail::has_room(w, detail::stack_address(&here));
+  while (room && !children_.nothing_begun()) {
     detail::take_turn(w);
-    if (!here.has_room()) [[unlikely]]
-      break;
     detail::task* t = detail::unspawn_of(w, this);
     if (t == nullptr) break;
     auto& child = static_cast<child_base&>(*t);
     child.run_inline(child);
     children_.ran_here();
-  } while (!children_.nothing_begun());
+  }
   if (detail::issued_count(w) != issued) [[unlikely]]
     detail::settle_now();
   if (!children_.nothing_begun()) {

@@ -134,10 +134,7 @@ const scenario k_reuse_of_slots = with(2,
 const scenario k_joins = with(4,
                               [](table& t) {
                                 const auto join = [&t](item* child) {
-                                  if (t.items.bottom_item() != child) return;
-                                  item* popped = t.items.pop();
-                                  check(popped == child || popped == nullptr, "a join pops its own child");
-                                  if (popped != nullptr) t.took(popped);
+                                  if (t.items.pop_if(child)) t.took(child);
                                 };
                                 item* outer = t.push(0);
                                 item* inner = t.push(1);
@@ -252,7 +249,7 @@ TEST(deque, one_thief_and_no_pop_never_lose_a_race) {
 // explorer does not simulate that.
 TEST(deque, every_weaker_order_is_found_out) {
   const mutant_report mutants = try_mutants(k_all, "deque.hpp", randomly(30'000));
-  EXPECT_EQ(mutants.tried, 28U);
+  EXPECT_EQ(mutants.tried, 33U);
   const std::vector<std::string> known{
       "look: load acquire as relaxed",
       "make_room: load acquire as relaxed",

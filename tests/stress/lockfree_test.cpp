@@ -88,10 +88,9 @@ TEST_F(lockfree_stress, deque_items_are_taken_once) {
         d.push(&items[pushed++]);
       }
       for (std::size_t burst = random() % 20; burst > 0; --burst) {
-        item* bottom = d.bottom_item();
-        item* it = d.pop();
+        // As a join does, if the item pushed last is still there.
+        item* it = pushed > 0 && d.pop_if(&items[pushed - 1]) ? &items[pushed - 1] : d.pop();
         if (it == nullptr) break;
-        EXPECT_EQ(it, bottom);
         take(it, round);
         ++popped;
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work-stealing deque of pointers: its owner pushes and pops at the bottom, thieves steal at the top.
-// push, pop, bottom_item: the owning thread only. steal, steal_batch, seems_empty, size_estimate: any thread. Nothing
+// push, pop, pop_if: the owning thread only. steal, steal_batch, seems_empty, size_estimate: any thread. Nothing
 // waits or switches tasks; only a growing push allocates (it may throw std::bad_alloc and then changes nothing).
 // Guarantees: each pushed item is returned once, by one pop or one steal; what was written before its push is visible
 // to whoever gets it. A thief that lost a race is told so (`lost`), which is not `empty`. Arrays outgrown are kept
@@ -51,9 +51,17 @@ public:
 
   // Owner. The release lets a thief that sees the new bottom (steal) see the slot and what the item points to.
   void push(T* item) {
-    const std::int64_t b = bottom_.load(std::memory_order_relaxed);
-    if (b >= full_at_) [[unlikely]]
+    reserve();
+    push_reserved(item);
+  }
+  // Owner. The next push needs no memory.
+  void reserve() {
+    if (const std::int64_t b = bottom_.load(std::memory_order_relaxed); b >= full_at_) [[unlikely]]
       make_room(b);
+  }
+  // Owner, after reserve().
+  void push_reserved(T* item) {
+    const std::int64_t b = bottom_.load(std::memory_order_relaxed);
     slots_[static_cast<std::size_t>(b) & mask_].store(item, std::memory_order_relaxed);
     bottom_.store(b + 1, std::memory_order_release);
   }
@@ -74,12 +82,18 @@ public:
     return pop_contended(b, top);
   }
 
-  // Owner: what the next pop returns unless a thief is faster; nullptr if it would return nothing. No fence: a join
-  // asks this before it pops, so as to pop nothing but its own child.
-  T* bottom_item() const {
+  // Owner: pops the newest item if it is `item`, which has been pushed once; false: it is not, or a thief has it. A join
+  // pops nothing but its own child.
+  bool pop_if(const T* item) {
     const std::int64_t b = bottom_.load(std::memory_order_relaxed) - 1;
-    if (is_taken(top_.load(std::memory_order_relaxed), b)) return nullptr;
-    return slots_[static_cast<std::size_t>(b) & mask_].load(std::memory_order_relaxed);
+    // If thieves have taken item b, its slot may still show it; then it is found out below.
+    if (slots_[static_cast<std::size_t>(b) & mask_].load(std::memory_order_relaxed) != item) return false;
+    bottom_.store(b, std::memory_order_release);
+    Atomics::fence(std::memory_order_seq_cst);  // as in pop()
+    const std::int64_t top = top_.load(std::memory_order_relaxed);
+    if (b > last_wanted(top)) [[likely]]
+      return true;
+    return pop_contended(b, top) != nullptr;
   }
 
   // Any thread; first in, first out. Also takes an item that another thief has reserved and not taken yet: that thief

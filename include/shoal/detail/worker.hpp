@@ -114,7 +114,7 @@ inline std::uint64_t issued_count() noexcept { return issued_count(*t_worker); }
 void* allocate_anew(worker_base& w, std::size_t bytes);
 void put_chain_aside(worker_base& w, std::size_t bytes) noexcept;
 void wake_a_sleeper(worker_base& w) noexcept;
-void spawn_timed(worker_base& w, task& t);
+void spawn_timed(worker_base& w, task& t) noexcept;  // the deque has room
 
 /// At least `bytes`, aligned for any object that does not ask for more than new gives. Recycled blocks up to
 /// k_block_bytes, else from the system.
@@ -162,28 +162,29 @@ void deallocate_for(worker_base& w, void* at) noexcept {
 }
 
 /// The only way into a deque. Wakes a sleeper if no worker searches for work.
-inline void publish(worker_base& w, task& t) {
-  w.tasks.push(&t);
+inline void publish_reserved(worker_base& w, task& t) noexcept {
+  w.tasks.push_reserved(&t);
   if (w.signs->wake.on()) [[unlikely]]
     wake_a_sleeper(w);
 }
+inline void publish(worker_base& w, task& t) {
+  w.tasks.reserve();
+  publish_reserved(w, t);
+}
 /// Spawns `t`: this worker (last in, first out) or a thief runs it.
-inline void spawn(worker_base& w, task& t) {
+[[gnu::always_inline]] inline void spawn(worker_base& w, task& t) {
   const tsan_ignore_scope ignore;
   release_to(&t);
-  try {
-    if (++w.spawn_clock == 0) [[unlikely]]
-      return spawn_timed(w, t);
-    publish(w, t);
-  } catch (...) {  // no memory for a longer deque
-    --w.spawn_clock;
-    throw;
-  }
+  w.tasks.reserve();  // it may throw: before anything has changed
+  if (++w.spawn_clock == 0) [[unlikely]]
+    spawn_timed(w, t);
+  else
+    publish_reserved(w, t);
 }
 /// Takes `t` back if it is at the bottom of the deque and no thief was faster. `t` must still exist.
 inline bool unspawn(worker_base& w, task& t) noexcept {
   const tsan_ignore_scope ignore;
-  return w.tasks.bottom_item() == &t && w.tasks.pop() == &t;
+  return w.tasks.pop_if(&t);
 }
 /// Takes the newest task of this worker if it is of `group`; nullptr otherwise.
 inline task* unspawn_of(worker_base& w, const void* group) noexcept {

@@ -14,7 +14,8 @@ TEST(deque, starts_empty) {
   EXPECT_TRUE(d.seems_empty());
   EXPECT_EQ(d.size_estimate(), 0U);
   EXPECT_EQ(d.pop(), nullptr);
-  EXPECT_EQ(d.bottom_item(), nullptr);
+  const int item = 0;
+  EXPECT_FALSE(d.pop_if(&item));
   const steal_result<int> r = d.steal();
   EXPECT_EQ(r.item, nullptr);
   EXPECT_EQ(r.outcome, steal_outcome::empty);
@@ -25,14 +26,14 @@ TEST(deque, owner_takes_the_newest_and_a_thief_the_oldest) {
   deque<int> d(4);
   for (int& i : items) d.push(&i);
   EXPECT_EQ(d.size_estimate(), 3U);
-  EXPECT_EQ(d.bottom_item(), &items[2]);
-  EXPECT_EQ(d.pop(), &items[2]);
+  EXPECT_FALSE(d.pop_if(&items[1]));
+  EXPECT_TRUE(d.pop_if(&items[2]));
+  EXPECT_FALSE(d.pop_if(&items[2]));
   const steal_result<int> r = d.steal();
   EXPECT_EQ(r.item, &items[0]);
   EXPECT_EQ(r.outcome, steal_outcome::won);
-  EXPECT_EQ(d.bottom_item(), &items[1]);
+  EXPECT_FALSE(d.pop_if(&items[0]));
   EXPECT_EQ(d.pop(), &items[1]);
-  EXPECT_EQ(d.bottom_item(), nullptr);
   EXPECT_EQ(d.pop(), nullptr);
   EXPECT_TRUE(d.seems_empty());
 }
@@ -44,8 +45,9 @@ TEST(deque, popping_an_empty_one_changes_nothing) {
   d.push(&item);
   EXPECT_EQ(d.size_estimate(), 1U);
   EXPECT_EQ(d.steal().item, &item);
-  EXPECT_EQ(d.bottom_item(), nullptr);
+  EXPECT_FALSE(d.pop_if(&item));  // its slot still shows it
   EXPECT_EQ(d.pop(), nullptr);
+  EXPECT_TRUE(d.seems_empty());
 }
 
 TEST(deque, capacity_is_rounded_up_and_grows_when_full_only) {
