@@ -183,8 +183,7 @@ moving_wait::moving_wait() noexcept {
   f->self.owner = const_cast<char*>(&k_moving);
 }
 
-void moving_wait::leave(detail::wait_kind why, const void* object) noexcept {
-  if (frame_ == nullptr) return detail::leave(why, object);
+void moving_wait::leave_moving(detail::wait_kind why, const void* object) noexcept {
   const fiber::tsan_ignore_scope ignore;
   left_ = true;
   frame_->leave(nullptr, why, object);

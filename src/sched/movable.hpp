@@ -114,10 +114,16 @@ public:
   ~moving_wait();
 
   /// Instead of detail::leave().
-  void leave(detail::wait_kind why, const void* object) noexcept;
+  void leave(detail::wait_kind why, const void* object) noexcept {
+    if (frame_ == nullptr) [[likely]]
+      return detail::leave(why, object);
+    leave_moving(why, object);
+  }
   bool moves() const noexcept { return frame_ != nullptr; }
 
 private:
+  void leave_moving(detail::wait_kind why, const void* object) noexcept;
+
   movable_frame* frame_ = nullptr;  // null: the task stays
   bool left_ = false;
 };

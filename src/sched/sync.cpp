@@ -45,6 +45,16 @@ bool seems_to_close_cycle(const sched::pool& p, const fiber::stack_notes& me, co
   return true;
 }
 
+// Unlocks the list when the note is made. The caller may continue on another worker, with the same notes.
+[[gnu::noinline]] fiber::stack_notes& note_holder(wait_list& list, const void* holder) noexcept {
+  sched::worker& w = *sched::this_worker();
+  fiber::stack_notes& notes = *w.current()->notes;
+  notes.wait_for_holder(holder);
+  list.unlock();
+  w.owner().note_wait_for_holder(seems_to_close_cycle(w.owner(), notes, holder));
+  return notes;
+}
+
 }  // namespace
 
 void wait_list::wait(wait_kind why, const void* object, const void* holder) noexcept {
@@ -57,11 +67,7 @@ void wait_list::wait(wait_kind why, const void* object, const void* holder) noex
     unlock();
     return moving.leave(why, object);
   }
-  sched::worker& w = *sched::this_worker();
-  fiber::stack_notes& notes = *w.current()->notes;
-  notes.wait_for_holder(holder);
-  unlock();
-  w.owner().note_wait_for_holder(seems_to_close_cycle(w.owner(), notes, holder));
+  fiber::stack_notes& notes = note_holder(*this, holder);
   moving.leave(why, object);
   notes.forget_holder();
 }

@@ -328,8 +328,8 @@ void worker::cut_frames() noexcept {
   }
 }
 
-[[gnu::always_inline]] inline std::uint64_t worker::leave_as(profile_recorder* profiled, detail::wait_kind why,
-                                                             const void* object) noexcept {
+[[gnu::always_inline]] inline std::uint64_t worker::leave_as(profile_recorder* profiled, bool waits,
+                                                             detail::wait_kind why, const void* object) noexcept {
   const int kept_error = *error_number_;
   if (frames != nullptr) cut_frames();
   SHOAL_CHECK(no_wait_scopes == 0,
@@ -337,13 +337,16 @@ void worker::cut_frames() noexcept {
   ++counts_.left;
   if (profiled != nullptr) profiled->leaves();
   fiber::fiber& me = *current_;
+  fiber::wait_note note;
+  if (waits) {
 #ifdef SHOAL_CHECKED
-  const fiber::wait_note note{object, owner_.rough_now()};
+    note = {object, owner_.rough_now()};
 #else
-  const fiber::wait_note note{object, about_now_};
+    note = {object, about_now_};
 #endif
-  me.wait = &note;
-  me.waits_as = static_cast<std::uint8_t>(why);
+    me.wait = &note;
+    me.waits_as = static_cast<std::uint8_t>(why);
+  }
 #ifdef SHOAL_CHECKED
   check_stack();
 #else
@@ -366,7 +369,9 @@ void worker::cut_frames() noexcept {
   word_ = next.word;
   if (next.fiber != &me) [[likely]]
     resume(me, *next.fiber);
-  me.waits_as = 0;
+  // By current_ it is the same, and the register that `me` would need stays free for kept_error: a spilled one would lie
+  // where ready_queue::fetch_ahead() does not reach.
+  if (waits) current_->waits_as = 0;
   if (profiled != nullptr)
     if (profile_recorder* const p = profile(); p != nullptr) p->arrives();
   fiber::acquire_from(&me);
@@ -374,16 +379,21 @@ void worker::cut_frames() noexcept {
   return word_;
 }
 
+// Copies, so that a yield has no note to write, and leaving without a profile one test more, not three.
+std::uint64_t worker::leave() noexcept {
+  const fiber::tsan_ignore_scope ignore;
+  if (profile() != nullptr) [[unlikely]]
+    return leave_timed(false, detail::wait_kind::none, nullptr);
+  return leave_as(nullptr, false, detail::wait_kind::none, nullptr);
+}
 std::uint64_t worker::leave(detail::wait_kind why, const void* object) noexcept {
   const fiber::tsan_ignore_scope ignore;
   if (profile() != nullptr) [[unlikely]]
-    return leave_timed(why, object);
-  return leave_as(nullptr, why, object);
+    return leave_timed(true, why, object);
+  return leave_as(nullptr, true, why, object);
 }
-
-// A second copy, so that leaving without a profile has one test more, not three.
-[[gnu::noinline]] std::uint64_t worker::leave_timed(detail::wait_kind why, const void* object) noexcept {
-  return leave_as(profile(), why, object);
+[[gnu::noinline]] std::uint64_t worker::leave_timed(bool waits, detail::wait_kind why, const void* object) noexcept {
+  return leave_as(profile(), waits, why, object);
 }
 
 // All stacks are taken: nothing new can begin on this worker until a task goes on, but messages are still served, and

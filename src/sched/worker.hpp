@@ -76,7 +76,9 @@ public:
 
   // --- for the running task ---
   /// Suspends the running task. Returns the word given to make_ready_here(); 0 if the task was made runnable otherwise.
-  std::uint64_t leave(detail::wait_kind why = detail::wait_kind::none, const void* object = nullptr) noexcept;
+  std::uint64_t leave() noexcept;
+  /// The same; it waits, as reports say.
+  std::uint64_t leave(detail::wait_kind why, const void* object = nullptr) noexcept;
   /// Around a wait that a thread from outside may end.
   void wait_from_outside(int n) noexcept {
     outside_waits_.store(outside_waits_.load(std::memory_order_relaxed) + static_cast<unsigned>(n),
@@ -276,8 +278,8 @@ private:
   std::uint64_t look_at_clock() noexcept;
   detail::task* serve(profile_operation& how, bool bounded) noexcept;
   bool poll_timed(profile_recorder& profile) noexcept;
-  std::uint64_t leave_timed(detail::wait_kind why, const void* object) noexcept;
-  std::uint64_t leave_as(profile_recorder* profiled, detail::wait_kind why, const void* object) noexcept;
+  std::uint64_t leave_timed(bool waits, detail::wait_kind why, const void* object) noexcept;
+  std::uint64_t leave_as(profile_recorder* profiled, bool waits, detail::wait_kind why, const void* object) noexcept;
   detail::task* next_own() noexcept;
   detail::task* next_given() noexcept;
   detail::task* take_arrived() noexcept;
