@@ -85,6 +85,7 @@ std::size_t arbiter::roll::ends(const thread_record& record) {
 
 arbiter::arbiter(const settings& s, std::span<const char* const> names)
     : settings_(s), names_(names), lock_(lock_of(s)), roll_(std::make_shared<roll>(names.size())) {
+  queues_late_[k_high] = s.lock == "priority";
   key();
 }
 
@@ -109,10 +110,22 @@ thread_record& arbiter::register_thread() {
   return *t_seat.record;
 }
 
+// Tries again, at most `bound` times, so that every wait is as bounded as the lock's.
+bool arbiter::try_again(unsigned cls) {
+  constexpr unsigned k_pauses = 8;
+  for (unsigned attempt = 0; attempt < settings_.bound; ++attempt) {
+    attempt < k_pauses ? machine::pause() : machine::yield_processor();
+    if (lets_in(cls) && lock_->try_lock()) return true;
+  }
+  return false;
+}
+
 void arbiter::wait(thread_record& me, int call, unsigned cls) {
-  waiting_.fetch_add(1, std::memory_order_relaxed);
+  if (cls == k_high) wanted_.fetch_add(1, std::memory_order_relaxed);
+  waiting_.fetch_add(1, std::memory_order_release);  // partner: waiting()
   const std::uint64_t start = base::now_ns();
-  lock_->lock(cls);
+  if (!(queues_late_[cls] && try_again(cls))) lock_->lock(cls);
+  if (cls == k_high) wanted_.fetch_sub(1, std::memory_order_relaxed);
   const std::uint64_t waited = base::now_ns() - start;
   waiting_.fetch_sub(1, std::memory_order_relaxed);
   call_counters& c = me.counters[static_cast<std::size_t>(call)];
@@ -131,6 +144,8 @@ void arbiter::count(thread_record& me, int call, unsigned cls) {
   }
   last_ = me.number;
 }
+
+void arbiter::give_way() const { machine::yield_processor(); }
 
 void arbiter::give_way(unsigned polls) const {
   constexpr unsigned k_spins_alone = 256;  // about 25 us

@@ -72,7 +72,7 @@ public:
   bool within() { return t_seat.owner == this && (t_seat.record->holding || t_seat.record->unlocked); }
 
   void enter(thread_record& me, int call, unsigned cls) {
-    if (!lock_->try_lock()) wait(me, call, cls);
+    if (!lets_in(cls) || !lock_->try_lock()) wait(me, call, cls);
     count(me, call, cls);
   }
   void leave(thread_record& me) {
@@ -80,9 +80,13 @@ public:
     lock_->unlock();
   }
 
-  /// Called after `polls` unsuccessful polls: yields, if another living thread has called the library; otherwise
-  /// returns at once.
+  /// Lets another thread run.
+  void give_way() const;
+  /// Called after `polls` unsuccessful polls in a row. Returns at once at first: if the other side is running, it answers
+  /// within the time of a thread switch. Then yields, because the other side may need this processor.
   void give_way(unsigned polls) const;
+  /// How many threads wait for the lock: a snapshot.
+  unsigned waiting() const { return waiting_.load(std::memory_order_acquire); }
   bool one_caller() const { return roll_->callers.load(std::memory_order_relaxed) < 2; }
 
   /// The calling thread ends inside a call: prints a message and releases the lock.
@@ -130,13 +134,21 @@ private:
 
   thread_record& register_thread();
   void wait(thread_record& me, int call, unsigned cls);
+  bool try_again(unsigned cls);
+  /// Polls do not compete with waiting requests. Partner of the load: wait(); an old value does.
+  bool lets_in(unsigned cls) const { return cls == k_high || wanted_.load(std::memory_order_relaxed) == 0; }
   void count(thread_record& me, int call, unsigned cls);
   std::string describe(const thread_record& record) const;
 
   const settings settings_;
   const std::span<const char* const> names_;
   std::unique_ptr<any_lock> lock_;
-  std::atomic<unsigned> waiting_{0};  // partner: count(), which reads a snapshot
+  // Whether a class tries for a while before it queues. A lock that is handed to a thread that does not run stops all
+  // threads until that thread runs. Polls may wait, because the owner's poll makes progress for all threads. Requests
+  // queue at once, because the kind of lock defines their order; except with `priority`, which defines that of classes.
+  bool queues_late_[2] = {false, true};
+  std::atomic<unsigned> waiting_{0};  // partners: count(), waiting(), which read a snapshot
+  std::atomic<unsigned> wanted_{0};   // threads that wait in the high class. Partner: lets_in()
   std::uint64_t last_ = 0;            // a thread's number; only the owner of the lock uses this and the next three
   std::uint64_t contended_ = 0, won_again_ = 0;
   double fair_ = 0;

@@ -15,7 +15,7 @@ struct settings {
   std::string wait = "adaptive";
   std::string level = "auto";  // or serialized, multiple: the level with which the library is initialised
   unsigned bound = 64;
-  unsigned spins = 2;      // polls without success before a waiting thread yields
+  unsigned spins = 32;     // polls without success before a waiting thread yields
   bool bias = false;       // measure the bias of calls that return at once, from outside
   bool dangling = false;   // count requests that are complete and not yet freed
   std::string underneath;  // NAME=value,...: settings of the MPI library for programs that use the lock

@@ -162,7 +162,8 @@ subcommand_body declare_mpi_threads(CLI::App& app) {
   app.add_option("--wait", request->chosen.wait, "how waiters wait")
       ->check(CLI::IsMember(std::vector<std::string>(waits.begin(), waits.end())))
       ->capture_default_str();
-  app.add_option("--bound", request->chosen.bound, "how often a waiter may be bypassed, for locks with a bound")
+  app.add_option("--bound", request->chosen.bound,
+                 "how often a waiter may be bypassed (locks with a bound), and how often a poll tries before it queues")
       ->check(CLI::Range(1U, 1000000U));
   app.add_option("--spins", request->chosen.spins, "polls without success before a thread yields");
   app.add_option("--level", request->chosen.level,

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <atomic>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -40,6 +41,60 @@ TEST(arbiter, counts_by_class_and_function_and_excludes) {
   EXPECT_EQ(sum.calls[1].acquired[k_low], 6000U);
   EXPECT_EQ(sum.by_thread, (std::vector<std::uint64_t>{4000, 4000, 4000}));
   EXPECT_LE(sum.won_again, sum.contended);
+}
+
+void await_waiting(const arbiter& a, unsigned threads) {
+  while (a.waiting() != threads) std::this_thread::yield();
+}
+
+TEST(arbiter, a_poll_that_waits_lets_later_requests_go_first) {
+  for (const char* lock : {"bounded", "priority", "ticket", "mutex"}) {
+    settings chosen;
+    chosen.lock = lock;
+    chosen.bound = 1'000'000'000;  // no poll queues during this test
+    arbiter a(chosen, k_calls);
+    std::vector<unsigned> order;
+    const auto enters = [&](int call, unsigned cls) {
+      a.enter(a.me(), call, cls);
+      order.push_back(cls);
+      a.leave(a.me());
+    };
+    a.enter(a.me(), 0, k_high);
+    std::thread poll(enters, 1, k_low);
+    await_waiting(a, 1);
+    std::thread first(enters, 0, k_high), second(enters, 0, k_high);
+    await_waiting(a, 3);
+    a.leave(a.me());
+    for (std::thread* t : {&poll, &first, &second}) t->join();
+    EXPECT_EQ(order, (std::vector<unsigned>{k_high, k_high, k_low})) << lock;
+  }
+}
+
+// With a lock that does not starve polls itself.
+TEST(arbiter, polls_enter_beside_requests_without_end) {
+  for (const char* lock : {"bounded", "ticket"}) {
+    settings chosen;
+    chosen.lock = lock;
+    chosen.bound = 2;
+    arbiter a(chosen, k_calls);
+    std::atomic<bool> over{false};
+    std::vector<std::thread> requests;
+    for (int t = 0; t < 3; ++t) {
+      requests.emplace_back([&] {
+        while (!over) {
+          a.enter(a.me(), 0, k_high);
+          a.leave(a.me());
+        }
+      });
+    }
+    for (int i = 0; i < 200; ++i) {
+      a.enter(a.me(), 1, k_low);
+      a.leave(a.me());
+    }
+    over = true;
+    for (std::thread& t : requests) t.join();
+    EXPECT_EQ(a.sum().calls[1].acquired[k_low], 200U) << lock;
+  }
 }
 
 TEST(arbiter, a_thread_that_ends_inside_is_named_and_the_lock_is_free) {

@@ -37,7 +37,7 @@ int poll_once(int call, const int* found, Poll&& poll) {
   const int status = held(in, call, k_low, poll);
   if (status == MPI_SUCCESS && *found == 0) {
     thread_local unsigned fruitless = 0;
-    g_arbiter->give_way(++fruitless % (g_arbiter->one_caller() ? 256 : 4) == 0 ? ~0U : 0);
+    if (++fruitless % (g_arbiter->one_caller() ? 256 : 4) == 0) g_arbiter->give_way();
   }
   return status;
 }

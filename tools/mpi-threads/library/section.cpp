@@ -151,7 +151,7 @@ void leave_section(std::int64_t number) { g_order->remove(number); }
 int await_turn(std::int64_t number) {
   while (!g_order->first(number)) {
     if (g_over.load(std::memory_order_acquire)) return MPI_ERR_OTHER;
-    g_arbiter->give_way(~0U);
+    g_arbiter->give_way();
   }
   return MPI_SUCCESS;
 }

@@ -125,7 +125,7 @@ int take(const inside& in, int call, companion& c, int target, bool exclusive) {
       if (code == MPI_SUCCESS && !taken) code = add_to_word(in, call, c, target, -mine, &ignored);
     }
     if (code != MPI_SUCCESS) return code;
-    if (!taken) g_arbiter->give_way(~0U);
+    if (!taken) g_arbiter->give_way();
   }
   const std::lock_guard guard(c.mutex);
   c.held[target] = mine;
