@@ -132,11 +132,13 @@ void receive_in_place(const arrival& a) noexcept {
 
 /// Handlers of a node that call each other there run on one stack up to this depth.
 inline constexpr unsigned k_most_handlers_within = 8;
+inline constexpr std::size_t k_most_handler_words = 64;
 
 }  // namespace detail
 
 /// Executes `f` on `node` as a message handler, without a result: for millions of calls with a few memory accesses
-/// each. `f` must neither wait nor throw.
+/// each. `f` has at most 512 bytes and must neither throw nor wait: a wait that would suspend it (for a latch, a mutex, a
+/// future, on(), quiesce(), by yield()) ends the program with a message.
 ///   struct visit {                                     // a search that spreads from node to node
 ///     shoal::array_ref<int> depths;
 ///     std::uint64_t v;
@@ -159,7 +161,9 @@ template <class F>
 requires std::invocable<F&>
 void async_at(std::uint32_t node, const F& f) {
   using packing = detail::packed<F>;
-  static_assert(packing::k_words <= 64, "what async_at sends should be small");
+  static_assert(packing::k_words <= detail::k_most_handler_words,
+                "what async_at sends has at most 512 bytes: capture less, for instance a reference to a global array "
+                "(ref()) instead of data, or use async_on");
   detail::worker_base& w = detail::worker_here();
   SHOAL_ASSERT(node < node_count(), "there is no such node");
   detail::check_capture(f);

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <utility>
 
@@ -24,6 +25,14 @@ namespace detail {
 /// Identifies the stack that the calling task runs on, and the task, but for children that it runs inline.
 const void* this_stack() noexcept;
 
+/// A task, also for whoever reads of it when it has ended and another one runs on its stack.
+struct task_name {
+  const void* stack = nullptr;  // as this_stack() says; nullptr: none
+  std::uint64_t number = 0;     // among the tasks of that stack
+  bool operator==(const task_name&) const = default;
+};
+task_name this_task_name() noexcept;
+
 /// The waiting tasks in order of arrival, and a short lock that guards them and the state of the synchronization
 /// object.
 class wait_list {
@@ -31,7 +40,7 @@ public:
   struct waiter {
     suspended* task = nullptr;
     waiter* next = nullptr;
-    const void* stack = nullptr;  // as this_stack() says
+    task_name name{};
   };
 
   wait_list() = default;
@@ -90,47 +99,47 @@ public:
   mutex() = default;
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
-  ~mutex() { SHOAL_CHECK(holder_ == nullptr, "a mutex is destroyed while a task holds it"); }
+  ~mutex() { SHOAL_CHECK(holder_.stack == nullptr, "a mutex is destroyed while a task holds it"); }
 
   void lock() noexcept {
-    const void* const me = detail::this_stack();
+    const detail::task_name me = detail::this_task_name();
     waiters_.lock();
-    if (holder_ == nullptr) {
+    if (holder_.stack == nullptr) {
       holder_ = me;
       waiters_.unlock();
     } else {
-      waiters_.wait(detail::wait_kind::mutex, this, holder_);  // the unlocking task gives it to this one
+      waiters_.wait(detail::wait_kind::mutex, this, holder_.stack);  // the unlocking task gives it to this one
     }
   }
   bool try_lock() noexcept {
-    const void* const me = detail::this_stack();
+    const detail::task_name me = detail::this_task_name();
     const std::lock_guard guard(waiters_);
-    if (holder_ != nullptr) return false;
+    if (holder_.stack != nullptr) return false;
     holder_ = me;
     return true;
   }
   void unlock() noexcept {
-    const void* const me = detail::this_stack();
+    const detail::task_name me = detail::this_task_name();
     waiters_.lock();
     SHOAL_ASSERT(holder_ == me,
-                 holder_ == nullptr
+                 holder_.stack == nullptr
                      ? "a mutex is unlocked that no task holds; lock() it first"
                      : "a mutex is unlocked that another task holds; the task that locked it unlocks it");
     detail::wait_list::waiter* next = waiters_.pop();
-    holder_ = next == nullptr ? nullptr : next->stack;
+    holder_ = next == nullptr ? detail::task_name() : next->name;
     waiters_.unlock();
     if (next != nullptr) detail::wake(next->task);
   }
 
-  /// For reports: the stack of the task that holds it, or nullptr.
-  const void* holder() noexcept {
+  /// For reports: the task that holds it, if any. It may have ended without unlocking.
+  detail::task_name holder() noexcept {
     const std::lock_guard guard(waiters_);
     return holder_;
   }
 
 private:
   detail::wait_list waiters_;
-  const void* holder_ = nullptr;
+  detail::task_name holder_;
 };
 
 class condition_variable {

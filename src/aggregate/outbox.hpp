@@ -66,9 +66,9 @@ public:
   std::uint64_t posted() const noexcept { return channel_->posted(); }
   bool can_open() noexcept { return begin_ != nullptr || channel_->acquire() != nullptr; }
   std::uint64_t mark() const noexcept { return channel_->posted() + (has_content() ? 1 : 0); }
-  bool reached(std::uint64_t mark) noexcept { return channel_->done() >= mark; }
+  bool reached(std::uint64_t mark) const noexcept { return channel_->done() >= mark; }
   std::size_t capacity_words() const noexcept { return channel_->capacity_words(); }
-  std::uint64_t done() noexcept { return channel_->done(); }
+  std::uint64_t done() const noexcept { return channel_->done(); }
   /// If buffers are not executed yet, wakes a worker that can execute them.
   net::deputy wake_deputy() noexcept {
     return channel_->done() < channel_->posted() ? channel_->wake_deputy() : net::deputy::impossible;

@@ -46,8 +46,8 @@ public:
   bool in_memory() const noexcept { return first_ != nullptr || open_ != nullptr; }
   bool can_drain() noexcept { return in_memory() && channel_ != nullptr && channel_->acquire() != nullptr; }
   std::uint64_t mark() const noexcept { return posted() + waiting_ + (has_content() ? 1 : 0); }
-  bool reached(std::uint64_t mark) noexcept { return done() >= mark; }
-  std::uint64_t done() noexcept { return channel_ != nullptr ? channel_->done() : executed_; }
+  bool reached(std::uint64_t mark) const noexcept { return done() >= mark; }
+  std::uint64_t done() const noexcept { return channel_ != nullptr ? channel_->done() : executed_; }
   net::deputy wake_deputy() noexcept {
     if (channel_ == nullptr || channel_->done() >= channel_->posted()) return net::deputy::impossible;
     return channel_->wake_deputy();

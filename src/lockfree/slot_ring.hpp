@@ -40,7 +40,9 @@ public:
         consumed_seen_(control.consumed.load(std::memory_order_acquire)) {}
 
   // Reads the consumer's counter only if the ring seems full.
-  bool has_room() { return published_ - consumed_seen_ < slot_count_ || published_ - consumed() < slot_count_; }
+  bool has_room() {
+    return published_ - consumed_seen_ < slot_count_ || published_ - (consumed_seen_ = consumed()) < slot_count_;
+  }
 
   // The slot to fill next; it belongs to the producer while has_room().
   std::size_t fill_index() const { return static_cast<std::size_t>(published_) & (slot_count_ - 1); }
@@ -51,7 +53,8 @@ public:
   std::uint64_t published() const { return published_; }
 
   // Partner of the acquire: release(). The released slots may be overwritten, and the consumer's effects are visible.
-  std::uint64_t consumed() { return consumed_seen_ = control_->consumed.load(std::memory_order_acquire); }
+  // Any thread may call it while the producer exists: it changes nothing.
+  std::uint64_t consumed() const { return control_->consumed.load(std::memory_order_acquire); }
 
 private:
   slot_ring_control<Atomics>* control_ = nullptr;

@@ -36,7 +36,8 @@ public:
   virtual void post(std::size_t words) noexcept = 0;
   virtual std::size_t capacity_words() const noexcept = 0;
   virtual std::uint64_t posted() const noexcept = 0;
-  virtual std::uint64_t done() noexcept = 0;
+  /// Another thread may ask while the worker sleeps (runtime/hang_watch): it changes nothing.
+  virtual std::uint64_t done() const noexcept = 0;
   /// Wakes one of the receiving node's other workers that sleep, to serve in place of the receiver, which does not look.
   /// Impossible: that node has no other worker, or the transport cannot.
   virtual deputy wake_deputy() noexcept { return deputy::impossible; }

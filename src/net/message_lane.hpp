@@ -22,7 +22,7 @@ public:
   void post(std::size_t words) noexcept override;
   std::size_t capacity_words() const noexcept override { return slot_words_ - k_label_words; }
   std::uint64_t posted() const noexcept override { return ring_.published(); }
-  std::uint64_t done() noexcept override { return ring_.consumed(); }
+  std::uint64_t done() const noexcept override { return ring_.consumed(); }
   deputy wake_deputy() noexcept override;
 
   /// Under the lock: sends posted messages; true if there were any.

@@ -51,7 +51,7 @@ public:
   }
   std::size_t capacity_words() const noexcept override { return side_.slot_bytes / sizeof(std::uint64_t) - 1; }
   std::uint64_t posted() const noexcept override { return ring_.published(); }
-  std::uint64_t done() noexcept override { return ring_.consumed(); }
+  std::uint64_t done() const noexcept override { return ring_.consumed(); }
   deputy wake_deputy() noexcept override {
     const unsigned workers = layout_->shape().workers;
     if (workers == 1) return deputy::impossible;

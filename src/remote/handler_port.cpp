@@ -17,6 +17,27 @@ namespace {
 constexpr int k_most_own_blocks = 8;  // per poll
 constexpr std::uint64_t k_quiet_ticks = 10'000 * base::rough_time::k_per_ns;
 
+const char* refused(detail::wait_kind why) noexcept {
+  using detail::wait_kind;
+  switch (why) {
+    case wait_kind::none: return "yields";
+    case wait_kind::mutex: return "waits for a mutex";
+    case wait_kind::condition: return "waits for a condition_variable";
+    case wait_kind::semaphore: return "waits for a semaphore";
+    case wait_kind::latch: return "waits for a latch";
+    case wait_kind::children: return "waits for tasks that it has spawned";
+    case wait_kind::graph: return "waits for a graph or flow";
+    case wait_kind::operations: return "waits for a call or a remote loop (on(), quiesce(), parallel_for)";
+    case wait_kind::future: return "waits for a future";
+    case wait_kind::promise: return "waits for a promise";
+    case wait_kind::loop: return "waits for its loop";
+    case wait_kind::credit: return "waits for a node to begin earlier calls";
+    case wait_kind::collective: return "waits for the other members of a team";
+    case wait_kind::lock: return "waits for a lock of shoal/locks.hpp";
+    default: return "waits";
+  }
+}
+
 }  // namespace
 
 struct handler_port::tables {
@@ -43,6 +64,7 @@ void handler_port::prepare() {
   tables_->bases[node] = context->bases[node];
   bases = tables_->bases.data();
   peers = tables_->hot.data();
+  tables_for_others_.store(tables_.get(), std::memory_order_release);
 }
 
 void handler_port::make_room(std::uint32_t to, std::size_t words) noexcept {
@@ -138,15 +160,24 @@ bool handler_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
   return false;
 }
 
-bool handler_port::unsettled(std::uint32_t to) noexcept {
-  if (tables_ == nullptr || !tables_->peers[to].used) return false;
-  aggregate::overflow_outbox& out = tables_->peers[to].requests;
-  return !peers[to].replies.empty() || !out.reached(out.mark());
+bool handler_port::unsettled(std::uint32_t to) const noexcept {
+  const tables* const known = tables_for_others_.load(std::memory_order_acquire);
+  if (known == nullptr || !known->peers[to].used) return false;
+  const aggregate::overflow_outbox& out = known->peers[to].requests;
+  return !known->hot[to].replies.empty() || !out.reached(out.mark());
 }
 
 void handler_port::refuse(const char* what) const noexcept {
   const std::string text = fmt::format("a handler {}; the handler is {}", what, base::demangled(handler));
   detail::assertion_failed(text.c_str(), __FILE__, __LINE__, __func__);
+}
+
+void handler_port::refuse_wait(detail::wait_kind why) const noexcept {
+  refuse(
+      fmt::format("{}. It must not wait: it may use async_ verbs and async_at on all nodes, and bare verbs on elements "
+                  "of its own node; let the task that waits for the end call shoal::quiesce()",
+                  refused(why))
+          .c_str());
 }
 
 void handler_port::exhausted() const noexcept {

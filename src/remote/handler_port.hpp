@@ -9,6 +9,7 @@
 // Tests: tests/unit/remote/handler_port_test.cpp, tests/cluster/handler_test.cpp.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -42,12 +43,14 @@ public:
 
   /// As in worker_port.
   bool settled(std::uint32_t to, stream_waiter& w) noexcept;
-  bool unsettled(std::uint32_t to) noexcept;
+  /// Also for another thread, while the worker sleeps: it changes nothing.
+  bool unsettled(std::uint32_t to) const noexcept;
   /// How many operations its handlers had begun at the first of these calls in a wave; for any thread.
   void note_issued(std::uint32_t wave) noexcept { issued_.note(wave, async_issued); }
   std::uint64_t noted_issued() const noexcept { return issued_.begun(); }
 
   [[noreturn, gnu::cold, gnu::noinline]] void refuse(const char* what) const noexcept;
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_wait(detail::wait_kind why) const noexcept;
 
 private:
   struct peer {
@@ -68,6 +71,8 @@ private:
   aggregate::overflow_memory& memory_;
   aggregate::flush_counts flushes_;
   std::unique_ptr<tables> tables_;  // from the first handler on
+  // The same. Partners: prepare(), and unsettled() of another thread.
+  std::atomic<const tables*> tables_for_others_{nullptr};
   std::vector<std::uint32_t> used_;
   wave_note issued_;
 };

@@ -44,6 +44,9 @@ node_ports::node_ports(const setup& s)
 
 void node_ports::attach(sched::worker& w) noexcept {
   w.port = ports_[w.index].get();
+  w.refuse_wait = [](sched::worker& of, detail::wait_kind why) noexcept {
+    static_cast<handler_port&>(*of.port).refuse_wait(why);
+  };
   workers_.push_back(&w);
   w.async_issued = &ports_[w.index]->async_issued;
   net::domain& domain = transport_.at(w.index);

@@ -61,6 +61,19 @@ void find_fillers(std::vector<waiting_task>& tasks) {
       if (const auto at = filler.find(t.object); at != filler.end()) t.held_by = at->second;
 }
 
+// A mutex of a task that has ended without unlocking it is held by nobody who could. `still`: as in describe_waits().
+void find_ended_holders(sched::wait_survey& found, bool still) {
+  std::map<const void*, std::uint64_t> numbers;
+  for (const waiting_task& t : found.tasks) numbers[t.stack] = t.number;
+  const bool all_known = still && found.silent.empty() && found.waiting == found.tasks.size();
+  for (waiting_task& t : found.tasks) {
+    if (t.why != wait_kind::mutex || t.held_by == nullptr) continue;
+    const auto at = numbers.find(t.held_by);
+    t.holder_ended = at != numbers.end() ? at->second != t.holder_number : all_known;
+    if (t.holder_ended) t.held_by = nullptr;
+  }
+}
+
 struct named_task {
   std::string task;
   std::string spawned_in;
@@ -76,6 +89,7 @@ named_task name_task(const waiting_task& t, machine::symbols& names) {
 
 std::string held_by(const waiting_task& t, const std::map<const void*, const named_task*>& by_stack) {
   if (t.why == wait_kind::promise) return "whoever has the promise";
+  if (t.holder_ended) return "a task that has ended";
   if (t.held_by == nullptr) return t.why == wait_kind::future ? "a task that runs, or has not begun" : "";
   if (t.held_by == t.stack) return "itself";
   const auto found = by_stack.find(t.held_by);
@@ -143,8 +157,10 @@ std::string duration(std::uint64_t ns) {
 
 }  // namespace
 
-node_waits describe_waits(std::uint32_t node, unsigned workers, sched::wait_survey found, machine::symbols& names) {
+node_waits describe_waits(std::uint32_t node, unsigned workers, sched::wait_survey found, machine::symbols& names,
+                          bool still) {
   find_fillers(found.tasks);
+  find_ended_holders(found, still);
   std::map<const void*, named_task> known;  // by code, for tasks without a name
   std::vector<named_task> tasks;
   tasks.reserve(found.tasks.size());

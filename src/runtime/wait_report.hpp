@@ -39,7 +39,9 @@ struct node_waits {
 inline constexpr std::size_t k_most_rows = 200;
 inline constexpr std::size_t k_most_cycles = 8;
 
-node_waits describe_waits(std::uint32_t node, unsigned workers, sched::wait_survey found, machine::symbols& names);
+/// `still`: nothing on the node can run, so a holder that does not wait has ended.
+node_waits describe_waits(std::uint32_t node, unsigned workers, sched::wait_survey found, machine::symbols& names,
+                          bool still = false);
 
 /// For another process. A line per node and per row.
 std::string to_text(std::span<const node_waits> nodes);

@@ -38,7 +38,8 @@ void movable_frame::arrive(worker& at) noexcept {
 
 bool movable_frame::may_move(const worker& at) const noexcept {
 #if defined(__x86_64__)
-  return !stays && !has_loops(at) && at.no_wait_scopes == 0 && *at.async_issued == issued;
+  return !stays && !has_loops(at) && at.no_wait_scopes == 0 && (at.looks_before_leaving & worker::k_in_handler) == 0 &&
+         *at.async_issued == issued;
 #else
   // Compilers may keep the thread pointer in a register over a call, so that inlined code would find another worker.
   static_cast<void>(at);
@@ -123,7 +124,7 @@ fiber::fiber* worker::take_movable() noexcept {
     movable_ = std::make_unique<fiber::stack_pool>(owner_.stacks(), this, on_movable_stack, k_movable);
   if (movable_->idle() == 0) collect_movable();
   fiber::fiber* const f = movable_->take();
-  if (movable_->unguarded()) check_depth_ = true;
+  if (movable_->unguarded()) looks_before_leaving |= k_stack_depth;
   return f;
 }
 
@@ -160,6 +161,7 @@ void worker::on_movable_stack() noexcept {
     movable_frame frame(self, w);
     frame.code = reinterpret_cast<const void*>(call.body);
     frame.loop = call.loop;
+    frame.number = ++w.movables_begun_;
     self.notes->running = &frame;
     frame.arrive(w);
     fiber::acquire_from(self.notes);

@@ -24,6 +24,11 @@ const void* this_stack() noexcept {
   return static_cast<sched::worker&>(worker_here()).current()->notes;
 }
 
+task_name this_task_name() noexcept {
+  const fiber::stack_notes* const notes = static_cast<sched::worker&>(worker_here()).current()->notes;
+  return {notes, static_cast<const sched::started*>(notes->running)->number};
+}
+
 namespace {
 
 // Follows who waits for whom. What it reads may be out of date, so the result is a suspicion, which the surveys of
@@ -59,7 +64,7 @@ bool seems_to_close_cycle(const sched::pool& p, const fiber::stack_notes& me, co
 
 void wait_list::wait(wait_kind why, const void* object, const void* holder) noexcept {
   waiter me;
-  me.stack = this_stack();
+  me.name = this_task_name();
   sched::moving_wait moving;
   me.task = this_task();
   push(me);

@@ -41,17 +41,19 @@ void answer(detail::task& t) noexcept {
   const std::unique_ptr<question> mine(&static_cast<question&>(static_cast<errand&>(t)));
   questionnaire& all = *mine->of;
   worker& w = *this_worker();
+  machine::executor& executor = w.owner().executor();
+  const std::uint64_t begun_ns = executor.now_ns();
   try {
     std::vector<waiting_task> tasks;
     const std::size_t waiting = w.list_waits(tasks, all.most);
     const std::lock_guard hold(all.mutex);
+    all.found.took_ns += executor.now_ns() - begun_ns;
     all.found.tasks.reserve(all.found.tasks.size() + tasks.size());
     all.found.waiting += waiting;
     std::ranges::move(tasks, std::back_inserter(all.found.tasks));
     all.answered[w.index] = true;
   } catch (const std::bad_alloc&) {  // as if it had not answered
   }
-  machine::executor& executor = w.owner().executor();
   all.missing.fetch_sub(1, std::memory_order_release);
   executor.wake(all.missing, 1, false);
 }
@@ -60,7 +62,12 @@ void answer(detail::task& t) noexcept {
 // a semaphore before the task goes on.
 void describe_object(waiting_task& t, const stack_notes& notes) {
   switch (t.why) {
-    case wait_kind::mutex: t.held_by = static_cast<mutex*>(const_cast<void*>(t.object))->holder(); break;
+    case wait_kind::mutex: {
+      const detail::task_name holder = static_cast<mutex*>(const_cast<void*>(t.object))->holder();
+      t.held_by = holder.stack;
+      t.holder_number = holder.number;
+      break;
+    }
     case wait_kind::children:
     case wait_kind::graph:
     case wait_kind::operations: t.missing = static_cast<const detail::completion*>(t.object)->missing(); break;
@@ -98,6 +105,7 @@ std::size_t worker::list_waits(std::vector<waiting_task>& into, std::size_t most
     waiting_task t;
     t.worker = index;
     t.stack = f.notes;
+    t.number = static_cast<const started*>(f.notes->running)->number;
     t.code = who.code;
     if (who.name != nullptr) t.name = who.name;
     t.why = why;
@@ -105,7 +113,8 @@ std::size_t worker::list_waits(std::vector<waiting_task>& into, std::size_t most
     const std::uint64_t ticks = now - std::min(now, f.wait->since);
     t.waited_ns = static_cast<std::uint64_t>(static_cast<double>(ticks) * 1000 / per_us);
     describe_object(t, *f.notes);
-    if (t.why == wait_kind::mutex && t.held_by == t.stack && f.notes->holder() != f.notes) {  // it has just got it
+    if (t.why == wait_kind::mutex && t.held_by == t.stack && t.holder_number == t.number &&
+        f.notes->holder() != f.notes) {  // it has just got it
       --count;
       return;
     }

@@ -21,14 +21,17 @@ class pool;
 struct waiting_task {
   unsigned worker = 0;
   const void* stack = nullptr;  // names the task among those of one survey
+  std::uint64_t number = 0;     // of the task among those of its stack
   const void* code = nullptr;   // of the body; nullptr: the main task
   std::string name;             // that the program has given; may be empty
   detail::wait_kind why = detail::wait_kind::none;
   const void* object = nullptr;
-  std::int64_t missing = -1;       // operations, children, pieces that have not ended; -1: not known
-  std::string awaited;             // the name of the future or promise, if it has one
-  const void* held_by = nullptr;   // the stack of the task that holds it or will give it; nullptr: not known
-  std::vector<const void*> fills;  // the states of the futures that its stack is to fill
+  std::int64_t missing = -1;        // operations, children, pieces that have not ended; -1: not known
+  std::string awaited;              // the name of the future or promise, if it has one
+  const void* held_by = nullptr;    // the stack of the task that holds it or will give it; nullptr: not known
+  std::uint64_t holder_number = 0;  // of a mutex: of that task
+  bool holder_ended = false;        // so a report has found
+  std::vector<const void*> fills;   // the states of the futures that its stack is to fill
   std::uint64_t waited_ns = 0;
 };
 
@@ -36,6 +39,7 @@ struct wait_survey {
   std::vector<waiting_task> tasks;
   std::uint64_t waiting = 0;     // how many there are, described or not
   std::vector<unsigned> silent;  // workers that have not answered
+  std::uint64_t took_ns = 0;     // of the workers' time, all together
 };
 
 /// Empty if the pool ends.

@@ -103,12 +103,12 @@ fiber::fiber* worker::take_loop() noexcept {
   }
   fiber::fiber* const f = stacks_.take();
   if (stacks_.unguarded()) [[unlikely]]
-    check_depth_ = true;
+    looks_before_leaving |= k_stack_depth;
   return f;
 }
 
 void worker::run(task& t, started& begun, profile_operation how, bool spawned) noexcept {
-  ++counts_.run;
+  begun.number = ++counts_.run;
   begun.code = reinterpret_cast<const void*>(t.run);
   begun.node = nullptr;
   begun.group = t.group;
@@ -332,8 +332,6 @@ void worker::cut_frames() noexcept {
                                                              detail::wait_kind why, const void* object) noexcept {
   const int kept_error = *error_number_;
   if (frames != nullptr) cut_frames();
-  SHOAL_CHECK(no_wait_scopes == 0,
-              "a task waits inside a no_wait scope: a lock that blocks threads is held over a wait");
   ++counts_.left;
   if (profiled != nullptr) profiled->leaves();
   fiber::fiber& me = *current_;
@@ -348,10 +346,10 @@ void worker::cut_frames() noexcept {
     me.waits_as = static_cast<std::uint8_t>(why);
   }
 #ifdef SHOAL_CHECKED
-  check_stack();
+  check_before_leaving(why);
 #else
-  if (check_depth_) [[unlikely]]
-    check_stack();
+  if (looks_before_leaving != 0) [[unlikely]]
+    check_before_leaving(why);
 #endif
   ready_queue::entry next;
   if (!ready_.empty() && spend_turn()) [[likely]] {

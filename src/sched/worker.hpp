@@ -54,6 +54,7 @@ struct started {
   const void* code = nullptr;
   const detail::graph_node* node = nullptr;
   const void* group = nullptr;
+  std::uint64_t number = 0;  // no other task on this stack has it
 };
 
 struct stack_call;
@@ -219,6 +220,9 @@ public:
   const statistics& counts() const noexcept { return counts_; }
   std::size_t stacks_in_use() const noexcept { return stacks_.in_use(); }
 
+  /// What the layer of handlers does when one is about to wait, which it must not: it ends the process and says so.
+  void (*refuse_wait)(worker&, detail::wait_kind) noexcept = nullptr;
+
   /// Changes whenever the worker polls for messages; for the service activity.
   std::atomic<std::uint64_t> polls{0};
 
@@ -301,7 +305,7 @@ private:
   bool deferred_may_begin() noexcept { return !deferred_.empty() && !full(); }
   void run_errands() noexcept;
   void wait_without_stack() noexcept;
-  void check_stack() noexcept;
+  void check_before_leaving(detail::wait_kind why) noexcept;
   void drop_blocks() noexcept;
   static block_depot::chain* take_chains(block_depot& depot) noexcept;
 
@@ -363,10 +367,10 @@ private:
   std::unique_ptr<fiber::stack_pool> movable_;  // stacks for movable tasks; made on demand
   const movable_call* movable_call_ = nullptr;  // for the stack that is about to begin it
   fiber::fiber* host_ = nullptr;                // of the movable task that is about to run
+  std::uint64_t movables_begun_ = 0;            // on stacks of this worker
   movable_guest* guests_ = nullptr;             // the movable tasks that run here, or wait and stay
   lockfree::inbox<> ended_elsewhere_;  // stacks of this worker whose tasks ended on others. Partners: take_back()
   stack_call* call_ = nullptr;         // for the stack that is about to run it
-  bool check_depth_ = false;           // some stacks have no guard
   bool warned_of_sized_ = false;       // that a task waits for a stack of its size
   std::uint64_t tended_ns_ = 0;
   std::size_t most_waiting_;

@@ -68,7 +68,7 @@ std::uint64_t worker::look_at_clock() noexcept {
   const std::uint64_t now = turns < k_due ? owner_.rough_now() : look_at_clock();
   turns = turns_between_looks_ - 1;
   used_up_ = false;
-  if (no_wait_scopes != 0 || owner_.stopping()) return;
+  if (no_wait_scopes != 0 || (looks_before_leaving & k_in_handler) != 0 || owner_.stopping()) return;
   if (owner_.urgent()) return yield();
   if (now - served_ < k_budget_ticks) return;
   served_ = now;

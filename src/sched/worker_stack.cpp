@@ -78,7 +78,7 @@ fiber::fiber& worker::take_sized(unsigned size_class) {
   }
   for (;;) {
     fiber::fiber* const f = stock->pool.take();
-    if (stock->pool.unguarded()) check_depth_ = true;
+    if (stock->pool.unguarded()) looks_before_leaving |= k_stack_depth;
     if (f != nullptr) return *f;
     if (stock->pool.in_use() == 0)
       throw error(
@@ -115,8 +115,11 @@ void worker::call_on_stack(std::size_t bytes, void (*function)(void*) noexcept, 
   fiber::acquire_from(&call);
 }
 
-// For stacks without a guard, and in checked builds.
-[[gnu::noinline, gnu::cold]] void worker::check_stack() noexcept {
+// Where a handler runs, for stacks without a guard, and in checked builds.
+[[gnu::noinline, gnu::cold]] void worker::check_before_leaving(detail::wait_kind why) noexcept {
+  if ((looks_before_leaving & k_in_handler) != 0 && refuse_wait != nullptr) refuse_wait(*this, why);
+  SHOAL_CHECK(no_wait_scopes == 0,
+              "a task waits inside a no_wait scope: a lock that blocks threads is held over a wait");
   const std::byte* const bottom = stack_bottom(*current_);
   if (bottom != nullptr && static_cast<std::byte*>(__builtin_frame_address(0)) <= bottom + machine::page_size())
     end_for_used_up_stack(*this);

@@ -8,7 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "shoal/future.hpp"
+#include "shoal/movable.hpp"
 #include "shoal/quiesce.hpp"
+#include "shoal/sync.hpp"
+#include "shoal/task.hpp"
 #include "tests/cluster/cluster.hpp"
 
 namespace {
@@ -211,6 +215,55 @@ TEST_P(handlers_death, bare_verbs_elsewhere_are_refused) {
                  shoal::wait();
                }),
                "a handler .*wait");
+}
+
+shoal::mutex held;
+shoal::latch never(1);
+shoal::semaphore none(0);
+
+TEST_P(handlers_death, waits_of_each_kind_are_refused) {
+  const auto dies = [this](auto&& wait, const char* why) {
+    for (const std::uint32_t at : {0U, 1U})  // here, and by message
+      EXPECT_DEATH(run([&wait, at] {
+                     held.lock();
+                     shoal::async_at(at, wait);
+                     shoal::wait();
+                   }),
+                   why);
+  };
+  dies([] { never.wait(); }, "a handler waits for a latch.*must not wait");
+  dies([] { held.lock(); }, "a handler waits for a mutex.*must not wait");
+  dies([] { none.acquire(); }, "a handler waits for a semaphore.*must not wait");
+  dies([] { shoal::promise<int>().get_future().get(); }, "a handler waits for a promise.*must not wait");
+  dies([] { shoal::on(1 - shoal::node_id(), [] {}); }, "a handler waits for a call.*must not wait");
+  dies([] { shoal::quiesce(); }, "a handler waits.*must not wait");
+  dies([] { shoal::yield(); }, "a handler yields.*must not wait");
+  dies([] { shoal::task_group().run(shoal::movable, [] {}); }, "a handler waits for tasks that it has spawned");
+  EXPECT_DEATH(run([] {  // on the stack of a task that could move
+                 shoal::task_group group;
+                 group.run(shoal::movable, [] { shoal::async_at(shoal::node_id(), [] { never.wait(); }); });
+                 group.wait();
+               }),
+               "a handler waits for a latch.*must not wait");
+}
+
+TEST_P(handlers_death, children_that_run_inline_for_long_are_no_wait) {
+  run([this] {
+    global_array<std::uint64_t> sums(nodes());
+    for (std::uint32_t i = 0; i < nodes(); ++i)
+      shoal::async_at(i, [r = sums.ref()] {
+        std::atomic<std::uint64_t> sum{0};
+        shoal::task_group group;
+        for (int k = 0; k < 1000; ++k)
+          group.run([&] {
+            for (int spin = 0; spin < 1000; ++spin) ++sum;
+          });
+        group.wait();
+        r.put(shoal::node_id(), sum);
+      });
+    shoal::wait();
+    for (std::uint32_t i = 0; i < nodes(); ++i) EXPECT_EQ(sums->get(i), 1'000'000U);
+  });
 }
 
 // Twice as many calls in each generation, to the other node, without end.

@@ -206,7 +206,8 @@ void prepare_handlers(port& p);
 /// Ends the process with a message if `p` is for handlers: a bare verb waits for another node.
 void refuse_bare_verb(const port& p) noexcept;
 
-/// While it exists, a handler runs, and what its worker issues goes through the port for handlers, which never waits.
+/// While it exists, a handler runs, and what its worker issues goes through the port for handlers, which never waits. A
+/// task that leaves meanwhile ends the process with a message.
 class handler_scope {
 public:
   handler_scope(worker_base& w, const char* name) : w_(w), outer_(w.port) {
@@ -216,6 +217,7 @@ public:
       prepare_handlers(own);
     outer_name_ = std::exchange(own.handler, name);
     ++own.handler_depth;
+    w.looks_before_leaving |= worker_base::k_in_handler;
     w.port = t_port = &own;
   }
   handler_scope(const handler_scope&) = delete;
@@ -225,7 +227,7 @@ public:
     port& own = *outer_->handlers;
     if (own.window_drained != own.window_next) drain_window(own);
     own.handler = outer_name_;
-    --own.handler_depth;
+    if (--own.handler_depth == 0) w_.looks_before_leaving &= static_cast<std::uint8_t>(~worker_base::k_in_handler);
     w_.port = t_port = outer_;
   }
 

@@ -23,6 +23,26 @@ void relock_a_mutex() {
   m.lock();
 }
 
+// Tasks that end without unlocking; others run on their stacks then. `how`: nothing, or shoal::movable.
+template <class... How>
+void leave_mutexes_locked(How... how) {
+  shoal::mutex early, late;
+  shoal::latch never(1);
+  {
+    shoal::task_group group;
+    group.run(how..., [&] { shoal::yield(), early.lock(); });
+    group.run(how..., [&] { shoal::yield(), late.lock(); });
+    for (int i = 0; i < 3; ++i) shoal::yield();  // they begin on stacks of their own
+    group.wait();
+  }
+  shoal::task_group group;
+  for (int i = 0; i < 4; ++i) group.run(how..., [&] { shoal::yield(), never.wait(); });
+  group.run(how..., [&] { shoal::yield(), early.lock(); });
+  group.run(how..., [&] { shoal::yield(), late.lock(); });
+  for (int i = 0; i < 3; ++i) shoal::yield();
+  group.wait();
+}
+
 // `how`: nothing, or shoal::movable.
 template <class... How>
 void lock_in_opposite_order(How... how) {
@@ -202,6 +222,8 @@ int main(int argc, char** argv) {
     if (what == "relock") relock_a_mutex();
     if (what == "opposite") lock_in_opposite_order();
     if (what == "latch") wait_for_a_latch();
+    if (what == "ended") leave_mutexes_locked();
+    if (what == "movable_ended") leave_mutexes_locked(shoal::movable);
     if (what == "semaphore") wait_for_a_semaphore_in_a_future();
     if (what == "promise") wait_for_a_promise();
     if (what == "movable_opposite") lock_in_opposite_order(shoal::movable);

@@ -16,7 +16,7 @@ public:
   void post(std::size_t words) noexcept override { sent.emplace_back(open, open + words); }
   std::size_t capacity_words() const noexcept override { return 8; }
   std::uint64_t posted() const noexcept override { return sent.size(); }
-  std::uint64_t done() noexcept override { return released; }
+  std::uint64_t done() const noexcept override { return released; }
 
   std::uint64_t open[8] = {};
   std::vector<std::vector<std::uint64_t>> sent;

@@ -20,7 +20,7 @@ public:
   }
   std::size_t capacity_words() const noexcept override { return 8; }
   std::uint64_t posted() const noexcept override { return posts; }
-  std::uint64_t done() noexcept override { return released; }
+  std::uint64_t done() const noexcept override { return released; }
 
   std::uint64_t open[8] = {};
   std::vector<std::uint64_t> sent;

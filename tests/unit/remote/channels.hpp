@@ -20,7 +20,7 @@ public:
   void post(std::size_t count) noexcept override { sent.emplace_back(open, open + count); }
   std::size_t capacity_words() const noexcept override { return k_words; }
   std::uint64_t posted() const noexcept override { return sent.size(); }
-  std::uint64_t done() noexcept override { return taken; }
+  std::uint64_t done() const noexcept override { return taken; }
   net::deputy wake_deputy() noexcept override {
     ++deputies_asked;
     return deputies;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace shoal::runtime {
 namespace {
 
@@ -49,6 +51,35 @@ TEST(wait_report, finds_the_task_that_fills_an_awaited_future) {
   found.tasks[1].fills = {found.tasks[0].object};
   const node_waits node = describe_waits(0, 1, found, names);
   for (const wait_row& r : node.rows) EXPECT_EQ(r.held_by, r.task == "'reader'" ? "'writer'" : "");
+}
+
+TEST(wait_report, knows_that_the_holder_of_a_mutex_has_ended) {
+  machine::symbols names;
+  for (const bool still : {false, true}) {
+    sched::wait_survey found;
+    found.tasks.push_back(named("another", 1, wait_kind::mutex, detail::numbered(2)));  // on the holder's stack now
+    found.tasks.push_back(named("later", 2, wait_kind::latch));
+    found.tasks.push_back(named("itself", 3, wait_kind::mutex, detail::numbered(3)));   // the holder's stack is its own
+    found.tasks.push_back(named("idle", 4, wait_kind::mutex, detail::numbered(5)));     // nobody waits on that stack
+    found.tasks.push_back(named("waiting", 6, wait_kind::mutex, detail::numbered(2)));  // the holder waits
+    for (waiting_task& t : found.tasks) t.number = 7;
+    for (const std::size_t i : {0U, 2U}) found.tasks[i].holder_number = 6;
+    for (const std::size_t i : {3U, 4U}) found.tasks[i].holder_number = 7;
+    found.waiting = found.tasks.size();
+    const node_waits node = describe_waits(0, 1, found, names, still);
+    EXPECT_TRUE(node.cycles.empty());
+    std::map<std::string, std::string> holders;
+    for (const wait_row& r : node.rows) holders[r.task] = r.held_by;
+    EXPECT_EQ(holders["'another'"], "a task that has ended");
+    EXPECT_EQ(holders["'itself'"], "a task that has ended");
+    EXPECT_EQ(holders["'idle'"], still ? "a task that has ended" : "a task that can run");
+    EXPECT_EQ(holders["'waiting'"], "'later'");
+    found.silent = {0};  // a worker that does not answer may run it
+    for (const wait_row& r : describe_waits(0, 1, found, names, still).rows)
+      if (r.task == "'idle'") {
+        EXPECT_EQ(r.held_by, "a task that can run");
+      }
+  }
 }
 
 TEST(wait_report, survives_the_way_to_another_process_and_foreign_text_does_not) {

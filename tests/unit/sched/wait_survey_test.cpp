@@ -218,6 +218,7 @@ TEST(wait_survey, says_which_workers_are_busy_and_describes_only_as_many_as_aske
   std::thread outside([&] {
     while (waiting.load() != 50) std::this_thread::yield();
     const wait_survey found = take_wait_survey(w.pool, 10, 200'000'000);
+    EXPECT_GT(found.took_ns, 0U);
     EXPECT_EQ(found.silent.size(), 1U);  // the one that runs the main task
     stop = true;
   });
