@@ -7,15 +7,15 @@
 
 #include <string_view>
 
+#include "base/exit_status.hpp"
 #include "base/log.hpp"
 #include "machine/process.hpp"
 
 namespace shoal::remote {
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void end_as_exhausted(std::string_view text) noexcept {
-  constexpr int k_status = 3;
   base::write_line("", fmt::format("exhausted: {}", text));
-  machine::exit_now(k_status);
+  machine::exit_now(base::k_job_failed_status);
 }
 
 }  // namespace shoal::remote

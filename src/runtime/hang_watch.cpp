@@ -6,21 +6,20 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cstdio>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "base/exit_status.hpp"
 #include "base/log.hpp"
 #include "machine/local_service.hpp"
 #include "machine/process.hpp"
 #include "machine/signal_request.hpp"
-#include "runtime/wait_report.hpp"
-#include "sched/stillness.hpp"
-#include "sched/wait_survey.hpp"
+#include "runtime/search_pace.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::runtime {
@@ -28,47 +27,11 @@ namespace {
 
 constexpr std::int64_t k_look_ns = 100'000'000;
 constexpr std::int64_t k_idle_look_ns = 1'000'000'000;
-constexpr std::uint64_t k_search_ns = 10'000'000'000;  // for cycles that no wait has found
-constexpr std::uint64_t k_settled_ns = 200'000'000;    // still for so long, before anybody is asked
-constexpr std::int64_t k_patience_ns = 300'000'000;    // with workers
-constexpr std::int64_t k_ask_ns = 2'000'000'000;       // with processes
+constexpr std::uint64_t k_settled_ns = 200'000'000;  // still for so long, before anybody is asked
 constexpr std::uint64_t k_longest_pause_ns = 2'000'000'000;
-constexpr std::size_t k_most_per_worker = 4096;  // tasks, described
-constexpr std::size_t k_most_lines = 40;         // of a table on standard error
+constexpr std::size_t k_most_lines = 40;  // of a table on standard error
 
 std::atomic<bool> g_ending{false};  // partner: the service activity
-
-// What a node, or all of them, look like.
-struct state {
-  bool still = false;
-  std::uint64_t version = 0;
-  std::uint64_t outside = 0;
-  bool starved = false;
-  bool holds_back = false;
-  bool whole = true;  // no node is unknown
-
-  void add(const state& other) noexcept {
-    still = still && other.still;
-    version += other.version;
-    outside += other.outside;
-    starved |= other.starved;
-    holds_back |= other.holds_back;
-    whole = whole && other.whole;
-  }
-  std::string text() const {
-    return fmt::format("{} {} {} {} {}", still ? 1 : 0, version, outside, starved ? 1 : 0, holds_back ? 1 : 0);
-  }
-  static std::optional<state> parse(const std::string& text) {
-    state s;
-    int still = 0, starved = 0, held = 0;
-    if (std::sscanf(text.c_str(), "%d %lu %lu %d %d", &still, &s.version, &s.outside, &starved, &held) != 5)
-      return std::nullopt;
-    s.still = still != 0;
-    s.starved = starved != 0;
-    s.holds_back = held != 0;
-    return s;
-  }
-};
 
 struct entry {
   explicit entry(watched_job w) : job(std::move(w)) {}
@@ -83,8 +46,7 @@ struct entry {
   std::uint32_t asked_first = 1;  // the node that was busy when it was asked last
   bool reported = false;
   bool warned = false;
-  int suspicions = 0;  // looks to come for cycles
-  std::uint64_t searched_ns = 0;
+  search_pace searches;             // for cycles
   std::vector<std::string> cycles;  // reported
 
   bool in_one_process() const noexcept { return job.processes.empty(); }
@@ -94,66 +56,6 @@ struct entry {
   sched::pool& first_pool() const noexcept { return *job.pools.front(); }
 };
 
-// `others`: jobs and pools of this process, whose tasks may wake tasks of this one.
-state look_here(const entry& e, std::size_t others) {
-  state all;
-  all.still = true;
-  all.outside = others;
-  for (sched::pool* p : e.job.pools) {
-    const sched::stillness s = sched::look_at(*p);
-    all.add({s.still, s.version, s.outside, s.starved, s.holds_back});
-  }
-  return all;
-}
-
-// Of all processes. Ends at the first that is not still.
-state look_everywhere(entry& e, std::size_t others) {
-  state all = look_here(e, others);
-  for (std::uint32_t i = 0; i < e.job.processes.size() && all.still; ++i) {
-    const auto n = static_cast<std::uint32_t>((i + e.asked_first) % e.job.processes.size());
-    if (n == e.job.first_node) continue;
-    std::optional<state> there;
-    if (e.job.processes[n] != 0)
-      if (const auto text = machine::ask(service_name(e.job.processes[n]), "still " + e.id, k_ask_ns))
-        there = state::parse(*text);
-    if (!there) {
-      all.whole = false;
-      continue;
-    }
-    all.add(*there);
-    if (!there->still) e.asked_first = n;
-  }
-  return all;
-}
-
-std::vector<node_waits> waits_here(const entry& e, machine::symbols& names) {
-  std::vector<node_waits> found;
-  for (std::size_t i = 0; i < e.job.pools.size(); ++i) {
-    sched::pool& p = *e.job.pools[i];
-    found.push_back(describe_waits(e.job.first_node + static_cast<std::uint32_t>(i), p.size(),
-                                   sched::take_wait_survey(p, k_most_per_worker, k_patience_ns), names));
-  }
-  return found;
-}
-
-// Of all nodes that can be asked.
-std::vector<node_waits> waits_everywhere(const entry& e, std::string& missing) {
-  machine::symbols names;
-  std::vector<node_waits> all = waits_here(e, names);
-  for (std::uint32_t n = 0; n < e.job.processes.size(); ++n) {
-    if (n == e.job.first_node) continue;
-    std::optional<std::vector<node_waits>> there;
-    if (e.job.processes[n] != 0)
-      if (const auto text = machine::ask(service_name(e.job.processes[n]), "waits " + e.id, k_ask_ns))
-        there = parse_waits(*text);
-    if (there)
-      std::ranges::move(*there, std::back_inserter(all));
-    else
-      missing += fmt::format("\n  node {} cannot be asked", n);
-  }
-  return all;
-}
-
 std::uint64_t count_of(const std::vector<node_waits>& all) {
   std::uint64_t n = 0;
   for (const node_waits& one : all) n += one.waiting;
@@ -162,13 +64,13 @@ std::uint64_t count_of(const std::vector<node_waits>& all) {
 
 void write_report(const entry& e, const std::string& heading) {
   std::string missing;
-  const auto all = waits_everywhere(e, missing);
+  const auto all = waits_everywhere(e.job, e.id, missing);
   const std::uint64_t count = count_of(all);
   base::write_line("", fmt::format("{} ({} {})\n{}{}", heading, count, count == 1 ? "task waits" : "tasks wait",
                                    table_of(all, k_most_lines), missing));
 }
 
-std::string why_exhausted(const state& s) {
+std::string why_exhausted(const job_state& s) {
   if (s.starved)
     return "exhausted: no stack is left for another waiting task, and those that wait need tasks that cannot begin; "
            "raise SHOAL_STACKS, or let fewer tasks wait at a time; ";
@@ -180,15 +82,15 @@ std::string why_exhausted(const state& s) {
   return {};
 }
 
-[[noreturn]] void end_job(const entry& e, const state& s) {
+[[noreturn]] void end_job(const entry& e, const job_state& s) {
   write_report(e, fmt::format("{}nothing in this job can run any more, and nothing outside can wake it: it ends with "
                               "status {}",
-                              why_exhausted(s), k_hung_status));
+                              why_exhausted(s), base::k_job_failed_status));
   for (std::uint32_t n = 0; n < e.job.processes.size(); ++n)
     if (n != e.job.first_node)
       static_cast<void>(machine::ask(service_name(e.job.processes[n]), "end " + e.id, k_ask_ns));
   std::fflush(stdout);  // what the program has printed says where it has come to
-  machine::exit_now(k_hung_status);
+  machine::exit_now(base::k_job_failed_status);
 }
 
 // Of the process.
@@ -228,8 +130,26 @@ private:
   std::unique_ptr<machine::executor::thread> thread_;
 };
 
-std::mutex g_mutex;             // of the pointer
-hang_watch* g_watch = nullptr;  // while there are entries
+// Of one process. A child made by fork() has a copy of its parent's, perhaps in the middle of a change and without the
+// thread; it is left as it is, and the child makes its own.
+struct registry {
+  const int process = machine::own_pid();
+  registry* const copied;  // from the parent
+  std::mutex mutex;
+  hang_watch* watch = nullptr;  // while there are entries
+
+  explicit registry(registry* from) noexcept : copied(from) {}
+};
+std::atomic<registry*> g_registry{nullptr};  // partners: the threads that make entries
+
+registry& registry_of_this_process() {
+  const int process = machine::own_pid();
+  for (registry* known = g_registry.load(std::memory_order_acquire);;) {
+    if (known != nullptr && known->process == process) return *known;
+    auto made = std::make_unique<registry>(known);
+    if (g_registry.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *made.release();
+  }
+}
 
 hang_watch::hang_watch() {
   try {
@@ -292,30 +212,35 @@ void hang_watch::run() {
   }
 }
 
-// Those that two surveys see existed in between.
+// Those that two surveys see existed in between. Most surveys see none, and are the only ones.
 void hang_watch::look_for_cycles(entry& e, std::uint64_t now_ns) {
-  constexpr int k_tries = 20;  // a worker may be busy
-  for (sched::pool* p : e.job.pools) {
-    if (p->take_suspicion()) e.suspicions = k_tries;
-    if (now_ns - e.searched_ns >= k_search_ns && p->take_holder_awaited()) e.suspicions = std::max(e.suspicions, 1);
-  }
-  if (e.suspicions == 0 || e.cycles.size() >= k_most_cycles) return;
-  --e.suspicions;
-  e.searched_ns = now_ns;
+  if (e.cycles.size() >= k_most_cycles) return;
+  bool suspected = false;
+  for (sched::pool* p : e.job.pools) suspected |= p->take_suspicion();
+  const auto awaited = [&e] {
+    bool any = false;
+    for (sched::pool* p : e.job.pools) any |= p->take_holder_awaited();
+    return any;
+  };
+  if (!e.searches.is_due(now_ns, suspected, awaited)) return;
   machine::symbols names;
-  const auto before = waits_here(e, names);
-  const auto after = waits_here(e, names);
+  std::uint64_t cost_ns = 0;
+  const auto before = waits_here(e.job, names, &cost_ns);
+  const bool any = std::ranges::any_of(before, [](const node_waits& n) { return !n.cycles.empty(); });
+  const auto after = any ? waits_here(e.job, names, &cost_ns) : std::vector<node_waits>(before.size());
+  bool found = false;
   for (std::size_t i = 0; i < before.size(); ++i)
     for (const std::string& cycle : after[i].cycles) {
       if (std::ranges::find(before[i].cycles, cycle) == before[i].cycles.end() ||
           std::ranges::find(e.cycles, cycle) != e.cycles.end())
         continue;
       e.cycles.push_back(cycle);
-      e.suspicions = 0;
+      found = true;
       base::warn(
           "tasks of node {} wait for each other in a cycle: {}; lock mutexes in one order everywhere, and each once",
           after[i].node, cycle);
     }
+  e.searches.looked(executor_->now_ns(), cost_ns, found);
 }
 
 // What fails for one job does not keep the others from being watched.
@@ -330,7 +255,7 @@ void hang_watch::look_or_warn(entry& e, std::uint64_t now_ns) {
 void hang_watch::look(entry& e, std::uint64_t now_ns) {
   look_for_cycles(e, now_ns);
   if (!e.is_first() || !e.job.runs() || (e.reported && !e.can_end()) || now_ns < e.ask_after_ns) return;
-  const state here = look_here(e, others());
+  const job_state here = look_here(e.job, others());
   if (!here.still || here.version != e.version) {
     e.version = here.version;
     e.since_ns = now_ns;
@@ -342,11 +267,11 @@ void hang_watch::look(entry& e, std::uint64_t now_ns) {
   // A look reads what is in flight to each node: less and less often while nothing changes.
   e.pause_ns = std::clamp(2 * e.pause_ns, static_cast<std::uint64_t>(k_look_ns), k_longest_pause_ns);
   e.ask_after_ns = now_ns + e.pause_ns;
-  state all = here;
+  job_state all = here;
   if (!e.in_one_process()) {
-    const state before = look_everywhere(e, others());
+    const job_state before = look_everywhere(e.job, e.id, others(), e.asked_first);
     if (!before.still) return;
-    all = look_everywhere(e, others());
+    all = look_everywhere(e.job, e.id, others(), e.asked_first);
     if (!all.still || all.version != before.version) return;
   }
   if (all.whole && all.outside == 0 && e.job.may_end()) end_job(e, all);
@@ -387,10 +312,10 @@ std::string hang_watch::answer(const std::string& question) {
   const std::string verb = question.substr(0, space);
   entry* const e = find(question.substr(std::min(space + 1, question.size())));
   if (e == nullptr) return {};
-  if (verb == "still") return look_here(*e, others()).text();
+  if (verb == "still") return look_here(e->job, others()).text();
   if (verb == "waits") {
     machine::symbols names;
-    return to_text(waits_here(*e, names));
+    return to_text(waits_here(e->job, names));
   }
   if (verb == "report") {
     if (e->is_first()) wanted_ = true;
@@ -409,7 +334,7 @@ std::string hang_watch::list() {
   std::string text;
   for (const entry& e : entries_) {
     text += fmt::format("job\t{}\t{}\t{}\n", e.id, e.job.nodes, e.in_one_process() ? "one" : "many");
-    text += to_text(waits_here(e, names));
+    text += to_text(waits_here(e.job, names));
   }
   return text;
 }
@@ -419,29 +344,27 @@ std::string hang_watch::list() {
 watch_entry::watch_entry(watched_job job) {
   machine::executor& executor = job.pools.front()->executor();
   if (!executor.has_real_clock()) return;
-  const std::lock_guard hold(g_mutex);
-  process_ = machine::own_pid();
-  // A child made by fork() has a copy without a thread, which is left as it is.
-  if (g_watch != nullptr && g_watch->process != process_) g_watch = nullptr;
-  if (g_watch == nullptr) {
+  registry& all = registry_of_this_process();
+  const std::lock_guard hold(all.mutex);
+  process_ = all.process;
+  if (all.watch == nullptr) {
     auto made = std::make_unique<hang_watch>();
     number_ = made->add(std::move(job));
     made->start(executor);
-    g_watch = made.release();
+    all.watch = made.release();
   } else {
-    number_ = g_watch->add(std::move(job));
+    number_ = all.watch->add(std::move(job));
   }
   watched_ = true;
 }
 
 watch_entry::~watch_entry() {
   if (!watched_ || machine::own_pid() != process_) return;
-  const std::lock_guard hold(g_mutex);
-  if (g_watch->remove(number_)) delete std::exchange(g_watch, nullptr);
+  registry& all = registry_of_this_process();
+  const std::lock_guard hold(all.mutex);
+  if (all.watch->remove(number_)) delete std::exchange(all.watch, nullptr);
 }
 
 bool is_ending_for_hang() noexcept { return g_ending.load(); }
-
-std::string service_name(int process) { return fmt::format("{}.sock", process); }
 
 }  // namespace shoal::runtime

@@ -2,7 +2,7 @@
 // Watches the jobs and pools of this process for having come to a stop, and says what their tasks wait for: then, when
 // SIGUSR1 comes, and when `shoal ps` or node 0 asks (machine/local_service.hpp). One thread per process does this, while
 // there are jobs or pools; it sleeps most of the time.
-// A job of shoal::run in which nothing can run any more, on any node, ends with status k_hung_status and a table: all
+// A job of shoal::run in which nothing can run any more, on any node, ends with base::k_job_failed_status and a table: all
 // workers sleep, no message is in flight, and no task waits for what a thread from outside may do (sched/stillness.hpp).
 // Of several processes node 0's asks the others twice: what has not changed meanwhile was so at one moment. Where a
 // promise, a lock or a handle of another thread may go on with it, the table is written once after `hang_ns`, and the
@@ -13,26 +13,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <vector>
 
-#include "sched/pool.hpp"
+#include "runtime/job_questions.hpp"
 
 namespace shoal::runtime {
-
-/// What the process ends with when nothing in its job can run any more.
-inline constexpr int k_hung_status = 3;
-
-struct watched_job {
-  std::vector<sched::pool*> pools;  // of this process's nodes, from first_node on
-  std::uint32_t first_node = 0;
-  std::uint32_t nodes = 1;
-  std::vector<int> processes;  // by node; 0: on another machine. Empty: all are in this process
-  std::int64_t hang_ns = 0;
-  std::function<bool()> runs;                            // whether a main task runs
-  std::function<bool()> may_end = [] { return false; };  // whether no thread can begin another one
-};
 
 /// While it lives, the job is watched. Not on an executor other than the machine's: then it does nothing.
 class watch_entry {
@@ -50,8 +34,5 @@ private:
 
 /// Whether node 0 has told this process that the job ends because nothing can run any more.
 bool is_ending_for_hang() noexcept;
-
-/// The socket of a process, for machine::ask().
-std::string service_name(int process);
 
 }  // namespace shoal::runtime

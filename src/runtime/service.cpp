@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/exit_status.hpp"
 #include "base/log.hpp"
 #include "machine/process.hpp"
 
@@ -49,14 +50,14 @@ std::span<const int> service::descriptors() noexcept {
 }
 
 void service::leave(const launch::loss& lost) noexcept {
-  if (is_ending_for_hang()) machine::exit_now(k_lost_status);  // node 0 has said why
+  if (is_ending_for_hang()) machine::exit_now(base::k_job_failed_status);  // node 0 has said why
   // Told to stop, like the other: its end is no fault. Ours comes by the same signal, unless we are faster.
   if (lost.signal != 0) machine::exit_now(128 + lost.signal);
   base::set_log_context({.level = base::current_log_context().level, .node = static_cast<int>(me_)});
   const bool knows = lost.node != launch::k_no_node && !nodes_.empty();
   const std::string outstanding = knows ? nodes_.front()->outstanding(lost.node) : "";
   base::say("{}; this node leaves{}{}", lost.why, outstanding.empty() ? "" : ", with ", outstanding);
-  machine::exit_now(k_lost_status);
+  machine::exit_now(base::k_job_failed_status);
 }
 
 // True if any worker was awake.

@@ -26,9 +26,6 @@ public:
   static constexpr std::int64_t k_tick_ns = 2'000'000;
   static constexpr std::int64_t k_longest_tick_ns = 20'000'000;  // while all workers sleep
 
-  /// What a process ends with when another node is lost.
-  static constexpr int k_lost_status = 3;
-
   /// The nodes of this process (none: only the peers are watched, while the job starts); `peers` if there are others, of which this process is `me`.
   service(machine::executor& by, std::vector<node*> nodes, std::shared_ptr<peer_watch> peers = nullptr,
           std::uint32_t me = 0);

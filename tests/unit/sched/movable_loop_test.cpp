@@ -21,16 +21,8 @@
 namespace shoal {
 namespace {
 
-class movable_loops : public testing::TestWithParam<unsigned> {
-protected:
-  template <class F>
-  void run(F&& f) const {
-    sched::run_pool(GetParam(), std::forward<F>(f));
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(workers, movable_loops, testing::Values(1U, 2U, 4U),
-                         [](const auto& given) { return std::to_string(given.param) + "_workers"; });
+using movable_loops = sched::on_workers;
+INSTANTIATE_TEST_SUITE_P(workers, movable_loops, sched::one_two_or_four_workers(), sched::name_of_workers);
 
 #if defined(__x86_64__)
 // The main task keeps its worker busy until all iterations have ended, so the other worker runs those that began there.

@@ -23,16 +23,8 @@
 namespace shoal {
 namespace {
 
-class movables : public testing::TestWithParam<unsigned> {
-protected:
-  template <class F>
-  void run(F&& f) const {
-    sched::run_pool(GetParam(), std::forward<F>(f));
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(workers, movables, testing::Values(1U, 2U, 4U),
-                         [](const auto& given) { return std::to_string(given.param) + "_workers"; });
+using movables = sched::on_workers;
+INSTANTIATE_TEST_SUITE_P(workers, movables, sched::one_two_or_four_workers(), sched::name_of_workers);
 
 // Runs `begin(started, waits)` for tasks that count in `started` and then wait by `waits()`, until some have begun on
 // worker 0; makes them runnable; and keeps worker 0 busy until all have ended: so the other worker has taken them.
