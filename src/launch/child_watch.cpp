@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "machine/signal_request.hpp"
 
 namespace shoal::launch {
 namespace {
@@ -27,6 +28,7 @@ private:
     for (auto& p : processes_) descriptors.push_back(p.running() ? p.descriptor() : -1);
     descriptors.push_back(failing_ ? -1 : stop_.descriptor());
     descriptors.push_back(failing_ ? -1 : job_.descriptor());
+    descriptors.push_back(asked_.descriptor());
     std::int64_t wait_ns = -1;
     if (failing_) {
       const std::uint64_t now = base::now_ns();
@@ -36,11 +38,27 @@ private:
     if (ready < 0) return kill_all();
     const auto index = static_cast<std::size_t>(ready);
     if (index == processes_.size()) return interrupted();
+    if (index == processes_.size() + 2) return pass_on_request();
     if (index > processes_.size()) {  // the process that is the cause may still run, or have no process here
       awaiting_cause_ = true;
       return begin_to_fail();
     }
     ended(static_cast<std::uint32_t>(index));
+  }
+
+  // To those that have a handler: to others, which may not have begun, it would be the end.
+  void pass_on_request() {
+    if (!asked_.take()) return;
+    int told = 0;
+    for (std::uint32_t n = 0; n < processes_.size(); ++n) {
+      const int process = processes_[n].running() ? job_.process_of(n, processes_[n].pid()) : 0;
+      if (process != 0 && machine::signal_request::send_to(process)) ++told;
+    }
+    if (told == 0)
+      base::warn(
+          "SIGUSR1 has come, and no process of this job on this machine has a handler for it yet; a job on other "
+          "machines "
+          "shows what its tasks wait for when one of its processes there gets the signal");
   }
 
   void begin_to_fail() {
@@ -104,6 +122,7 @@ private:
   std::vector<machine::child_process>& processes_;
   job_view& job_;
   machine::interruption& stop_;
+  machine::signal_request asked_;
   const bool pass_signals_;
   int status_ = 0;
   bool failing_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work of a launcher while its processes run: it notifies the others when one ends early, gives them some time to
-// end, kills the rest, and computes the job's exit status.
+// end, kills the rest, and computes the job's exit status. It passes SIGUSR1 on to nodes that have a handler for it.
 // Who may call: a launcher, from the thread that started the processes. Blocks it; never switches tasks.
 // Guarantees: it returns when all processes have ended; the status is that of the node that failed first, 128 plus the
 // signal if the job was interrupted, else 0. Tests: tests/cluster/faults_test.cpp,
@@ -28,6 +28,8 @@ public:
   virtual void announce_lost(std::uint32_t node, const std::string& how) = 0;
   virtual std::optional<std::uint32_t> lost() = 0;
   virtual void interrupt(int signal) = 0;
+  /// The process that is the node, if it is on this machine, else 0. `child`: the one that was started for it.
+  virtual int process_of(std::uint32_t /*node*/, int child) { return child; }
   virtual std::string describe(std::uint32_t node, int pid) = 0;
   /// How a node's process ended, in words.
   virtual std::string describe_end(const machine::exit_status& how) { return machine::describe(how); }

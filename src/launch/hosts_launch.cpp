@@ -37,6 +37,7 @@ public:
     return first ? std::optional(first->node) : std::nullopt;
   }
   void interrupt(int signal) override { hub_.interrupt(signal); }
+  int process_of(std::uint32_t, int child) override { return hosts_.empty() ? child : 0; }
   std::string describe(std::uint32_t node, int pid) override {
     if (hub_.at(node) != presence::absent) return hub_.describe(node);
     return hosts_.empty() ? fmt::format("node {} (process {})", node, pid)

@@ -40,6 +40,9 @@ public:
   void interrupt(int signal) override {
     shared_.interrupted().store(static_cast<std::uint32_t>(signal), std::memory_order_release);
   }
+  int process_of(std::uint32_t node, int child) override {
+    return shared_.at(node).state.load(std::memory_order_acquire) == node_state::joined ? shared_.at(node).pid : child;
+  }
   std::string describe(std::uint32_t node, int pid) override { return fmt::format("node {} (process {})", node, pid); }
 
 private:

@@ -43,23 +43,33 @@ std::string remote_input(const remote_program& program) {
   std::string command;
   for (const std::string& word : program.arguments) command.append(" ").append(quoted(word));
   // A session of its own, so that what the program starts is killed with it. A shell that is told to end by a signal
-  // goes on waiting: the program hears of it through the hub.
+  // goes on waiting: the program hears of it through the hub. The outer shell may be killed at any moment, as when the
+  // launcher on this machine is; so another one starts the program and what watches for the end of the input.
+  const std::string wait_for_it =
+      "wait $p 2>/dev/null\n"
+      "r=$?\n"
+      "while [ $r -gt 128 ] && kill -0 $p 2>/dev/null; do wait $p 2>/dev/null; r=$?; done\n";
   script += fmt::format(
       "exec 3<&0\n"
       "trap : INT TERM HUP\n"
       "s=\n"
       "if command -v setsid >/dev/null; then s=setsid; fi\n"
-      "$s{} </dev/null 3<&- &\n"
+      "(\n"
+      "trap : INT TERM HUP\n"
+      "$s{0} </dev/null 3<&- &\n"
       "p=$!\n"
       "{{ while read -r x <&3; do :; done; kill -KILL -$p || kill -KILL $p; }} >/dev/null 2>&1 &\n"
       "w=$!\n"
       "exec 3<&- </dev/null\n"
-      "wait $p 2>/dev/null\n"
-      "r=$?\n"
-      "while [ $r -gt 128 ] && kill -0 $p 2>/dev/null; do wait $p 2>/dev/null; r=$?; done\n"
+      "{1}"
       "kill -KILL $w 2>/dev/null\n"
+      "exit $r\n"
+      ") &\n"
+      "p=$!\n"
+      "exec 3<&- </dev/null\n"
+      "{1}"
       "exit $r\n",
-      command);
+      command, wait_for_it);
   return fmt::format("{}\n{}", script.size(), script);
 }
 

@@ -4,15 +4,16 @@
 
 #include <csignal>
 
+#include "base/exit_status.hpp"
+
 namespace {
 
+using shoal::base::k_job_failed_status;
 using shoal::test::job_process;
 using shoal::test::launch;
 using shoal::test::outcome;
 using shoal::test::program;
 using shoal::test::run;
-
-constexpr int k_hung_status = 3;
 
 struct hung {
   const char* what;
@@ -39,7 +40,7 @@ TEST_P(a_hang, ends_the_job_and_is_explained) {
   for (const char* workers : {"1", "2"}) {
     const outcome got = run({program("cluster_hang"), GetParam().what}, {std::string("SHOAL_WORKERS=") + workers}, 30);
     EXPECT_TRUE(got.in_time) << got;
-    EXPECT_EQ(got.status.code, k_hung_status) << got;
+    EXPECT_EQ(got.status.code, k_job_failed_status) << got;
     EXPECT_TRUE(got.has("nothing in this job can run any more")) << got;
     EXPECT_TRUE(got.has("printed before")) << got;
     for (const std::string& part : GetParam().said) EXPECT_TRUE(got.has(part)) << part << "\n" << got;
@@ -50,7 +51,7 @@ TEST(hang, of_nodes_in_one_process_is_found_over_all_of_them) {
   for (const char* direct : {"on", "off"}) {
     const outcome got = run({program("cluster_hang"), "there"},
                             {"SHOAL_NODES=3", "SHOAL_WORKERS=1", std::string("SHOAL_DIRECT=") + direct}, 30);
-    EXPECT_EQ(got.status.code, k_hung_status) << got;
+    EXPECT_EQ(got.status.code, k_job_failed_status) << got;
     EXPECT_TRUE(got.has("the latch")) << got;
     EXPECT_TRUE(got.has("1 call or remote loop")) << got;
     EXPECT_TRUE(got.has("hang_on_another_node")) << got;
@@ -59,7 +60,7 @@ TEST(hang, of_nodes_in_one_process_is_found_over_all_of_them) {
 
 TEST(hang, of_work_that_only_the_end_of_the_job_waits_for_is_found_on_all_nodes) {
   const outcome got = run({program("cluster_hang"), "behind_there"}, {"SHOAL_NODES=2", "SHOAL_WORKERS=1"}, 30);
-  EXPECT_EQ(got.status.code, k_hung_status) << got;
+  EXPECT_EQ(got.status.code, k_job_failed_status) << got;
   EXPECT_TRUE(got.has("the latch")) << got;
   EXPECT_TRUE(got.has("leave_work_behind")) << got;
 }
@@ -74,7 +75,7 @@ TEST(hang, of_the_end_of_a_pool_is_reported) {
 
 TEST(a_job_of_several_processes, that_hangs_ends_with_one_table) {
   const outcome got = run(launch({"-n", "3", "-w", "1"}, {program("cluster_hang"), "there"}), {}, 60);
-  EXPECT_EQ(got.status.shell_code(), k_hung_status) << got;
+  EXPECT_EQ(got.status.shell_code(), k_job_failed_status) << got;
   EXPECT_TRUE(got.has("the latch")) << got;
   EXPECT_TRUE(got.has("1 call or remote loop")) << got;
   EXPECT_FALSE(got.has("before its time")) << got;
@@ -159,14 +160,36 @@ TEST(a_job_of_several_processes, answers_a_signal_to_any_of_its_processes_with_o
   job.wait(10);
 }
 
+TEST(a_job_of_several_processes, gets_a_signal_that_is_sent_to_its_launcher) {
+  job_process job(launch({"-n", "2"}, {program("cluster_hang"), "promise"}), {"SHOAL_HANG_SECONDS=0"});
+  ASSERT_TRUE(job.says(" pid ", 2)) << job.text();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  for (int times = 1; times <= 2; ++times) {
+    job.signal(SIGUSR1);
+    EXPECT_TRUE(job.says("the promise 'answer'", times)) << job.text();
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+  EXPECT_FALSE(job.says("the promise 'answer'", 3, 2)) << job.text();
+  job.signal(SIGTERM);
+  EXPECT_EQ(job.wait(10).status.shell_code(), 128 + SIGTERM);
+}
+
+TEST(a_job_of_several_processes, does_not_pass_a_signal_on_to_those_it_would_end) {
+  job_process job(launch({"-n", "2"}, {"sleep", "2"}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  job.signal(SIGUSR1);
+  EXPECT_TRUE(job.says("has a handler for it")) << job.text();
+  EXPECT_EQ(job.wait(10).status.code, 0);
+}
+
 TEST(hang, of_iterations_that_wait_for_later_ones_says_which_limit_was_reached) {
   const outcome few = run({program("cluster_hang"), "later"}, {"SHOAL_WORKERS=2", "SHOAL_STACKS=64"}, 60);
-  EXPECT_EQ(few.status.code, k_hung_status) << few;
+  EXPECT_EQ(few.status.code, k_job_failed_status) << few;
   EXPECT_TRUE(few.has("exhausted")) << few;
   EXPECT_TRUE(few.has("SHOAL_STACKS")) << few;
   EXPECT_TRUE(few.has("SHOAL_WAITING_MEMORY")) << few;
   const outcome held = run({program("cluster_hang"), "later"}, {"SHOAL_WORKERS=2", "SHOAL_WAITING_MEMORY=100K"}, 60);
-  EXPECT_EQ(held.status.code, k_hung_status) << held;
+  EXPECT_EQ(held.status.code, k_job_failed_status) << held;
   EXPECT_TRUE(held.has("exhausted")) << held;
   EXPECT_TRUE(held.has("SHOAL_WAITING_MEMORY")) << held;
   EXPECT_TRUE(held.has("SHOAL_STACKS")) << held;
@@ -182,6 +205,18 @@ TEST(hang, is_not_what_iterations_with_children_come_to_if_stacks_are_few) {
     EXPECT_EQ(got.status.code, 0) << got;
     EXPECT_TRUE(got.has("15000 ended")) << got;
   }
+}
+
+TEST(hang, at_mutexes_of_tasks_that_have_ended_names_no_other_task_as_the_holder) {
+  for (const char* what : {"ended", "movable_ended"})
+    for (const char* workers : {"SHOAL_WORKERS=1", "SHOAL_WORKERS=2"}) {
+      const outcome got = run({program("cluster_hang"), what}, {workers}, 30);
+      EXPECT_EQ(got.status.code, k_job_failed_status) << got;
+      const std::size_t first = got.text.find("a task that has ended");
+      EXPECT_NE(first, std::string::npos) << got;
+      EXPECT_NE(got.text.find("a task that has ended", first + 1), std::string::npos) << got;
+      EXPECT_FALSE(got.has("in a cycle")) << got;
+    }
 }
 
 TEST(iterations, that_yield_until_later_ones_have_run_are_warned_of_once) {
