@@ -300,10 +300,12 @@ service_result measure_service(std::string_view kind, std::int64_t body_ns, doub
 
 subcommand_body declare_service(CLI::App& app) {
   auto options = std::make_shared<service_options>();
-  add_measuring_options(app, options->measuring);
-  add_job_options(app, options->job);
   options->measuring.repeat = 1;
   options->measuring.seconds = 2;
+  add_measuring_options(app, options->measuring);
+  add_job_options(app, options->job);
+  app.get_option("--nodes")->default_str("2");
+  app.get_option("--workers")->default_str("1")->description("worker threads per node");
   app.add_option("--body-us", options->body_us, "length of a body, in us")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();

@@ -15,6 +15,7 @@
 #include <shoal/error.hpp>
 #include <tuple>
 
+#include "base/counted.hpp"
 #include "machine/control_group.hpp"
 #include "machine/memory_info.hpp"
 
@@ -244,10 +245,11 @@ placement topology::choose(unsigned nodes_on_machine, unsigned my_index, unsigne
   // balances better. A quota without a cpuset: other groups on this machine make the same choice as we do and take the
   // same processors, and a thread whose processor is taken waits although the quota would let it run elsewhere.
   if (result.oversubscribed) {
-    result.note = fmt::format("{} workers share {} processors; they are not pinned", wanted, all.size());
+    result.note = fmt::format("{} share {}; they are not pinned", base::counted(wanted, "worker"),
+                              base::counted(all.size(), "processor"));
   } else if (cpu_quota() < static_cast<double>(all.size())) {
-    result.note =
-        fmt::format("the control group gives {:.2f} of {} processors; workers are not pinned", cpu_quota(), all.size());
+    result.note = fmt::format("the control group gives {:.2f} of {}; workers are not pinned", cpu_quota(),
+                              base::counted(all.size(), "processor"));
   } else {
     result.pin = true;
   }

@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "base/counted.hpp"
 #include "net/transports/mpi/settings.hpp"
 #include "net/transports/ucx/settings.hpp"
 #include "shoal/error.hpp"
@@ -112,8 +113,8 @@ message_shape make_message_shape(const options& o, std::uint32_t node, std::uint
   s.domains = o.domains == 0 ? workers : o.domains;
   if (s.domains > workers)
     throw error(errc::invalid_argument,
-                fmt::format("{} domains for {} workers: a domain belongs to at least one; lower SHOAL_DOMAINS",
-                            o.domains, workers));
+                fmt::format("{} for {}: a domain belongs to at least one; lower SHOAL_DOMAINS",
+                            base::counted(o.domains, "domain"), base::counted(workers, "worker")));
   s.slot_bytes = o.buffer_bytes;
   s.slots = o.buffers;
   s.route = o.messages;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/counted.hpp"
 #include "base/log.hpp"
 #include "launch/control.hpp"
 #include "launch/handshake.hpp"
@@ -220,9 +221,9 @@ void external_nodes::choose_library() {
     return;
   }
   throw error(errc::not_found,
-              fmt::format("{} nodes on {} machines, and not all have a network library that is known here; build Shoal "
+              fmt::format("{} on {}, and not all have a network library that is known here; build Shoal "
                           "there by `./dev build --with networks`, which installs UCX and two MPI libraries",
-                          nodes_, all_->machines()));
+                          base::counted(nodes_, "node"), base::counted(all_->machines(), "machine")));
 }
 
 std::unique_ptr<net::transport> external_nodes::open_transport() {
@@ -243,8 +244,9 @@ std::unique_ptr<net::transport> external_nodes::open_transport() {
     });
   }
   if (node_ == 0)
-    base::verbose("{} nodes of {} workers on {} machine{}, found by {}, over {}: {}", nodes_, c_.workers,
-                  all_->machines(), all_->machines() == 1 ? "" : "s", by_, c_.transport, described);
+    base::verbose("{} of {} on {}, found by {}, over {}: {}", base::counted(nodes_, "node"),
+                  base::counted(c_.workers, "worker"), base::counted(all_->machines(), "machine"), by_, c_.transport,
+                  described);
   return made;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.hpp"
 #include "base/log.hpp"
 #include "base/thrown.hpp"
 #include "launch/launcher_signs.hpp"
@@ -67,7 +68,7 @@ process_transports networks_in_process(const config& c, std::vector<machine::seg
     addresses.push_back(networks.back()->address());
   }
   for (auto& one : networks) one->connect(addresses);
-  base::verbose("{} nodes in this process, over {}", c.nodes, networks.front()->describe());
+  base::verbose("{} in this process, over {}", base::counted(c.nodes, "node"), networks.front()->describe());
   process_transports t;
   for (unsigned n = 0; n < c.nodes; ++n)
     t.each.push_back(over_network(c, n, c.nodes, std::move(networks[n]), [](std::uint32_t node, const char* why) {
@@ -211,10 +212,10 @@ world_node::world_node(config c) : c_(std::move(c)), me_(take_launched_place()) 
   const std::size_t need = launch::k_world_header_bytes + net::ring_layout::bytes(shape);
   if (need > world_memory_.capacity())
     throw error(errc::invalid_argument,
-                fmt::format("the buffers between {} nodes of {} workers take {}, more than the {} there is; lower "
+                fmt::format("the buffers between {} of {} take {}, more than the {} there is; lower "
                             "SHOAL_BUFFER, SHOAL_BUFFERS or the workers",
-                            me_.nodes, c_.workers, machine::describe_bytes(need),
-                            machine::describe_bytes(world_memory_.capacity())));
+                            base::counted(me_.nodes, "node"), base::counted(c_.workers, "worker"),
+                            machine::describe_bytes(need), machine::describe_bytes(world_memory_.capacity())));
   world_.emplace(world_memory_.map(need));
   world_->join({me_.node, me_.nodes, remote::code_fingerprint(), c_.common()}, c_.start_timeout_ns);
 
@@ -226,8 +227,8 @@ world_node::world_node(config c) : c_(std::move(c)), me_(take_launched_place()) 
   parts.segment = &segments_[me_.node];
   for (std::uint32_t n = 0; n < me_.nodes; ++n) parts.processes.push_back(world_->at(n).pid);
   if (me_.node == 0)
-    base::verbose("{} nodes of {} workers on 1 machine, started by shoal run, over shm{}", me_.nodes, c_.workers,
-                  c_.direct ? ": memory mapped" : ": messages only");
+    base::verbose("{} of {} on 1 machine, started by shoal run, over shm{}", base::counted(me_.nodes, "node"),
+                  base::counted(c_.workers, "worker"), c_.direct ? ": memory mapped" : ": messages only");
   here_.emplace(std::move(parts));
   watcher_.emplace(*c_.executor, std::vector{&*here_}, std::make_unique<world_watch>(*world_, me_.node, me_.nodes),
                    me_.node);

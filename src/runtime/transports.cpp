@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/counted.hpp"
 #include "base/log.hpp"
 #include "machine/entropy.hpp"
 #include "machine/memory_info.hpp"
@@ -78,9 +79,10 @@ std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, 
   if (c.network_memory && segment.capacity() > free / (2 * nodes))
     throw error(
         errc::out_of_memory,
-        fmt::format("SHOAL_NETWORK_MEMORY=on takes all of SHOAL_SEGMENT at once, and {} for each of {} nodes is "
+        fmt::format("SHOAL_NETWORK_MEMORY=on takes all of SHOAL_SEGMENT at once, and {} for each of {} is "
                     "more than half of the {} that are free; set SHOAL_SEGMENT to what the arrays need, as 256M",
-                    machine::describe_bytes(segment.capacity()), nodes, machine::describe_bytes(free)));
+                    machine::describe_bytes(segment.capacity()), base::counted(nodes, "node"),
+                    machine::describe_bytes(free)));
   auto opened = open_library(find_plugin(c, c.transport), request);
   if (c.network_memory) segment.yield_mapping();
   return opened;

@@ -61,7 +61,7 @@ TEST_P(ways, keep_all_promises) {
   const outcome got = run(command({program("cluster_promises")}), environment(), 100);
   EXPECT_TRUE(got.status.clean()) << got;
   EXPECT_TRUE(got.has("all promises kept on 3 nodes")) << got;
-  EXPECT_TRUE(got.has("3 nodes of 1 workers on 1 machine")) << got;
+  EXPECT_TRUE(got.has("3 nodes of 1 worker on 1 machine")) << got;
   const std::string transport = GetParam().transport;
   EXPECT_TRUE(got.has("over " + (transport == "auto" ? "shm" : transport))) << got;
 }

@@ -64,7 +64,7 @@ class Compare(unittest.TestCase):
         self.program("tbb", "kill -SEGV $$")
         done = self.compare("--rounds", "2")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("FAILED ran: tbb with 1 workers died of signal 11", done.stdout)
+        self.assertIn("FAILED ran: tbb with 1 worker died of signal 11", done.stdout)
         self.assertIn("shoal ", done.stdout)  # the others were measured all the same
 
     def test_a_program_that_ends_badly_is_named(self):
@@ -73,15 +73,15 @@ class Compare(unittest.TestCase):
         self.result("tbb", then="exit 4")
         done = self.compare("--rounds", "1")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("openmp with 1 workers printed no result, exit status 3 (no room)", done.stdout)
-        self.assertIn("tbb with 1 workers ended with status 4", done.stdout)
+        self.assertIn("openmp with 1 worker printed no result, exit status 3 (no room)", done.stdout)
+        self.assertIn("tbb with 1 worker ended with status 4", done.stdout)
 
     def test_a_program_that_hangs_is_named(self):
         self.result("shoal")
         self.program("tbb", "exec sleep 60")
         done = self.compare("--rounds", "1", "--workers", "1", "--timeout", "0.3")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("tbb with 1 workers has not ended after 0.3 s", done.stdout)
+        self.assertIn("tbb with 1 worker has not ended after 0.3 s", done.stdout)
 
     def test_a_wrong_result_fails(self):
         self.result("shoal")
@@ -89,7 +89,7 @@ class Compare(unittest.TestCase):
         done = self.compare("--rounds", "1", "--json", "-")
         self.assertEqual(done.returncode, 1)
         self.assertFalse(json.loads(done.stdout)["checks"]["valid"])
-        self.assertIn("tbb with 1 workers gave a wrong result", done.stderr)
+        self.assertIn("tbb with 1 worker gave a wrong result", done.stderr)
 
     def test_unequal_work_fails(self):
         self.result("shoal", work=10)
@@ -97,7 +97,7 @@ class Compare(unittest.TestCase):
         self.result("tbb", work=9)
         done = self.compare("--rounds", "1", "--workers", "1")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("FAILED work_agrees: with 1 workers the work differs: ", done.stdout)
+        self.assertIn("FAILED work_agrees: with 1 worker the work differs: ", done.stdout)
         self.assertIn("9 by tbb", done.stdout)
 
     def test_who_is_slow_runs_once(self):

@@ -26,7 +26,7 @@ constexpr const char* k_footer =
     "  shoal info\n"
     "  shoal bench --list\n"
     "\n"
-    "Every subcommand has --help with an example.\n"
+    "Every subcommand has --help with an example; `shoal help bench` is `shoal bench --help`.\n"
     "Exit status: 0 success; 1 a check or a run failed; 2 wrong usage or bad input.";
 
 // The innermost subcommand on the command line: an unknown word belongs to it.
@@ -99,11 +99,26 @@ int status_of(errc code) {
   }
 }
 
-int parse_and_run(const std::vector<std::string>& arguments) {
+// "help bench spawn" is "bench spawn --help". A name that there is not stays alone, and is refused.
+std::vector<std::string> with_help_as_option(const CLI::App& app, std::vector<std::string> words) {
+  if (words.empty() || words.front() != "help") return words;
+  words.erase(words.begin());
+  const CLI::App* at = &app;
+  for (const std::string& word : words) {
+    const auto named = at->get_subcommands([&word](const CLI::App* one) { return one->get_name() == word; });
+    if (named.empty()) return words;
+    at = named.front();
+  }
+  words.emplace_back("--help");
+  return words;
+}
+
+int parse_and_run(const std::vector<std::string>& given) {
   CLI::App app("Shoal runs programs made of very many small tasks, on one machine or a cluster.", "shoal");
   app.set_version_flag("--version", "shoal " SHOAL_VERSION);
   app.footer(k_footer);
   offered all = offer(app, subcommands());
+  const std::vector<std::string> arguments = with_help_as_option(app, given);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 expects reverse order
   try {
     app.parse(reversed);

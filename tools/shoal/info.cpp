@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <csignal>
+#include <cstddef>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +17,9 @@
 #include "bench/machine_facts.hpp"
 #include "machine/control_group.hpp"
 #include "machine/memory_info.hpp"
+#include "machine/process.hpp"
+#include "machine/process_limits.hpp"
+#include "machine/socket.hpp"
 #include "machine/topology.hpp"
 #include "runtime/config.hpp"
 #include "runtime/transports.hpp"
@@ -101,23 +109,72 @@ std::string describe_library(const runtime::config& c) {
   }
 }
 
-void print_transports() {
+std::string describe_library(const char* name) {
   auto s = runtime::all_settings();
   runtime::config c = runtime::read_config(s);
   c.workers = std::max(machine::topology::discover().usable_processors(), 1U);
+  c.transport = name;
+  return describe_library(c);
+}
+
+// What a library says of itself stands behind this, after whatever else it prints.
+constexpr std::string_view k_mark = "library: ";
+
+// By another process, since a library that finds no thread or memory may end the process.
+std::string ask_for_library(const char* name) {
+  constexpr std::int64_t k_patience_ns = 30'000'000'000;
+  try {
+    auto [ours, theirs] = machine::socket::pair();
+    machine::spawn_request request;
+    request.arguments = {machine::own_executable(), "info", "--transport", name};
+    request.standard_output = theirs.descriptor();
+    machine::child_process child = machine::spawn(request);
+    theirs.close();
+    std::string text;
+    for (machine::poll_set ready;;) {
+      std::array<std::byte, 4096> room;
+      const machine::transfer got = ours.receive(room);
+      if (got.state == machine::stream_state::closed) break;
+      text.append(reinterpret_cast<const char*>(room.data()), got.bytes);
+      ready.clear();
+      ready.add(ours.descriptor(), true, false);
+      if (got.state == machine::stream_state::blocked && !ready.wait(k_patience_ns)) {
+        child.kill(SIGKILL);
+        break;
+      }
+    }
+    const machine::exit_status how = child.reap();
+    const std::size_t at = text.rfind(k_mark);
+    if (how.clean() && at != std::string::npos) {
+      const std::size_t begin = at + k_mark.size();
+      return text.substr(begin, text.find('\n', begin) - begin);
+    }
+    return fmt::format("not here: a process that asked its library {}; {}", machine::describe(how),
+                       machine::describe_process_limits());
+  } catch (const error& e) {
+    return fmt::format("not here: {}", e.what());
+  }
+}
+
+void print_transports() {
   rows lines{{"shm", "processes of one machine; shared memory without names"},
              {"inproc", "nodes in one process, for tests"}};
-  for (const char* name : {"ucx", "mpi"}) {
-    c.transport = name;
-    lines.emplace_back(name, describe_library(c));
-  }
+  for (const char* name : {"ucx", "mpi"}) lines.emplace_back(name, ask_for_library(name));
   print_section("transports", lines);
 }
 
 }  // namespace
 
-subcommand_body declare_info(CLI::App&) {
-  return [] {
+subcommand_body declare_info(CLI::App& app) {
+  const auto transport = std::make_shared<std::string>();
+  app.add_option("--transport", *transport, "only what this transport's library says of itself")
+      ->check(CLI::IsMember({"ucx", "mpi"}));
+  return [transport] {
+    if (!transport->empty()) {
+      const std::string said = describe_library(transport->c_str());
+      fmt::print("\n{}{}\n", k_mark, said);
+      return 0;
+    }
     bench::machine_facts facts = bench::read_machine_facts();
     fmt::print("shoal {}\n", SHOAL_VERSION);
     print_machine(facts);

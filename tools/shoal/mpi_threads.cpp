@@ -6,8 +6,10 @@
 #include <CLI/CLI.hpp>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -17,6 +19,7 @@
 #include "machine/process.hpp"
 #include "shoal/error.hpp"
 #include "shoal/locks.hpp"
+#include "tools/mpi-threads/elf_file.hpp"
 #include "tools/mpi-threads/launch.hpp"
 #include "tools/shoal/subcommands.hpp"
 
@@ -107,6 +110,11 @@ private:
 // Reads the `--json` file of an earlier run.
 nlohmann::json read_json(const std::string& file) {
   std::ifstream from(file);
+  if (!from)
+    throw error(errc::not_found,
+                fmt::format("--before: {} cannot be read ({}); create it with: shoal mpi-threads --lock "
+                            "none --json {} -- COMMAND",
+                            file, std::strerror(errno), file));
   nlohmann::json read = nlohmann::json::parse(from, nullptr, false);
   if (!read.is_object() || !read.contains("entries"))
     throw error(
@@ -117,7 +125,29 @@ nlohmann::json read_json(const std::string& file) {
   return read;
 }
 
+// Before a launcher, or a library that does not fit, says so in its own words.
+void check_command(const mpi_threads_request& request) {
+  const std::string& first = request.command.front();
+  std::error_code problem;
+  if (!fs::exists(machine::find_program(first), problem))
+    throw error(
+        errc::not_found,
+        fmt::format("there is no program {}{}; name the launcher's command line as it works without Shoal, after "
+                    "--",
+                    first, first.find('/') == std::string::npos ? " in PATH" : ""));
+  if (request.mpi.empty() || request.mpi == "custom") return;
+  for (const std::string& word : request.command) {
+    if (word.empty() || word.front() == '-') continue;
+    const auto linked = mpi_threads::mpi_of_program(machine::find_program(word));
+    if (linked && *linked != "abi" && *linked != request.mpi)
+      throw error(errc::invalid_argument,
+                  fmt::format("{} is linked with {}, not with {}; leave --library out, or give --library {}", word,
+                              *linked, request.mpi, *linked));
+  }
+}
+
 int run(mpi_threads_request request) {
+  check_command(request);
   nlohmann::json before;
   if (!request.before.empty()) {
     before = read_json(request.before);
@@ -177,7 +207,10 @@ subcommand_body declare_mpi_threads(CLI::App& app) {
       ->type_name("FILE");
   app.add_flag("--dangling", request->chosen.dangling,
                "count requests that are complete and not yet freed (slows the program)");
-  app.add_option("--library", request->mpi, "the MPI library, if it cannot be detected (scripts)")
+  app.add_option(
+         "--library", request->mpi,
+         "the MPI library, if it cannot be detected (scripts): openmpi, mpich, or custom (the one that Shoal was "
+         "built for with -DSHOAL_MPICC)")
       ->check(CLI::IsMember({"openmpi", "mpich", "custom"}));
   app.add_option("--json", request->json, "write the counts to FILE; -: standard output")->type_name("FILE");
   app.add_option("command", request->command, "the launcher's command line, after --")->required();

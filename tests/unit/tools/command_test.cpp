@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command as a user meets it: the program that was built is started, and its status and words are read.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -28,6 +30,21 @@ TEST(command, every_help_has_an_example) {
     EXPECT_EQ(got.status, 0) << arguments;
     EXPECT_TRUE(got.has("Example:")) << got.text;
   }
+}
+
+TEST(command, help_may_be_a_word) {
+  EXPECT_EQ(run("help").text, run("--help").text);
+  EXPECT_EQ(run("help bench").text, run("bench --help").text);
+  EXPECT_EQ(run("help bench limits").text, run("bench limits --help").text);
+  EXPECT_EQ(run("help bench limits").status, 0);
+  EXPECT_TRUE(run("help bfss").has("did you mean 'bfs'?"));
+}
+
+TEST(command, bench_service_shows_its_own_defaults) {
+  const answer got = run("bench service --help");
+  for (const char* shown : {"[1 - 10000]=1\n", "[0.001 - 86400]=2\n", "[1 - 256]=2\n", "[1 - 1024]=1\n"})
+    EXPECT_TRUE(got.has(shown)) << shown << got.text;
+  EXPECT_FALSE(got.has("processors divided by nodes"));
 }
 
 TEST(command, nothing_asked_is_wrong_usage) {
@@ -87,6 +104,32 @@ TEST(command, info_shows_the_machine_and_where_settings_come_from) {
   EXPECT_EQ(got.status, 0);
   for (const char* part : {"machine\n", "memory\n", "pages\n", "settings", "from default"}) {
     EXPECT_TRUE(got.has(part)) << part << " in " << got.text;
+  }
+}
+
+TEST(command, mpi_threads_says_what_to_do_about_what_is_not_there) {
+  const answer program = run("mpi-threads -- ./no-such-program");
+  EXPECT_EQ(program.status, 2);
+  EXPECT_TRUE(program.has("there is no program ./no-such-program; name the launcher's command line")) << program.text;
+  EXPECT_TRUE(run("mpi-threads -- no-such-launcher -n 2 x").has("no-such-launcher in PATH")) << program.text;
+  const answer file = run("mpi-threads --before no-such-file -- true");
+  EXPECT_EQ(file.status, 2);
+  EXPECT_TRUE(file.has("no-such-file cannot be read (No such file or directory); create it with")) << file.text;
+  EXPECT_TRUE(run("mpi-threads --library lam -- true").has("openmpi,mpich,custom"));
+}
+
+// A network library that finds no thread ends its process.
+TEST(command, info_shows_all_that_it_can_where_no_more_threads_are_allowed) {
+  const std::string as_user = ::geteuid() == 0 ? "setpriv --reuid=65534 --clear-groups " : "";
+  const std::string command = "'" + shoal::tests::command_path() + "' ";
+  if (std::system((as_user + command + "--version >/dev/null 2>&1").c_str()) != 0)
+    GTEST_SKIP() << "another user than root cannot run the command here";
+  for (const char* limit : {"1", "3"}) {
+    const answer got =
+        shoal::tests::run_line(as_user + "prlimit --nproc=" + limit + " " + command + "info 2>/dev/null");
+    EXPECT_EQ(got.status, 0) << got.text;
+    EXPECT_TRUE(got.has("\ntransports\n")) << got.text;
+    EXPECT_TRUE(got.has("from default")) << got.text;
   }
 }
 

@@ -26,11 +26,9 @@ struct answer {
   bool has(const std::string& part) const { return text.find(part) != std::string::npos; }
 };
 
-// Runs `shoal ARGUMENTS`; `redirect` chooses which output is read.
-inline answer run_command(const std::string& arguments, const std::string& redirect = "2>&1") {
-  const std::string path = command_path();
-  if (path.empty()) return {-1, "the command is not built: build the target shoal_command first"};
-  std::FILE* pipe = popen(("'" + path + "' " + arguments + " " + redirect).c_str(), "r");
+// Runs a line of the shell.
+inline answer run_line(const std::string& line) {
+  std::FILE* pipe = popen(line.c_str(), "r");
   if (pipe == nullptr) return {-1, "no pipe"};
   answer result;
   std::array<char, 4096> buffer;
@@ -39,6 +37,13 @@ inline answer run_command(const std::string& arguments, const std::string& redir
   const int status = pclose(pipe);
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return result;
+}
+
+// Runs `shoal ARGUMENTS`; `redirect` chooses which output is read.
+inline answer run_command(const std::string& arguments, const std::string& redirect = "2>&1") {
+  const std::string path = command_path();
+  if (path.empty()) return {-1, "the command is not built: build the target shoal_command first"};
+  return run_line("'" + path + "' " + arguments + " " + redirect);
 }
 
 }  // namespace shoal::tests
