@@ -203,6 +203,16 @@ class MpiThreads(unittest.TestCase):
                 with self.subTest(options):
                     self.assertIn("all results verified", self.right(options, [os.path.join(HERE, f"locks.{MPI}")]).stdout)
 
+    def test_windows_of_one_communicator_share_what_the_lock_needs(self):
+        program = os.path.join(HERE, f"windows.{MPI}")
+        for options in (["--level", "serialized"], ["--level", "serialized", "--lock", "priority"]):
+            with self.subTest(options):
+                self.assertIn("all results verified", self.right(options, [program]).stdout)
+        # More than a third of MPICH's contexts, and more than share one communicator.
+        many = "1500" if MPI == "mpich" else "600"
+        done = self.right(["--level", "serialized"], [program, "--windows", many, "--churn", "0"])
+        self.assertIn("all results verified", done.stdout)
+
     def waits(self, options, names):
         with tempfile.TemporaryDirectory() as folder:
             return self.right(options, [os.path.join(HERE, f"waits.{MPI}"), os.path.join(folder, "let"), *names])

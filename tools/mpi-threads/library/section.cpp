@@ -9,28 +9,24 @@ namespace shoal::mpi_threads {
 total_order* g_order = nullptr;
 MPI_Comm g_world;
 
+int copy_none(MPI_Comm, int, void*, void*, void*, int* copied) {
+  *copied = 0;
+  return MPI_SUCCESS;
+}
+
 namespace {
 
 int wait_for(const inside& in, int call, MPI_Request* made) {
   return until(in, call, [&](int* flag) { return PMPI_Test(made, flag, MPI_STATUS_IGNORE); });
 }
 
-int greatest(const inside& in, int call, MPI_Comm comm, std::int64_t mine, std::int64_t* result) {
-  return twin_within(in, call, MPI_STATUS_IGNORE, [&](MPI_Request* made) {
-    return PMPI_Iallreduce(&mine, result, 1, MPI_INT64_T, MPI_MAX, comm, made);
-  });
-}
-
-int arrive(const inside& in, int call, MPI_Comm comm) {
-  return twin_within(in, call, MPI_STATUS_IGNORE, [&](MPI_Request* made) { return PMPI_Ibarrier(comm, made); });
-}
-
-// Exchanges a number with one process.
-int swap(const inside& in, int call, MPI_Comm comm, int with, int tag, std::int64_t mine, std::int64_t* theirs) {
+// Sends a number to one process and receives one from the same or another.
+int swap(const inside& in, int call, MPI_Comm comm, int to, int from, int tag, std::int64_t mine,
+         std::int64_t* theirs) {
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   int code = held(in, call, k_high, [&] {
-    const int received = PMPI_Irecv(theirs, 1, MPI_INT64_T, with, tag, comm, &requests[0]);
-    return received != MPI_SUCCESS ? received : PMPI_Isend(&mine, 1, MPI_INT64_T, with, tag, comm, &requests[1]);
+    const int received = PMPI_Irecv(theirs, 1, MPI_INT64_T, from, tag, comm, &requests[0]);
+    return received != MPI_SUCCESS ? received : PMPI_Isend(&mine, 1, MPI_INT64_T, to, tag, comm, &requests[1]);
   });
   for (MPI_Request& one : requests) {
     if (code == MPI_SUCCESS) code = wait_for(in, call, &one);
@@ -38,11 +34,39 @@ int swap(const inside& in, int call, MPI_Comm comm, int with, int tag, std::int6
   return code;
 }
 
+// Dissemination: after each round a process knows the maximum of twice as many processes before it.
+int greatest_by_messages(const inside& in, int call, const members& all, std::int64_t mine, std::int64_t* result) {
+  int rank = 0, size = 0, code = MPI_SUCCESS;
+  PMPI_Comm_rank(all.comm, &rank);
+  PMPI_Comm_size(all.comm, &size);
+  *result = mine;
+  for (std::int64_t distance = 1; distance < size && code == MPI_SUCCESS; distance *= 2) {
+    const int to = static_cast<int>((rank + distance) % size), from = static_cast<int>((rank + size - distance) % size);
+    std::int64_t before = mine;
+    code = swap(in, call, all.comm, to, from, all.tag, *result, &before);
+    *result = std::max(*result, before);
+  }
+  return code;
+}
+
+int greatest(const inside& in, int call, const members& all, std::int64_t mine, std::int64_t* result) {
+  if (all.tag >= 0) return greatest_by_messages(in, call, all, mine, result);
+  return twin_within(in, call, MPI_STATUS_IGNORE, [&](MPI_Request* made) {
+    return PMPI_Iallreduce(&mine, result, 1, MPI_INT64_T, MPI_MAX, all.comm, made);
+  });
+}
+
+int arrive(const inside& in, int call, const members& all) {
+  std::int64_t nothing = 0;
+  if (all.tag >= 0) return greatest_by_messages(in, call, all, 0, &nothing);
+  return twin_within(in, call, MPI_STATUS_IGNORE, [&](MPI_Request* made) { return PMPI_Ibarrier(all.comm, made); });
+}
+
 // The maximum over the members of a group, known to all of them afterwards; uses messages over a communicator.
 int greatest_of_group(const inside& in, int call, MPI_Comm comm, const std::vector<int>& ranks, int me, int tag,
                       std::int64_t mine, std::int64_t* result) {
   *result = mine;
-  if (me != 0) return swap(in, call, comm, ranks[0], tag, mine, result);
+  if (me != 0) return swap(in, call, comm, ranks[0], ranks[0], tag, mine, result);
   std::vector<std::int64_t> theirs(ranks.size(), mine);
   std::vector<MPI_Request> requests(ranks.size(), MPI_REQUEST_NULL);
   int code = held(in, call, k_high, [&] {
@@ -68,11 +92,6 @@ std::uint64_t mixed(std::uint64_t so_far, std::uint64_t more) {
   return so_far ^ (so_far >> 29);
 }
 
-// Copy callback for attributes that are not inherited.
-int copy_none(MPI_Comm, int, void*, void*, void*, int* copied) {
-  *copied = 0;
-  return MPI_SUCCESS;
-}
 int delete_none(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
 
 // The attribute that stores the number of the section in which a communicator was made. All its members know the
@@ -115,26 +134,26 @@ int rendezvous_tag(const std::vector<int>& ranks, std::uint64_t identity, int ta
 
 }  // namespace
 
-int meet_again(const inside& in, int call, MPI_Comm comm) {
+int meet_again(const inside& in, int call, const members& all) {
   int between = 0;
-  int code = held(in, call, k_high, [&] { return PMPI_Comm_test_inter(comm, &between); });
+  int code = held(in, call, k_high, [&] { return PMPI_Comm_test_inter(all.comm, &between); });
   // On an intercommunicator both operations return the result of the other group; the second round returns that of our
   // own.
-  for (int round = 0; round <= between && code == MPI_SUCCESS; ++round) code = arrive(in, call, comm);
+  for (int round = 0; round <= between && code == MPI_SUCCESS; ++round) code = arrive(in, call, all);
   return code;
 }
 
-int meet(const inside& in, int call, MPI_Comm comm, std::int64_t* number) {
+int meet(const inside& in, int call, const members& all, std::int64_t* number) {
   int between = 0;
-  int code = held(in, call, k_high, [&] { return PMPI_Comm_test_inter(comm, &between); });
-  if (code == MPI_SUCCESS) code = meet_again(in, call, comm);
+  int code = held(in, call, k_high, [&] { return PMPI_Comm_test_inter(all.comm, &between); });
+  if (code == MPI_SUCCESS) code = meet_again(in, call, all);
   if (code != MPI_SUCCESS) return code;
   const std::int64_t mine = g_order->propose();
   std::int64_t agreed = mine;
-  code = greatest(in, call, comm, mine, &agreed);
+  code = greatest(in, call, all, mine, &agreed);
   if (code == MPI_SUCCESS && between != 0) {
     const std::int64_t theirs = agreed;
-    code = greatest(in, call, comm, theirs, &agreed);
+    code = greatest(in, call, all, theirs, &agreed);
     agreed = std::max(agreed, theirs);
   }
   if (code != MPI_SUCCESS) {
@@ -248,7 +267,8 @@ int Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote_lead
   auto greatest_of_both = [&](std::int64_t mine, std::int64_t* result) {
     std::int64_t here = 0, theirs = 0;
     int failed = greatest(in, call, local, mine, &here);
-    if (failed == MPI_SUCCESS && me == leader) failed = swap(in, call, peers, remote_leader, tag, here, &theirs);
+    if (failed == MPI_SUCCESS && me == leader)
+      failed = swap(in, call, peers, remote_leader, remote_leader, tag, here, &theirs);
     return failed != MPI_SUCCESS ? failed : greatest(in, call, local, std::max(here, theirs), result);
   };
   std::int64_t there = 0, agreed = 0;

@@ -16,16 +16,26 @@ namespace shoal::mpi_threads {
 extern total_order* g_order;
 extern MPI_Comm g_world;  // all processes, for messages of this library
 
-// Waits until all members of the communicator are in this call. `number` receives the agreed number for
-// leave_section().
-int meet(const inside& in, int call, MPI_Comm comm, std::int64_t* number);
+// The copy function of attributes of this library: duplicates do not inherit them.
+int copy_none(MPI_Comm, int, void*, void*, void*, int* copied);
+
+// The processes of a section: all of a communicator. With a tag they synchronise by messages with this tag, so several
+// threads may do so over one communicator at the same time, with different tags; otherwise by collective operations.
+struct members {
+  members(MPI_Comm of, int with_tag = -1) : comm(of), tag(with_tag) {}
+  MPI_Comm comm;
+  int tag;
+};
+
+// Waits until all members are in this call. `number` receives the agreed number for leave_section().
+int meet(const inside& in, int call, const members& all, std::int64_t* number);
 // Ends the synchronisation of another kind of section: its number is fixed.
 void leave_section(std::int64_t number);
 // Waits for the turn; returns MPI_ERR_OTHER if MPI ends meanwhile.
 int await_turn(std::int64_t number);
 
 // Waits until all members have their turn in this call.
-int meet_again(const inside& in, int call, MPI_Comm comm);
+int meet_again(const inside& in, int call, const members& all);
 
 template <typename Confirm, typename Call>
 int in_turn(const inside& in, int call, std::int64_t number, Confirm&& confirm, Call&& work) {
@@ -39,15 +49,15 @@ int in_turn(const inside& in, int call, std::int64_t number, Confirm&& confirm, 
 }
 
 template <typename Call>
-int section(int call, MPI_Comm comm, Call&& work) {
+int section(int call, const members& all, Call&& work) {
   const inside in(call);
   if (!g_meets) return unlocked(in, work);
-  if (comm == MPI_COMM_NULL) return held(in, call, k_high, work);  // the library reports the error
+  if (all.comm == MPI_COMM_NULL) return held(in, call, k_high, work);  // the library reports the error
   std::int64_t number = 0;
-  const int code = meet(in, call, comm, &number);
+  const int code = meet(in, call, all, &number);
   if (code != MPI_SUCCESS) return code;
   return in_turn(
-      in, call, number, [&] { return meet_again(in, call, comm); }, work);
+      in, call, number, [&] { return meet_again(in, call, all); }, work);
 }
 
 }  // namespace shoal::mpi_threads

@@ -7,24 +7,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "tools/mpi-threads/library/companion.hpp"
+
 namespace shoal::mpi_threads {
 namespace {
 
 constexpr std::int64_t k_writer = std::int64_t{1}
                                   << 40;  // a writer's share of a lock word; the bits below count readers
-
-// A page of its own, see create_words().
-struct alignas(4096) page {
-  std::int64_t word = 0;
-};
-
-struct companion {
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Win words = MPI_WIN_NULL;  // one lock word per process
-  std::unique_ptr<page> memory;  // of the word of this process
-  std::mutex mutex;
-  std::map<int, std::int64_t> held;  // by target: the value that MPI_Win_unlock subtracts from its word
-};
 
 // Handles are numbers in one library and pointers in another.
 template <typename Handle>
@@ -70,45 +59,13 @@ companions& files() {
   return all;
 }
 
-// Frees the companion; collective over all members.
-void unmake(companion& c) {
-  if (c.words != MPI_WIN_NULL) PMPI_Win_free(&c.words);
-  if (c.comm != MPI_COMM_NULL) PMPI_Comm_free(&c.comm);
-}
-
-// MPICH 4.0 over UCX takes for the start of a window the address that UCX returns for the registered memory. UCX rounds
-// it down, to 16 bytes at least, for the memory of MPI_Win_allocate to the memory of the first process of the machine.
-// There MPI_Rget_accumulate changes other memory than it should, and not atomically. A page of our own needs no rounding.
-// In Open MPI the memory of MPI_Win_allocate is right, and 20 times as fast.
-int create_words(companion& c, std::int64_t** word) {
-#ifdef OPEN_MPI
-  return PMPI_Win_allocate(sizeof **word, sizeof **word, MPI_INFO_NULL, c.comm, static_cast<void*>(word), &c.words);
-#else
-  c.memory = std::make_unique<page>();
-  *word = &c.memory->word;
-  return PMPI_Win_create(*word, sizeof **word, sizeof **word, MPI_INFO_NULL, c.comm, &c.words);
-#endif
-}
-
-int make_words(companion& c) {
-  std::int64_t* word = nullptr;
-  int code = create_words(c, &word);
-  if (code != MPI_SUCCESS) return code;
-  PMPI_Win_set_errhandler(c.words, MPI_ERRORS_RETURN);  // errors are reported on the user's window
-  code = PMPI_Win_lock_all(MPI_MODE_NOCHECK, c.words);
-  if (code != MPI_SUCCESS) return code;
-  *word = 0;
-  PMPI_Win_sync(c.words);
-  return PMPI_Barrier(c.comm);
-}
-
 // Adds to the word of a process and returns its old value. Polls, because the target's library may have to execute the
 // operation.
 // (Compare-and-swap is not used: in Open MPI 4.1 it crashes if the target is the process itself.)
 int add_to_word(const inside& in, int call, companion& c, int target, std::int64_t more, std::int64_t* before) {
   return twin_within(in, call, MPI_STATUS_IGNORE, [&](MPI_Request* made) {
-    return PMPI_Rget_accumulate(&more, 1, MPI_INT64_T, before, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM,
-                                c.words, made);
+    return PMPI_Rget_accumulate(&more, 1, MPI_INT64_T, before, 1, MPI_INT64_T, target, c.slot, 1, MPI_INT64_T, MPI_SUM,
+                                c.with->words, made);
   });
 }
 
@@ -153,12 +110,12 @@ bool is_held(companion& c, int target) {
 
 bool is_target(companion& c, int rank) {
   int size = 0;
-  PMPI_Comm_size(c.comm, &size);
+  PMPI_Comm_size(c.comm(), &size);
   return rank >= 0 && rank < size;
 }
 
 // Translates the processes of a group to ranks of the window.
-int members(companion& c, MPI_Group group, std::vector<int>& ranks) {
+int ranks_of(companion& c, MPI_Group group, std::vector<int>& ranks) {
   int size = 0;
   int code = PMPI_Group_size(group, &size);
   if (code != MPI_SUCCESS || size == 0) return code;
@@ -166,7 +123,7 @@ int members(companion& c, MPI_Group group, std::vector<int>& ranks) {
   for (int i = 0; i < size; ++i) numbers[static_cast<std::size_t>(i)] = i;
   ranks.resize(numbers.size());
   MPI_Group all = MPI_GROUP_NULL;
-  code = PMPI_Comm_group(c.comm, &all);
+  code = PMPI_Comm_group(c.comm(), &all);
   if (code == MPI_SUCCESS) code = PMPI_Group_translate_ranks(group, size, numbers.data(), all, ranks.data());
   if (code == MPI_SUCCESS) code = PMPI_Group_free(&all);
   return code;
@@ -179,12 +136,10 @@ int make_window(int call, MPI_Comm comm, MPI_Win* win, const std::function<int()
     const int code = work();
     if (code != MPI_SUCCESS || !g_meets) return code;
     auto c = std::make_shared<companion>();
-    int failed = PMPI_Comm_dup(comm, &c->comm);
-    if (failed == MPI_SUCCESS) failed = make_words(*c);
+    const int failed = join_window(comm, *c);
     if (failed == MPI_SUCCESS) {
       windows().add(*win, c);
     } else {
-      unmake(*c);
       PMPI_Win_free(win);
     }
     return failed;
@@ -196,7 +151,7 @@ int make_file(int call, MPI_Comm comm, MPI_File* file, const std::function<int()
     const int code = work();
     if (code != MPI_SUCCESS || !g_meets) return code;
     auto c = std::make_shared<companion>();
-    const int failed = PMPI_Comm_dup(comm, &c->comm);
+    const int failed = join_file(comm, *c);
     if (failed == MPI_SUCCESS) {
       files().add(*file, c);
     } else {
@@ -208,12 +163,12 @@ int make_file(int call, MPI_Comm comm, MPI_File* file, const std::function<int()
 
 int section_on(int call, MPI_Win win, const std::function<int()>& work) {
   const auto c = windows().find(win);
-  return section(call, c == nullptr ? MPI_COMM_NULL : c->comm, work);
+  return section(call, c == nullptr ? members(MPI_COMM_NULL) : c->meeting(), work);
 }
 
 int section_on(int call, MPI_File file, const std::function<int()>& work) {
   const auto c = files().find(file);
-  return section(call, c == nullptr ? MPI_COMM_NULL : c->comm, work);
+  return section(call, c == nullptr ? members(MPI_COMM_NULL) : c->meeting(), work);
 }
 
 namespace own {
@@ -252,7 +207,7 @@ int Win_lock_all(int assertion, MPI_Win win) {
   const auto c = windows().find(win);
   if (c == nullptr && g_unserialized) return unlocked(in, [&] { return PMPI_Win_lock_all(assertion, win); });
   int size = 0, code = MPI_SUCCESS, taken = 0;
-  if (c != nullptr && (assertion & MPI_MODE_NOCHECK) == 0 && !is_held(*c, k_any)) PMPI_Comm_size(c->comm, &size);
+  if (c != nullptr && (assertion & MPI_MODE_NOCHECK) == 0 && !is_held(*c, k_any)) PMPI_Comm_size(c->comm(), &size);
   for (; taken < size; ++taken) {
     code = take(in, number::Win_lock_all, *c, taken, false);
     if (code != MPI_SUCCESS) break;
@@ -269,7 +224,7 @@ int Win_unlock_all(MPI_Win win) {
   if (c == nullptr && g_unserialized) return unlocked(in, [&] { return PMPI_Win_unlock_all(win); });
   int size = 0;
   int code = held(in, number::Win_unlock_all, k_high, [&] {
-    if (c != nullptr) PMPI_Comm_size(c->comm, &size);
+    if (c != nullptr) PMPI_Comm_size(c->comm(), &size);
     return PMPI_Win_unlock_all(win);
   });
   for (int target = 0; target < size && code == MPI_SUCCESS; ++target)
@@ -284,10 +239,10 @@ int Win_post(MPI_Group group, int assertion, MPI_Win win) {
   return request(number::Win_post, [&] {
     std::vector<int> ranks;
     int code = PMPI_Win_post(group, assertion, win);
-    if (code == MPI_SUCCESS && c != nullptr && (assertion & MPI_MODE_NOCHECK) == 0) code = members(*c, group, ranks);
+    if (code == MPI_SUCCESS && c != nullptr && (assertion & MPI_MODE_NOCHECK) == 0) code = ranks_of(*c, group, ranks);
     for (const int rank : ranks) {
       MPI_Request notice = MPI_REQUEST_NULL;
-      if (code == MPI_SUCCESS) code = PMPI_Isend(nullptr, 0, MPI_BYTE, rank, 0, c->comm, &notice);
+      if (code == MPI_SUCCESS) code = PMPI_Isend(nullptr, 0, MPI_BYTE, rank, c->notice_tag(), c->comm(), &notice);
       if (code == MPI_SUCCESS) code = PMPI_Request_free(&notice);
     }
     return code;
@@ -300,11 +255,12 @@ int Win_start(MPI_Group group, int assertion, MPI_Win win) {
   if (c == nullptr && g_unserialized) return unlocked(in, [&] { return PMPI_Win_start(group, assertion, win); });
   if (c != nullptr && (assertion & MPI_MODE_NOCHECK) == 0) {
     std::vector<int> ranks;
-    int code = held(in, number::Win_start, k_high, [&] { return members(*c, group, ranks); });
+    int code = held(in, number::Win_start, k_high, [&] { return ranks_of(*c, group, ranks); });
     for (const int rank : ranks) {
       if (code != MPI_SUCCESS) break;
-      code = twin_within(in, number::Win_start, MPI_STATUS_IGNORE,
-                         [&](MPI_Request* made) { return PMPI_Irecv(nullptr, 0, MPI_BYTE, rank, 0, c->comm, made); });
+      code = twin_within(in, number::Win_start, MPI_STATUS_IGNORE, [&](MPI_Request* made) {
+        return PMPI_Irecv(nullptr, 0, MPI_BYTE, rank, c->notice_tag(), c->comm(), made);
+      });
     }
     if (code != MPI_SUCCESS) return code;
   }
@@ -323,25 +279,23 @@ int Win_test(MPI_Win win, int* flag) {
 
 int Win_free(MPI_Win* win) {
   const auto c = windows().find(*win);
-  return section(number::Win_free, c == nullptr ? MPI_COMM_NULL : c->comm, [&] {
+  return section(number::Win_free, c == nullptr ? members(MPI_COMM_NULL) : c->meeting(), [&] {
     const MPI_Win before = *win;
-    int code = PMPI_Win_free(win);
+    const int code = PMPI_Win_free(win);
     if (code != MPI_SUCCESS || c == nullptr) return code;
     windows().remove(before);
-    code = PMPI_Win_unlock_all(c->words);
-    if (code == MPI_SUCCESS) code = PMPI_Win_free(&c->words);
-    return code != MPI_SUCCESS ? code : PMPI_Comm_free(&c->comm);
+    return leave(*c);
   });
 }
 
 int File_close(MPI_File* file) {
   const auto c = files().find(*file);
-  return section(number::File_close, c == nullptr ? MPI_COMM_NULL : c->comm, [&] {
+  return section(number::File_close, c == nullptr ? members(MPI_COMM_NULL) : c->meeting(), [&] {
     const MPI_File before = *file;
     const int code = PMPI_File_close(file);
     if (code != MPI_SUCCESS || c == nullptr) return code;
     files().remove(before);
-    return PMPI_Comm_free(&c->comm);
+    return leave(*c);
   });
 }
 

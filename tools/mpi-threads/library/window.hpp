@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data kept for each window and file: a communicator of its processes, for section.hpp and for the notices of
-// MPI_Win_post; and for a window one lock word per process. MPI_Win_lock acquires that word by polling with one-sided
+// Calls on windows and files, with what companion.hpp keeps for each of them: a communicator for section.hpp and for the
+// notices of MPI_Win_post; and for a window one lock word per process. MPI_Win_lock acquires that word by polling with one-sided
 // operations, so no thread waits inside the library for the MPI_Win_unlock of another process. The library's own lock
 // is then always acquired as a shared lock, which never blocks.
 // Who may call: the wrappers. MPI_Win_unlock, MPI_Win_flush and MPI_Win_complete wait while they hold our lock, but
