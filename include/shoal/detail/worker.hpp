@@ -52,10 +52,6 @@ struct worker_base {
   std::uint64_t spawn_clock = 0;
   std::uint64_t spawn_start = 0;
   unsigned no_wait_scopes = 0;  // of the running task
-  // What is looked at before a task leaves; mostly nothing.
-  static constexpr std::uint8_t k_stack_depth = 1;  // some stacks have no guard
-  static constexpr std::uint8_t k_in_handler = 2;   // a handler runs (handler_scope in port.hpp): it must not wait
-  std::uint8_t looks_before_leaving = 0;
   // Pieces of work until the worker looks at its progress budget (take_turn). Below 0: others run next.
   static constexpr int k_first_turns = 16;
   static constexpr int k_due = -1;
@@ -82,6 +78,10 @@ struct worker_base {
     block* full = nullptr;  // k_chain more
   };
   block_list blocks[2];  // by is_large()
+  // What is looked at before a task leaves; mostly nothing.
+  static constexpr std::uint8_t k_stack_depth = 1;  // some stacks have no guard
+  static constexpr std::uint8_t k_in_handler = 2;   // a handler runs (handler_scope in port.hpp): it must not wait
+  std::uint8_t looks_before_leaving = 0;
   // A thief has found the deque empty. Thieves set it (partner: worker::steal); loops that run here clear it. Thieves
   // read it at each attempt, so it has a cache line of its own.
   struct alignas(64) lone_flag : std::atomic<bool> {
