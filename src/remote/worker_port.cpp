@@ -96,13 +96,14 @@ bool worker_port::pending() noexcept {
 void worker_port::flush(aggregate::reason why) noexcept {
   detail::drain_window(*this);
   if (why == aggregate::reason::idle) deputies_ns_ = k_first_deputies_ns;
-  for (peer& p : peers_) p.requests.publish(why);
+  for (std::uint32_t n = 0; n < nodes; ++n)
+    if (peers_[n].requests.publish(why)) hot_[n].awaited = false;
   handler_port_.flush(why);
 }
 
 void worker_port::await_buffer(std::uint32_t to) noexcept {
-  awaited_.push_back({.node = to});
   hot_[to].awaited = true;
+  if (!std::exchange(peers_[to].listed, true)) awaited_.push_back({.node = to});
 }
 
 // Where nothing was executed since the last look. A node that executes needs no deputy.
@@ -128,12 +129,16 @@ void worker_port::send_awaited(std::uint64_t now) noexcept {
     const bool another = std::exchange(s.posted, out.posted()) != out.posted() || s.since == 0;
     if (another) s.since = now;
     if (std::exchange(s.cursor, cursor) != cursor || another) s.changed = now;
-    if (out.has_content() && now - s.changed < k_quiet_ticks && now - s.since < old_ticks_) {
+    const bool waits = hot_[s.node].awaited && out.has_content();
+    // While buffers are in flight, their replies may wake tasks that add to this one.
+    const bool quiet = now - s.changed >= k_quiet_ticks && out.done() == out.posted();
+    if (waits && !quiet && now - s.since < old_ticks_) {
       ++next_look_;
       continue;
     }
-    out.publish(aggregate::reason::old);
+    if (waits) out.publish(aggregate::reason::old);
     hot_[s.node].awaited = false;
+    peers_[s.node].listed = false;
     s = awaited_.back();
     awaited_.pop_back();
   }
@@ -214,6 +219,7 @@ void worker_port::make_room(std::uint32_t to, std::size_t words) {
   const fiber::tsan_ignore_scope ignore;
   aggregate::outbox& out = peers_[to].requests;
   SHOAL_ASSERT(words <= out.capacity_words(), "a command is larger than a buffer; raise SHOAL_BUFFER");
+  hot_[to].awaited = false;  // the open buffer goes; nobody waits for the next one yet
   constexpr int k_polls_before_leaving = 16;
   for (int tries = 0; overflow_.holds_tasks() || !out.make_room(words); ++tries) {
     // The receiver is slow. It may wait for this node to serve its requests.

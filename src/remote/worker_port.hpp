@@ -71,8 +71,8 @@ public:
   bool pending() noexcept;
   void flush(aggregate::reason why) noexcept;
   /// To be called from time to time, at `now` of rough_time: sends buffers for which tasks wait, if nothing was added to
-  /// them for k_quiet_ticks, or if they are send_after_us old. Looks at k_most_looks streams at most. Every 100 us it
-  /// wakes deputies of nodes that execute nothing.
+  /// them for k_quiet_ticks and no earlier buffer is in flight, or if they are send_after_us old. Looks at k_most_looks
+  /// streams at most. Every 100 us it wakes deputies of nodes that execute nothing.
   void send_awaited(std::uint64_t now) noexcept;
   void send_after_us(unsigned us) noexcept { old_ticks_ = us * k_ticks_per_us; }
   void await_buffer(std::uint32_t node) noexcept;
@@ -104,8 +104,9 @@ private:
     stream_waiters settling;
     stream_waiter* for_room = nullptr;
     std::uint64_t done_seen = 0;  // at the last look for deputies
+    bool listed = false;          // in awaited_
   };
-  // A stream for whose open buffer tasks wait.
+  // A stream for whose open buffer tasks wait, or waited before it was sent.
   struct awaited_stream {
     std::uint32_t node;
     const std::uint64_t* cursor = nullptr;  // when it was looked at last
