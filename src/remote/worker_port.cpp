@@ -2,7 +2,6 @@
 #include "remote/worker_port.hpp"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "base/log.hpp"
@@ -247,51 +246,16 @@ bool worker_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
   return false;
 }
 
-bool worker_port::unsettled(std::uint32_t to) noexcept {
+bool worker_port::unsettled(std::uint32_t to) const noexcept {
   return to != node && (!hot_[to].replies.empty() || !peers_[to].requests.reached(peers_[to].requests.mark()));
 }
 
-bool worker_port::in_flight() noexcept {
+bool worker_port::in_flight() const noexcept {
   const fiber::tsan_ignore_scope ignore;
   if (transfers_ != nullptr || window_drained != window_next) return true;
   for (std::uint32_t n = 0; n < nodes; ++n)
     if (unsettled(n) || handler_port_.unsettled(n)) return true;
   return false;
-}
-
-bool settling::unsettled(std::uint32_t stream) noexcept {
-  const std::uint32_t nodes = port_->nodes;
-  return stream < nodes ? port_->unsettled(stream) : port_->for_handlers().unsettled(stream - nodes);
-}
-
-bool settling::settled(std::uint32_t stream, of_node& at) noexcept {
-  at.all = this;
-  at.fire = [](stream_waiter& one) noexcept {
-    settling& all = *static_cast<of_node&>(one).all;
-    if (--all.left_ == 0 && !all.take_marks()) all.done(all);
-  };
-  const std::uint32_t nodes = port_->nodes;
-  return stream < nodes ? port_->settled(stream, at) : port_->for_handlers().settled(stream - nodes, at);
-}
-
-// Of the streams from next_ on, as many as there is room for. False if all of them are settled.
-bool settling::take_marks() noexcept {
-  of_node* const at = many_ != nullptr ? many_.get() : few_.data();
-  for (; next_ < streams_ && left_ < room_; ++next_)
-    if (unsettled(next_) && !settled(next_, at[left_])) ++left_;
-  return left_ != 0;
-}
-
-bool settling::begin(worker_port& port, bool with_handlers) noexcept {
-  port_ = &port;
-  next_ = 0;
-  streams_ = port.nodes * (with_handlers ? 2 : 1);
-  std::uint32_t most = 0;
-  for (std::uint32_t s = 0; s < streams_; ++s) most += unsettled(s) ? 1 : 0;
-  if (most == 0) return true;
-  if (most > k_few) many_.reset(new (std::nothrow) of_node[most]);
-  room_ = many_ != nullptr ? most : k_few;
-  return !take_marks();
 }
 
 }  // namespace shoal::remote

@@ -81,9 +81,9 @@ public:
   /// True: all commands written so far to `node` are executed and replied to. False: calls `waiter.fire` when they are.
   bool settled(std::uint32_t node, stream_waiter& waiter) noexcept;
   /// Whether operations to that node are in flight.
-  bool unsettled(std::uint32_t node) noexcept;
+  bool unsettled(std::uint32_t node) const noexcept;
   /// Whether anything is in flight, to any node. Any thread, while the worker sleeps.
-  bool in_flight() noexcept;
+  bool in_flight() const noexcept;
 
   /// Waits for it; false if the network refuses, and nothing was begun. `begin`: put() or get() of the domain.
   template <class Begin>

@@ -35,7 +35,7 @@ public:
   }
   std::size_t capacity_words() const noexcept override { return words_.size(); }
   std::uint64_t posted() const noexcept override { return posted_; }
-  std::uint64_t done() noexcept override { return posted_; }
+  std::uint64_t done() const noexcept override { return posted_; }
 
 private:
   std::vector<std::uint64_t> words_ = std::vector<std::uint64_t>(2048);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The wait for all nodes at once, declared in worker_port.hpp.
+#include <new>
+
+#include "remote/worker_port.hpp"
+
+namespace shoal::remote {
+
+bool settling::unsettled(std::uint32_t stream) noexcept {
+  const std::uint32_t nodes = port_->nodes;
+  return stream < nodes ? port_->unsettled(stream) : port_->for_handlers().unsettled(stream - nodes);
+}
+
+bool settling::settled(std::uint32_t stream, of_node& at) noexcept {
+  at.all = this;
+  at.fire = [](stream_waiter& one) noexcept {
+    settling& all = *static_cast<of_node&>(one).all;
+    if (--all.left_ == 0 && !all.take_marks()) all.done(all);
+  };
+  const std::uint32_t nodes = port_->nodes;
+  return stream < nodes ? port_->settled(stream, at) : port_->for_handlers().settled(stream - nodes, at);
+}
+
+// Of the streams from next_ on, as many as there is room for. False if all of them are settled.
+bool settling::take_marks() noexcept {
+  of_node* const at = many_ != nullptr ? many_.get() : few_.data();
+  for (; next_ < streams_ && left_ < room_; ++next_)
+    if (unsettled(next_) && !settled(next_, at[left_])) ++left_;
+  return left_ != 0;
+}
+
+bool settling::begin(worker_port& port, bool with_handlers) noexcept {
+  port_ = &port;
+  next_ = 0;
+  streams_ = port.nodes * (with_handlers ? 2 : 1);
+  std::uint32_t most = 0;
+  for (std::uint32_t s = 0; s < streams_; ++s) most += unsettled(s) ? 1 : 0;
+  if (most == 0) return true;
+  if (most > k_few) many_.reset(new (std::nothrow) of_node[most]);
+  room_ = many_ != nullptr ? most : k_few;
+  return !take_marks();
+}
+
+}  // namespace shoal::remote
