@@ -133,7 +133,39 @@ TEST_F(worker_ports, a_buffer_that_a_task_waits_for_is_sent_when_nothing_is_adde
   EXPECT_FALSE(port_->peers[1].awaited);
 }
 
+TEST_F(worker_ports, a_buffer_that_a_task_waits_for_stays_open_while_an_earlier_one_is_in_flight) {
+  write(1);
+  port_->flush(aggregate::reason::asked);
+  write(1);
+  detail::await_buffer(*port_, 1);
+  for (int us = 0; us < 150; us += 10) look_after_us(10);
+  EXPECT_EQ(sent(1), 1U);
+  execute_all();
+  look_after_us(1);
+  EXPECT_EQ(sent(1), 2U);
+  write(1);
+  detail::await_buffer(*port_, 1);
+  for (int us = 0; us <= 200; us += 10) look_after_us(10);
+  EXPECT_EQ(sent(1), 3U);  // no answer for as long as it may take
+}
+
+TEST_F(worker_ports, who_waited_for_a_buffer_that_was_sent_does_not_hurry_the_next_one) {
+  write(1);
+  detail::await_buffer(*port_, 1);
+  look_after_us(0);
+  port_->flush(aggregate::reason::asked);
+  execute_all();
+  write(1);
+  for (int i = 0; i < 100; ++i) look_after_us(1000);
+  EXPECT_EQ(sent(1), 1U);
+  detail::await_buffer(*port_, 1);
+  look_after_us(0);
+  look_after_us(10);
+  EXPECT_EQ(sent(1), 2U);
+}
+
 TEST_F(worker_ports, a_buffer_that_a_task_waits_for_is_sent_at_last_although_others_write) {
+  write(1);
   detail::await_buffer(*port_, 1);
   int looks = 0;
   for (; looks < 1000 && sent(1) == 0; ++looks) {
