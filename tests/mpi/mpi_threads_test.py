@@ -213,6 +213,16 @@ class MpiThreads(unittest.TestCase):
         done = self.right(["--level", "serialized"], [program, "--windows", many, "--churn", "0"])
         self.assertIn("all results verified", done.stdout)
 
+    def test_small_collectives_by_messages_bring_the_same(self):
+        program = [os.path.join(HERE, f"collectives.{MPI}")]
+        # A number of processes that is no power of two, too; and more communicators than get messages of their own.
+        for options, processes in ((["--level", "serialized"], 2), (["--level", "serialized", "--lock", "priority"], 3),
+                                   (["--level", "multiple"], 2), (["--level", "serialized"], 4)):
+            with self.subTest(options, processes=processes):
+                done = shoal(options, program, [MPIRUN, "-n", str(processes)])
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn("all results verified", done.stdout)
+
     def waits(self, options, names):
         with tempfile.TemporaryDirectory() as folder:
             return self.right(options, [os.path.join(HERE, f"waits.{MPI}"), os.path.join(folder, "let"), *names])

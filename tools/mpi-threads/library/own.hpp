@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wrappers that are written by hand: completion, probes and exchanges (progress.cpp), start and end (start.cpp),
-// windows (window.cpp), blocking group operations (section.cpp). Large-count versions are overloads.
+// windows (window.cpp), blocking group operations (section.cpp), small collectives (collective.cpp). Large-count versions are overloads.
 // Who may call: the generated wrappers.
 #pragma once
 
@@ -36,6 +36,14 @@ int Sendrecv_c(const void* out, MPI_Count out_count, MPI_Datatype out_type, int 
                MPI_Count in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status);
 int Sendrecv_replace_c(void* buffer, MPI_Count count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
                        MPI_Comm comm, MPI_Status* status);
+#endif
+
+int Barrier(MPI_Comm comm);
+int Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
+int Allreduce(const void* out, void* into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+#if MPI_VERSION >= 4
+int Bcast_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
+int Allreduce_c(const void* out, void* into, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 #endif
 
 int Win_lock(int type, int rank, int assertion, MPI_Win win);

@@ -15,6 +15,7 @@
 #include "base/clock.hpp"
 #include "shoal/error.hpp"
 #include "tools/mpi-threads/imports.hpp"
+#include "tools/mpi-threads/library/collective.hpp"
 #include "tools/mpi-threads/library/wrapping.hpp"
 #include "tools/mpi-threads/report.hpp"
 
@@ -248,6 +249,7 @@ int Finalize() {
   const inside in(number::Finalize);
   return held(in, number::Finalize, k_high, [&] {
     tell("finished", a);
+    free_lanes();
     PMPI_Comm_free(&g_world);
     // Attribute callbacks called from there skip the lock, because this thread holds it.
     const int code = PMPI_Finalize();

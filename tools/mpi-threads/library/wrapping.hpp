@@ -35,6 +35,7 @@
 #pragma weak ompi_mpi_int64_t
 #pragma weak ompi_mpi_errors_return
 #pragma weak ompi_mpi_op_max
+#pragma weak ompi_mpi_op_null
 #pragma weak ompi_mpi_op_sum
 #endif
 
