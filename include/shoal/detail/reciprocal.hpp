@@ -16,6 +16,35 @@
 
 namespace shoal::detail {
 
+/// Only quotients; for whoever has the divisor elsewhere. 10 bytes.
+class quotient_only {
+public:
+  /// Divides by 1.
+  constexpr quotient_only() noexcept = default;
+
+  constexpr explicit quotient_only(std::uint64_t divisor) noexcept {
+    SHOAL_ASSERT(divisor >= 1 && divisor <= std::uint64_t{1} << 63, "a reciprocal needs a divisor from 1 to 2^63");
+    const auto bits = static_cast<unsigned>(std::bit_width(divisor - 1));  // ceil(log2 divisor)
+    const wide excess = (wide{1} << bits) - divisor;
+    multiplier_ = static_cast<std::uint64_t>((excess << 64) / divisor + 1);
+    first_shift_ = static_cast<std::uint8_t>(bits > 0 ? 1 : 0);
+    second_shift_ = static_cast<std::uint8_t>(bits > 0 ? bits - 1 : 0);
+  }
+
+  constexpr std::uint64_t quotient(std::uint64_t x) const noexcept {
+    // high + x may have 65 bits; (x - high) / 2 + high is half of it and cannot overflow, as high <= x.
+    const auto high = static_cast<std::uint64_t>((wide{multiplier_} * x) >> 64);
+    return (high + ((x - high) >> first_shift_)) >> second_shift_;
+  }
+
+private:
+  __extension__ using wide = unsigned __int128;
+
+  std::uint64_t multiplier_ = 1;
+  std::uint8_t first_shift_ = 0;
+  std::uint8_t second_shift_ = 0;
+};
+
 class reciprocal {
 public:
   struct result {
@@ -25,24 +54,10 @@ public:
 
   /// Divides by 1.
   constexpr reciprocal() noexcept = default;
-
-  constexpr explicit reciprocal(std::uint64_t divisor) noexcept : divisor_(divisor) {
-    SHOAL_ASSERT(divisor >= 1 && divisor <= std::uint64_t{1} << 63, "a reciprocal needs a divisor from 1 to 2^63");
-    const auto bits = static_cast<unsigned>(std::bit_width(divisor - 1));  // ceil(log2 divisor)
-    const wide excess = (wide{1} << bits) - divisor;
-    multiplier_ = static_cast<std::uint64_t>((excess << 64) / divisor + 1);
-    first_shift_ = static_cast<std::uint8_t>(bits > 0 ? 1 : 0);
-    second_shift_ = static_cast<std::uint8_t>(bits > 0 ? bits - 1 : 0);
-  }
+  constexpr explicit reciprocal(std::uint64_t divisor) noexcept : divisor_(divisor), quotient_(divisor) {}
 
   constexpr std::uint64_t divisor() const noexcept { return divisor_; }
-
-  constexpr std::uint64_t quotient(std::uint64_t x) const noexcept {
-    // high + x may have 65 bits; (x - high) / 2 + high is half of it and cannot overflow, as high <= x.
-    const auto high = static_cast<std::uint64_t>((wide{multiplier_} * x) >> 64);
-    return (high + ((x - high) >> first_shift_)) >> second_shift_;
-  }
-
+  constexpr std::uint64_t quotient(std::uint64_t x) const noexcept { return quotient_.quotient(x); }
   constexpr result divide(std::uint64_t x) const noexcept {
     const std::uint64_t q = quotient(x);
     return {q, x - q * divisor_};
@@ -53,12 +68,8 @@ public:
   }
 
 private:
-  __extension__ using wide = unsigned __int128;
-
   std::uint64_t divisor_ = 1;
-  std::uint64_t multiplier_ = 1;
-  std::uint8_t first_shift_ = 0;
-  std::uint8_t second_shift_ = 0;
+  [[no_unique_address]] quotient_only quotient_;  // its padding is of use to who contains this
 };
 
 }  // namespace shoal::detail
