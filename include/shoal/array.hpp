@@ -20,6 +20,7 @@
 
 #include "shoal/detail/array_access.hpp"
 #include "shoal/detail/array_layout.hpp"
+#include "shoal/distribution.hpp"
 
 namespace shoal {
 
@@ -182,7 +183,7 @@ public:
             static_cast<std::size_t>(range.count)};
   }
   symmetric_ptr<T> symmetric() const noexcept { return symmetric_ptr<T>(layout_.offset); }
-  /// Their indices: `count` from `first` on, `stride` apart.
+  /// Their indices: range.index(0) ... range.index(range.count - 1).
   detail::array_layout::range local_range() const noexcept { return layout_.local_range(detail::this_port().node); }
 
 private:
@@ -209,9 +210,10 @@ template <class T>
 class global_array {
 public:
   global_array() = default;
-  /// `size` elements, zero. Throws shoal::error (out_of_memory) with the requested and the available bytes.
-  explicit global_array(std::uint64_t size, distribution kind = distribution::partition)
-      : ref_(detail::allocate_array(size, sizeof(T), detail::array_element<T>(), kind, &report_)) {}
+  /// `size` elements, zero; where: a `distribution`, or what a function of shoal/distribution.hpp returns. Throws
+  /// shoal::error (out_of_memory) with the requested and the available bytes.
+  explicit global_array(std::uint64_t size, const distribution_plan& plan = distribution::partition)
+      : ref_(detail::allocate_array(size, sizeof(T), detail::array_element<T>(), plan, &report_)) {}
   global_array(global_array&& other) noexcept
       : report_(std::move(other.report_)), ref_(std::exchange(other.ref_, array_ref<T>{})) {}
   global_array& operator=(global_array&& other) noexcept {

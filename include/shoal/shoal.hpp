@@ -3,6 +3,7 @@
 #pragma once
 
 #include "shoal/array.hpp"
+#include "shoal/distribution.hpp"
 #include "shoal/error.hpp"
 #include "shoal/future.hpp"
 #include "shoal/job.hpp"

@@ -47,7 +47,7 @@ struct graph_view {
   std::uint64_t row(std::uint64_t vertex) const noexcept { return vertex + owner(vertex); }
   /// The index in `targets` that corresponds to offset 0 of the vertex's node.
   std::uint64_t first_target(std::uint64_t vertex) const noexcept {
-    return owner(vertex) * targets.layout().divisor.divisor();
+    return targets.layout().local_range(owner(vertex)).first;
   }
 };
 

@@ -12,6 +12,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "shoal/detail/array_layout.hpp"
 
@@ -31,11 +34,18 @@ public:
   /// Indexed by slot: the generation of the allocation in it; 0: none.
   const std::atomic<std::uint32_t>* generations() const noexcept { return generations_.get(); }
 
-  void enter(const detail::array_layout& layout) {
-    chunk_of(layout.slot)[layout.slot % k_chunk] = layout;
+  /// `bounds`: of distribution::blocks.
+  void enter(const detail::array_layout& layout, std::vector<std::uint64_t> bounds = {}) {
+    entry& e = chunk_of(layout.slot)[layout.slot % k_chunk];
+    e.layout = layout;
+    e.bounds = std::move(bounds);
     generations_[layout.slot].store(layout.generation, std::memory_order_release);  // partner: find()
   }
-  void remove(std::uint32_t slot) noexcept { generations_[slot].store(0, std::memory_order_release); }
+  void remove(std::uint32_t slot) noexcept {
+    if (generations_[slot].load(std::memory_order_relaxed) == 0) return;  // its creation failed before it was entered
+    generations_[slot].store(0, std::memory_order_release);
+    chunks_[slot / k_chunk].load(std::memory_order_relaxed)[slot % k_chunk].bounds = {};
+  }
 
   /// nullptr: there is no such array, or it was freed.
   const detail::array_layout* find(std::uint64_t id) const noexcept {
@@ -43,23 +53,33 @@ public:
     const std::uint32_t generation = detail::array_layout::generation_of(id);
     if (generation == 0 || slot >= k_most_arrays) return nullptr;
     if (generations_[slot].load(std::memory_order_acquire) != generation) return nullptr;  // partner: enter()
-    return &chunks_[slot / k_chunk].load(std::memory_order_relaxed)[slot % k_chunk];
+    return &chunks_[slot / k_chunk].load(std::memory_order_relaxed)[slot % k_chunk].layout;
+  }
+  /// Those of the array in `slot`; none if there is no array.
+  std::span<const std::uint64_t> bounds(std::uint32_t slot) const noexcept {
+    if (generations_[slot].load(std::memory_order_acquire) == 0) return {};  // partner: enter()
+    return chunks_[slot / k_chunk].load(std::memory_order_relaxed)[slot % k_chunk].bounds;
   }
 
 private:
   // Chunks are made when the first of their slots is used: most jobs have few arrays.
   static constexpr std::uint32_t k_chunk = 256;
 
-  detail::array_layout* chunk_of(std::uint32_t slot) {
+  struct entry {
+    detail::array_layout layout;
+    std::vector<std::uint64_t> bounds;
+  };
+
+  entry* chunk_of(std::uint32_t slot) {
     const std::lock_guard guard(lock_);
     auto& chunk = chunks_[slot / k_chunk];
     if (chunk.load(std::memory_order_relaxed) == nullptr)
-      chunk.store(new detail::array_layout[k_chunk], std::memory_order_relaxed);  // published with the generation
+      chunk.store(new entry[k_chunk], std::memory_order_relaxed);  // published with the generation
     return chunk.load(std::memory_order_relaxed);
   }
 
   std::unique_ptr<std::atomic<std::uint32_t>[]> generations_;
-  std::array<std::atomic<detail::array_layout*>, k_most_arrays / k_chunk> chunks_{};
+  std::array<std::atomic<entry*>, k_most_arrays / k_chunk> chunks_{};
   std::mutex lock_;  // held while a chunk is made; never over a wait
 };
 

@@ -29,9 +29,7 @@ void for_pieces(const array_layout& layout, std::uint64_t i, std::uint64_t count
   array::check_range(layout, i, count);
   for (std::uint64_t done = 0; done < count;) {
     const auto at = layout.locate(i + done);
-    const std::uint64_t in_block =
-        layout.kind == distribution::cyclic ? 1 : layout.divisor.divisor() - layout.divisor.divide(i + done).remainder;
-    const std::uint64_t n = std::min(count - done, in_block);
+    const std::uint64_t n = std::min(count - done, layout.run_at(i + done));
     piece(at, done, n);
     done += n;
   }

@@ -49,17 +49,11 @@ std::size_t copy_part(std::uint32_t, std::span<const std::uint64_t> arguments, s
   const std::byte* part = p.bases[p.node] + r.from.offset;
   if (range.count == 0) return 0;
   // The local elements whose indices lie in [from_i, from_i + count).
-  const auto first_at_least = [&range](std::uint64_t i) {
-    return i <= range.first ? 0 : std::min(range.count, (i - range.first + range.stride - 1) / range.stride);
-  };
-  const std::uint64_t begin = first_at_least(r.from_i);
-  const std::uint64_t end = first_at_least(r.from_i + r.count);
-  const auto index = [&](std::uint64_t k) { return r.to_i + (range.first + k * range.stride - r.from_i); };
-  if (range.stride == 1) {
-    if (end > begin) bulk_put_shared(r.to, index(begin), part + begin * r.from.element_bytes, end - begin, r.unit);
-  } else {
-    for (std::uint64_t k = begin; k < end; ++k)
-      bulk_put_shared(r.to, index(k), part + k * r.from.element_bytes, 1, r.unit);
+  const std::uint64_t end = range.below(r.from_i + r.count);
+  for (std::uint64_t k = range.below(r.from_i); k < end;) {
+    const std::uint64_t n = range.stride == 1 ? end - k : std::min(end - k, range.run - k % range.run);
+    bulk_put_shared(r.to, r.to_i + (range.index(k) - r.from_i), part + k * r.from.element_bytes, n, r.unit);
+    k += n;
   }
   settle_all(p);
   return 0;
@@ -184,7 +178,7 @@ void copy_overlapping(const copy_request& r) {
   const std::uint64_t most_kept = k_most_kept_bytes / one;  // elements
   if (shift > most_kept / r.from.node_count)                // a block as long as the shift does not overlap its target
     return in_blocks(r, shift, [](const copy_request& block) { call_owners(callee_of<copy_part>(), block); });
-  if (r.from.kind != distribution::cyclic) return shift_parts(r);
+  if (r.from.kind != distribution::cyclic && r.from.kind != distribution::block_cyclic) return shift_parts(r);
   std::vector<std::uint64_t> kept(words_for(std::min(r.count, most_kept) * one));
   in_blocks(r, most_kept, [&kept](const copy_request& block) { move_block(kept, block); });
 }

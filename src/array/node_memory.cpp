@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "array/plan.hpp"
 #include "machine/memory_info.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/call.hpp"
@@ -71,10 +72,13 @@ node_memory& memory_here() noexcept { return *this_port().context->memory; }
 
 struct part_request {
   array_layout layout;
-  std::uint64_t bytes;  // of each part
+  std::uint64_t bytes;  // of the longest part
 
+  // Of this node's part, once the array is in its table.
+  std::uint64_t bytes_here() const noexcept {
+    return layout.local_range(memory_here().node()).count * layout.element_bytes;
+  }
   node_memory::lease lease() const noexcept { return {layout.offset, layout.slot, layout.generation}; }
-  bool holds_part() const noexcept { return layout.holds_part(memory_here().node()); }
 };
 
 struct part_report {
@@ -108,13 +112,13 @@ std::size_t give_back_on_node_0(std::uint32_t, std::span<const std::uint64_t> ar
 std::size_t commit_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
   const auto r = request_of<part_request>(arguments);
   part_report report{};
-  if (r.holds_part()) {
-    const auto got = memory_here().commit(r.layout, r.bytes);
-    report.asked_bytes = r.bytes;
+  memory_here().enter(r.layout, arguments.subspan(packed<part_request>::k_words));
+  if (const std::uint64_t bytes = r.bytes_here(); bytes > 0) {
+    const auto got = memory_here().commit(r.layout, bytes);
+    report.asked_bytes = bytes;
     report.huge_bytes = got.huge_bytes;
     got.reason.copy(report.reason, sizeof report.reason - 1);
   }
-  memory_here().enter(r.layout);
   packed<part_report>::write(report, answer);
   return packed<part_report>::k_words;
 }
@@ -127,8 +131,9 @@ std::size_t settle_part(std::uint32_t, std::span<const std::uint64_t>, std::uint
 
 std::size_t release_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
   const auto r = request_of<part_request>(arguments);
+  const std::uint64_t bytes = r.bytes_here();
   memory_here().remove(r.layout);
-  if (r.holds_part()) memory_here().release(r.layout, r.bytes);
+  if (bytes > 0) memory_here().release(r.layout, bytes);
   return 0;
 }
 
@@ -145,22 +150,23 @@ void check_size(const array_layout& layout, std::uint64_t part_bytes) {
   const std::uint64_t parts = std::min<std::uint64_t>(layout.node_count, memory.options().nodes_on_machine);
   const std::string what = fmt::format("a global array of {} elements of {} bytes", layout.size, layout.element_bytes);
   if (part_bytes > ~std::uint64_t{0} / parts) throw error(errc::out_of_memory, what + " is larger than any memory");
-  machine::require_memory(part_bytes * parts, what);
+  machine::require_memory(std::min(part_bytes * parts, layout.size * layout.element_bytes), what);
 }
 
 }  // namespace
 
-array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, element type, distribution kind,
-                            memory_report* report) {
+array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, element type,
+                            const distribution_plan& wanted, memory_report* report) {
   worker_here();  // fails with a message outside of tasks
   port& p = this_port();
-  const std::uint64_t holders = kind == distribution::local ? 1 : p.nodes;
+  const distribution_plan plan = array::resolved(wanted, size, p.nodes);
+  const bool one_holder = plan.kind == distribution::local || plan.kind == distribution::blocks;
+  const std::uint64_t holders = one_holder ? 1 : p.nodes;
   if (size / holders > k_offset_mask / element_bytes)
     throw error(errc::out_of_memory, fmt::format("a global array of {} elements of {} bytes is larger than the address "
                                                  "space of its nodes ({} each)",
                                                  size, element_bytes, machine::describe_bytes(k_offset_mask + 1)));
-  array_layout layout = array_layout::make(kind, std::max<std::uint64_t>(size, 1),
-                                           static_cast<std::uint32_t>(element_bytes), p.node, p.nodes);
+  array_layout layout = array::layout_of(plan, size, element_bytes, p.node, p.nodes);
   layout.size = size;
   layout.type = type;
   if (size == 0) return layout;
@@ -182,11 +188,13 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
   constexpr std::size_t k_report_words = packed<part_report>::k_words;
   std::vector<std::uint64_t> reports(p.nodes * k_report_words);
   const std::uint32_t nodes = p.nodes;
-  const words_of<part_request> w({layout, bytes});
+  std::vector<std::uint64_t> words(packed<part_request>::k_words);
+  packed<part_request>::write({layout, bytes}, words.data());
+  words.insert(words.end(), plan.bounds.begin(), plan.bounds.end());
   try {
     completion calls;
     for (std::uint32_t n = 0; n < nodes; ++n) {
-      begin_call(calls, n, callee_of<commit_part>(), w.words, &reports[n * k_report_words], k_report_words);
+      begin_call(calls, n, callee_of<commit_part>(), words, &reports[n * k_report_words], k_report_words);
     }
     calls.wait_and_rethrow();
   } catch (...) {

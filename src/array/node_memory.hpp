@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "array/array_table.hpp"
@@ -49,7 +50,9 @@ public:
   machine::commit_report commit(const detail::array_layout& layout, std::uint64_t bytes);
   void release(const detail::array_layout& layout, std::uint64_t bytes) noexcept;
   // On every node: its id is found from enter() to remove().
-  void enter(const detail::array_layout& layout) { arrays_.enter(layout); }
+  void enter(const detail::array_layout& layout, std::span<const std::uint64_t> bounds) {
+    arrays_.enter(layout, {bounds.begin(), bounds.end()});
+  }
   void remove(const detail::array_layout& layout) noexcept { arrays_.remove(layout.slot); }
 
 private:

@@ -6,10 +6,15 @@
 #include "shoal/detail/port.hpp"
 
 namespace shoal::detail {
+namespace {
+
+constexpr std::uint32_t k_nobody = ~std::uint32_t{0};
+
+}  // namespace
 
 loop_shares loop_shares::everywhere(std::uint64_t begin, std::uint64_t end) {
   loop_shares s;
-  s.divide(begin, end, array_layout::k_nobody);
+  s.divide(begin, end, k_nobody);
   return s;
 }
 
@@ -22,7 +27,7 @@ loop_shares loop_shares::elsewhere(std::uint64_t begin, std::uint64_t end) {
 
 loop_shares loop_shares::here(std::uint64_t begin, std::uint64_t end) {
   loop_shares s;
-  s.add(this_port().node, begin, end - begin, 1);
+  s.add(this_port().node, {.first = begin, .count = end - begin});
   return s;
 }
 
@@ -31,19 +36,20 @@ loop_shares loop_shares::owners(const array_layout& layout, std::uint64_t begin,
   loop_shares s;
   for (std::uint32_t n = 0; n < this_port().nodes; ++n) {
     const auto r = layout.local_range(n);
-    const auto below = [&r](std::uint64_t i) {
-      return i <= r.first ? 0 : std::min(r.count, (i - r.first + r.stride - 1) / r.stride);
-    };
-    const std::uint64_t from = below(begin);
-    s.add(n, r.first + from * r.stride, below(end) - from, r.stride);
+    const std::uint64_t from = r.below(begin);
+    const std::uint64_t count = r.below(end) - std::min(from, r.below(end));
+    if (r.run == 1)
+      s.add(n, {.first = r.index(from), .count = count, .stride = r.stride});
+    else
+      s.add(n, {.first = r.first, .count = count, .stride = r.stride, .run = r.run, .skipped = from});
   }
   return s;
 }
 
-void loop_shares::add(std::uint32_t node, std::uint64_t first, std::uint64_t count, std::uint64_t stride) {
-  if (count == 0) return;
+void loop_shares::add(std::uint32_t node, const loop_share& share) {
+  if (share.count == 0) return;
   nodes_.push_back(node);
-  shares_.push_back({.first = first, .count = count, .stride = stride});
+  shares_.push_back(share);
 }
 
 // Equal shares; the first ones are longer by one where the range does not divide.
@@ -57,7 +63,7 @@ void loop_shares::divide(std::uint64_t begin, std::uint64_t end, std::uint32_t b
   for (std::uint32_t n = 0; n < nodes; ++n) {
     if (n == but) continue;
     const std::uint64_t count = whole + (taker++ < rest ? 1 : 0);
-    add(n, first, count, 1);
+    add(n, {.first = first, .count = count});
     first += count;
   }
 }

@@ -64,7 +64,7 @@ std::size_t run_untyped_share(std::uint32_t, std::span<const std::uint64_t> word
     const auto part = [&](const range1d& r) { u.code(share.first + r.begin(), r.size(), u.arguments, u.bytes); };
     detail::run_for<false>(range, part, plan);
   } else {
-    const auto one = [&](std::uint64_t k) { u.code(share.first + k * share.stride, 1, u.arguments, u.bytes); };
+    const auto one = [&](std::uint64_t k) { u.code(share.position(k), 1, u.arguments, u.bytes); };
     detail::run_for<false>(range, one, plan);
   }
   return 0;

@@ -16,8 +16,9 @@
 #include "shoal/detail/tsan_ignore.hpp"
 
 namespace shoal {
+struct distribution_plan;
 struct memory_report;
-}
+}  // namespace shoal
 
 namespace shoal::detail {
 
@@ -34,7 +35,7 @@ constexpr element array_element() noexcept {
 inline constexpr std::size_t k_most_fill_bytes = 8 << 10;
 
 /// `type`: element::count if the elements are only bytes.
-array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, element type, distribution kind,
+array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, element type, const distribution_plan& plan,
                             memory_report* report);
 void free_array(const array_layout& layout) noexcept;
 void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::uint64_t count, unsigned unit);

@@ -61,13 +61,12 @@ loop_shares shares_of(const Place& place, const Range& range) {
   }
 }
 
-/// Where a share's positions are `stride` apart.
+/// Where a share's positions are not all one behind the other.
 template <class Index, class Body>
 struct strided_body {
   const Body& body;
-  std::uint64_t first;
-  std::uint64_t stride;
-  decltype(auto) operator()(std::uint64_t k) const { return body(static_cast<Index>(first + k * stride)); }
+  loop_share share;
+  decltype(auto) operator()(std::uint64_t k) const { return body(static_cast<Index>(share.position(k))); }
 };
 
 template <class Range>
@@ -84,7 +83,7 @@ template <bool Strided, class Range, class Body, class Run>
 decltype(auto) over_share(const loop_share& share, const Range& range, const Body& body, const Run& run) {
   if constexpr (Strided)
     return run(number_range<std::uint64_t>(0, share.count),
-               strided_body<typename index_of<Range>::type, Body>{body, share.first, share.stride});
+               strided_body<typename index_of<Range>::type, Body>{body, share});
   else
     return run(slice(range, share), body);
 }

@@ -18,18 +18,25 @@
 
 namespace shoal::detail {
 
-/// What one node does of a loop: `count` positions, first, first + stride ... Positions count from 0; of owners_of they
-/// are the array's indices.
+/// What one node does of a loop: `count` positions. Without a stride they are first, first + 1 ... Else they are in runs
+/// of `run`, each `stride` behind the one before, and `skipped` positions before them are not the loop's. Positions
+/// count from 0; of owners_of they are the array's indices.
 struct loop_share {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::uint64_t stride = 1;
+  std::uint64_t run = 1;
+  std::uint64_t skipped = 0;
   std::uint64_t grain = 0;        // of a simple_partitioner
   std::uint64_t stack_bytes = 0;  // that each piece asks for; 0: none
   std::uint64_t stop = 0;         // names the loop in requests to stop it; 0: there are none
   loop_plan::kind how = loop_plan::kind::automatic;
   bool outermost = false;
 
+  std::uint64_t position(std::uint64_t k) const noexcept {
+    if (run == 1) return first + k * stride;
+    return first + (k + skipped) / run * stride + (k + skipped) % run;
+  }
   loop_plan plan() const noexcept {
     return {.how = how, .grain = grain, .stack_bytes = static_cast<std::size_t>(stack_bytes)};
   }
@@ -66,7 +73,7 @@ public:
   }
 
 private:
-  void add(std::uint32_t node, std::uint64_t first, std::uint64_t count, std::uint64_t stride);
+  void add(std::uint32_t node, const loop_share& share);
   void divide(std::uint64_t begin, std::uint64_t end, std::uint32_t but);
 
   std::vector<std::uint32_t> nodes_;

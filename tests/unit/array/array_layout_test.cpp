@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -99,6 +100,84 @@ TEST(array_layout, large_sizes_do_not_overflow) {
     for (std::uint32_t n = 0; n < 7; ++n) all += l.local_range(n).count;
     EXPECT_EQ(all, k_size);
   }
+}
+
+// Compares a layout with a list of owners, one per index; the local part of a node has its indices in ascending order.
+void expect_layout(const array_layout& l, const std::vector<std::uint32_t>& owners, std::uint32_t nodes) {
+  std::vector<std::vector<std::uint64_t>> parts(nodes);
+  for (std::uint64_t i = 0; i < owners.size(); ++i) {
+    const auto at = l.locate(i);
+    ASSERT_EQ(at.node, owners[i]) << i;
+    ASSERT_EQ(at.offset, l.offset + parts[at.node].size() * l.element_bytes) << i;
+    parts[at.node].push_back(i);
+  }
+  std::uint64_t most = 0;
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    const auto r = l.local_range(n);
+    ASSERT_EQ(r.count, parts[n].size()) << n;
+    most = std::max(most, r.count);
+    if (r.count > 0) {
+      ASSERT_TRUE(l.holds_part(n));
+    }
+    std::uint64_t below = 0;
+    for (std::uint64_t k = 0; k < r.count; ++k) ASSERT_EQ(r.index(k), parts[n][k]) << n << " " << k;
+    for (std::uint64_t i = 0; i <= owners.size(); ++i) {
+      ASSERT_EQ(r.below(i), below) << n << " " << i;
+      if (nodes > 16 && i % 7 != 0 && below == r.count) break;
+      if (i < owners.size() && owners[i] == n) ++below;
+    }
+  }
+  ASSERT_EQ(l.most_local(), most);
+  for (std::uint64_t i = 0; i < owners.size(); ++i) {
+    std::uint64_t run = 1;
+    while (i + run < owners.size() && owners[i + run] == owners[i]) ++run;
+    ASSERT_LE(l.run_at(i), run) << i;
+    ASSERT_GE(l.run_at(i), 1U);
+    if (l.kind != distribution::block_cyclic) {
+      ASSERT_EQ(l.run_at(i), run) << i;
+    }
+  }
+}
+
+constexpr std::uint32_t k_node_counts[] = {1, 2, 3, 7, 16, 100, 1023, 1024};
+constexpr std::uint64_t k_sizes[] = {1, 2, 15, 16, 17, 255, 1023, 1024, 1025, 1536, 2047, 2048, 3000};
+
+TEST(array_layout, blocks_differ_by_one_element_and_the_first_are_the_longer_ones) {
+  for (const std::uint32_t nodes : k_node_counts)
+    for (const std::uint64_t size : k_sizes)
+      for (const std::uint32_t start : {0U, 1U, nodes / 2, nodes - 1}) {
+        if (start >= nodes) continue;
+        std::vector<std::uint32_t> owners;
+        for (std::uint32_t part = 0; part < nodes; ++part)
+          owners.insert(owners.end(), size / nodes + (part < size % nodes ? 1 : 0), (start + part) % nodes);
+        auto l = array_layout::make(distribution::partition, size, 8, 0, nodes, start);
+        l.offset = 4096;
+        SCOPED_TRACE(testing::Message() << nodes << " nodes, from " << start << ", size " << size);
+        expect_layout(l, owners, nodes);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST(array_layout, cyclic_blocks_are_dealt_to_the_nodes) {
+  for (const std::uint32_t nodes : k_node_counts)
+    for (const std::uint64_t size : k_sizes)
+      for (const std::uint64_t block : {1, 2, 3, 64, 4000})
+        for (const std::uint32_t start : {0U, nodes - 1}) {
+          std::vector<std::uint32_t> owners;
+          for (std::uint64_t i = 0; i < size; ++i)
+            owners.push_back(static_cast<std::uint32_t>((start + i / block) % nodes));
+          const auto l = array_layout::make(distribution::block_cyclic, size, 4, 0, nodes, start, block);
+          SCOPED_TRACE(testing::Message() << nodes << " nodes, size " << size << ", block " << block);
+          expect_layout(l, owners, nodes);
+          if (block == 1)
+            expect_layout(array_layout::make(distribution::cyclic, size, 4, 0, nodes, start), owners, nodes);
+          if (HasFatalFailure()) return;
+        }
+}
+
+TEST(array_layout, blocks_of_one_element_less_leave_no_node_empty) {
+  const auto l = array_layout::make(distribution::partition, 1536, 8, 0, 1024);
+  for (std::uint32_t n = 0; n < 1024; ++n) EXPECT_EQ(l.local_range(n).count, n < 512 ? 2U : 1U);
 }
 
 }  // namespace

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The places of elements that take more than a multiplication to find.
+#include <algorithm>
+
+#include "array/node_memory.hpp"
+#include "shoal/detail/array_layout.hpp"
+#include "shoal/detail/port.hpp"
+
+namespace shoal::detail {
+
+std::span<const std::uint64_t> array_layout::bounds() const noexcept {
+  return this_port().context->memory->arrays().bounds(slot);
+}
+
+array_layout::place array_layout::locate_rarely(std::uint64_t i, std::uint64_t bytes) const noexcept {
+  if (kind == distribution::block_cyclic) {
+    const auto [block, in_block] = divisor.divide(i);
+    const std::uint64_t round = second.quotient(block);
+    return {node_of_part(block - round * node_count), offset + (round * divisor.divisor() + in_block) * bytes};
+  }
+  const auto b = bounds();
+  SHOAL_CHECK(b.size() == node_count + std::size_t{1}, "a global array is used after it was freed");
+  // The last part that begins at i or before; of empty parts that begin there, too, the last one is it.
+  const auto part = static_cast<std::uint64_t>(std::upper_bound(b.begin() + 1, b.end() - 1, i) - b.begin() - 1);
+  return {node_of_part(part), offset + (i - b[part]) * bytes};
+}
+
+}  // namespace shoal::detail
