@@ -91,10 +91,12 @@ enum shoal_type {
 
 /** How the elements are spread over the nodes. */
 enum shoal_distribution {
-  SHOAL_PARTITION,     /* equal contiguous blocks on all nodes */
+  SHOAL_PARTITION,     /* contiguous blocks on all nodes, equal but for one element */
   SHOAL_LOCAL,         /* all on the node that creates the array */
   SHOAL_REMOTE_BLOCKS, /* equal contiguous blocks on all nodes but the one that creates the array */
-  SHOAL_CYCLIC         /* element i on node i mod n */
+  SHOAL_CYCLIC,        /* element i on node i mod n */
+  SHOAL_BLOCK_CYCLIC,  /* blocks of equal length, block k on node k mod n: see shoal_spread */
+  SHOAL_BLOCKS         /* one contiguous block per node, with boundaries of your choice: see shoal_spread */
 };
 
 /** Creates an array of `size` elements, all zero, on all nodes. May switch.
@@ -105,6 +107,20 @@ enum shoal_distribution {
  *   if (shoal_array_create(SHOAL_U64, 0, 1000000, SHOAL_PARTITION, &a, &error)) puts(error.message); */
 int shoal_array_create(int type, size_t element_bytes, uint64_t size, int distribution, shoal_array* array,
                        shoal_error* error);
+/** How the elements are spread over the nodes, in full. What a distribution does not use is 0. */
+typedef struct shoal_spread {
+  int distribution;       /* enum shoal_distribution */
+  uint32_t start;         /* the node of the first part; not of SHOAL_LOCAL and SHOAL_REMOTE_BLOCKS */
+  uint64_t block;         /* SHOAL_BLOCK_CYCLIC: elements per block, at least 1 */
+  const uint64_t* bounds; /* SHOAL_BLOCKS: part p is [bounds[p], bounds[p + 1]); from 0 to `size`; read at once */
+  uint32_t parts;         /* SHOAL_BLOCKS: there are parts + 1 bounds; at most one part per node */
+} shoal_spread;
+
+/** As shoal_array_create, with all that can be said of a distribution. Errors also: SHOAL_NO_OPERAND. May switch.
+ *   shoal_spread spread = {.distribution = SHOAL_BLOCK_CYCLIC, .block = 1024};
+ *   if (shoal_array_create_spread(SHOAL_U64, 0, 1000000, &spread, &a, &error)) puts(error.message); */
+int shoal_array_create_spread(int type, size_t element_bytes, uint64_t size, const shoal_spread* spread,
+                              shoal_array* array, shoal_error* error);
 /** Waits until all operations in flight on an array are executed, then frees it on all nodes. May switch. Then its id
  * names no array. Freeing while another task uses the array is misuse that may go unnoticed. Errors: SHOAL_NO_ARRAY. */
 int shoal_array_free(shoal_array array, shoal_error* error);
@@ -122,12 +138,14 @@ int shoal_array_describe(shoal_array array, shoal_array_info* info, shoal_error*
 /** The node that holds an element. Does not switch. Errors: SHOAL_NO_ARRAY, SHOAL_OUT_OF_RANGE. O(1), no messages. */
 int shoal_array_owner(shoal_array array, uint64_t index, uint32_t* node, shoal_error* error);
 
-/** The elements that this node holds: their memory, and their indices: `count` from `first` on, `stride` apart. */
+/** The elements that this node holds: their memory, and their indices. These are in runs of `run`, one behind the other;
+ * a run is `stride` behind the one before: element k has the index first + k / run * stride + k % run. */
 typedef struct shoal_part {
   void* elements; /* plain memory of the array, which other tasks may access too; valid until the array is freed */
   uint64_t first;
   uint64_t count;
   uint64_t stride;
+  uint64_t run; /* 1 but for SHOAL_BLOCK_CYCLIC */
 } shoal_part;
 
 /** This node's part of an array. Does not switch. Errors: SHOAL_NO_ARRAY. O(1), no messages. */
@@ -218,7 +236,7 @@ enum shoal_place {
   SHOAL_EVERYWHERE, /* equal shares on all nodes */
   SHOAL_HERE,       /* on this node */
   SHOAL_ELSEWHERE,  /* equal shares on all nodes but this one; SHOAL_INVALID_ARGUMENT if there is no other node */
-  SHOAL_OWNERS      /* iteration i where element i of `owners` is, one iteration per call if that is SHOAL_CYCLIC */
+  SHOAL_OWNERS      /* iteration i where element i of `owners` is, one iteration per call if that is cyclic */
 };
 
 /** A loop: what runs, over which iterations, and where. */

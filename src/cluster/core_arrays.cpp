@@ -31,7 +31,9 @@ static_assert(SHOAL_PUT == static_cast<int>(verb::put) && SHOAL_GET == static_ca
 static_assert(SHOAL_PARTITION == static_cast<int>(distribution::partition) &&
               SHOAL_LOCAL == static_cast<int>(distribution::local) &&
               SHOAL_REMOTE_BLOCKS == static_cast<int>(distribution::remote) &&
-              SHOAL_CYCLIC == static_cast<int>(distribution::cyclic));
+              SHOAL_CYCLIC == static_cast<int>(distribution::cyclic) &&
+              SHOAL_BLOCK_CYCLIC == static_cast<int>(distribution::block_cyclic) &&
+              SHOAL_BLOCKS == static_cast<int>(distribution::blocks));
 
 constexpr std::size_t k_type_bytes[] = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
 
@@ -61,6 +63,14 @@ array::untyped_access access_of(int verb, int type, shoal_array array, std::uint
   return {static_cast<detail::verb>(what), static_cast<element>(kind), array, index, operand, desired, result};
 }
 
+distribution_plan plan_of(const shoal_spread& spread) {
+  distribution_plan plan(static_cast<distribution>(spread.distribution));
+  plan.start = spread.start;
+  plan.block = spread.block;
+  if (spread.distribution == SHOAL_BLOCKS) plan.bounds.assign(spread.bounds, spread.bounds + spread.parts + 1);
+  return plan;
+}
+
 }  // namespace
 }  // namespace shoal::cluster
 
@@ -70,20 +80,26 @@ using array::refusal;
 
 int shoal_array_create(int type, size_t element_bytes, uint64_t size, int distribution, shoal_array* array,
                        shoal_error* error) {
+  shoal_spread spread = {};
+  spread.distribution = distribution;
+  return shoal_array_create_spread(type, element_bytes, size, &spread, array, error);
+}
+
+int shoal_array_create_spread(int type, size_t element_bytes, uint64_t size, const shoal_spread* spread,
+                              shoal_array* array, shoal_error* error) {
   return in_job(error, [&] {
-    if (array == nullptr) return fail(error, SHOAL_NO_OPERAND, k_null);
+    if (array == nullptr || spread == nullptr) return fail(error, SHOAL_NO_OPERAND, k_null);
     if (type < SHOAL_U8 || type > SHOAL_BYTES) return fail(error, SHOAL_INVALID_ARGUMENT, "there is no such type");
-    if (distribution < SHOAL_PARTITION || distribution > SHOAL_CYCLIC)
+    if (spread->distribution < SHOAL_PARTITION || spread->distribution > SHOAL_BLOCKS)
       return fail(error, SHOAL_INVALID_ARGUMENT, "there is no such distribution");
+    if (spread->distribution == SHOAL_BLOCKS && spread->bounds == nullptr) return fail(error, SHOAL_NO_OPERAND, k_null);
     const std::size_t bytes = element_bytes_of(type, element_bytes);
     if (bytes == 0)
       return fail(error, SHOAL_INVALID_ARGUMENT,
                   "element_bytes is the size of SHOAL_BYTES elements, at least 1; of other types 0 or their size");
     if (size == 0) return fail(error, SHOAL_INVALID_ARGUMENT, "an array has at least one element");
     memory_report report;
-    *array = detail::allocate_array(size, bytes, static_cast<detail::element>(type),
-                                    static_cast<shoal::distribution>(distribution), &report)
-                 .id();
+    *array = detail::allocate_array(size, bytes, static_cast<detail::element>(type), plan_of(*spread), &report).id();
     return static_cast<int>(SHOAL_OK);
   });
 }
@@ -118,7 +134,7 @@ int shoal_array_local(shoal_array array, shoal_part* part, shoal_error* error) {
     if (part == nullptr) return fail(error, SHOAL_NO_OPERAND, k_null);
     const detail::port& p = detail::this_port();
     const auto range = layout.local_range(p.node);
-    *part = {p.bases[p.node] + layout.offset, range.first, range.count, range.stride};
+    *part = {p.bases[p.node] + layout.offset, range.first, range.count, range.stride, range.run};
     return static_cast<int>(SHOAL_OK);
   });
 }

@@ -257,6 +257,60 @@ TEST_P(core, misuse_gives_a_status_and_a_sentence) {
   });
 }
 
+TEST_P(core, arrays_are_spread_as_asked) {
+  run([] {
+    const std::uint32_t nodes = shoal_node_count();
+    std::vector<std::uint64_t> bounds(nodes + 1, 1000);  // all on node 0 but for ten elements on the last one
+    bounds.front() = 0;
+    if (nodes > 1) bounds[nodes - 1] = 990;
+    for (std::uint32_t n = 1; n + 1 < nodes; ++n) bounds[n] = 990;
+    shoal_spread spreads[3] = {};
+    spreads[0].distribution = SHOAL_PARTITION;
+    spreads[0].start = nodes - 1;
+    spreads[1].distribution = SHOAL_BLOCK_CYCLIC;
+    spreads[1].block = 7;
+    spreads[2].distribution = SHOAL_BLOCKS;
+    spreads[2].bounds = bounds.data();
+    spreads[2].parts = nodes;
+    for (const shoal_spread& spread : spreads) {
+      target t{};
+      ASSERT_EQ(shoal_array_create_spread(SHOAL_U64, 0, 1000, &spread, &t.array, nullptr), SHOAL_OK);
+      std::uint32_t owner = ~0U;
+      ASSERT_EQ(shoal_array_owner(t.array, 995, &owner, nullptr), SHOAL_OK);
+      EXPECT_EQ(owner, &spread == &spreads[1] ? 995 / 7 % nodes : &spread == &spreads[2] ? nodes - 1 : owner);
+      shoal_completion* all = nullptr;
+      ASSERT_EQ(shoal_completion_create(&all, nullptr), SHOAL_OK);
+      shoal_loop loop{};
+      loop.body = add_one_to_own;
+      loop.arguments = &t;
+      loop.argument_bytes = sizeof t;
+      loop.end = 1000;
+      loop.place = SHOAL_OWNERS;
+      loop.owners = t.array;
+      ASSERT_EQ(shoal_begin_loop(&loop, all, nullptr), SHOAL_OK);
+      EXPECT_EQ(shoal_completion_wait(all, nullptr), SHOAL_OK);
+      shoal_completion_free(all);
+      std::vector<std::uint64_t> got(1000);
+      ASSERT_EQ(shoal_get_range(t.array, 0, 1000, got.data(), nullptr), SHOAL_OK);
+      EXPECT_EQ(got, std::vector<std::uint64_t>(1000, 1));
+      shoal_part part{};
+      ASSERT_EQ(shoal_array_local(t.array, &part, nullptr), SHOAL_OK);
+      for (std::uint64_t k = 0; k < part.count; ++k) {
+        ASSERT_EQ(shoal_array_owner(t.array, part.first + k / part.run * part.stride + k % part.run, &owner, nullptr),
+                  SHOAL_OK);
+        ASSERT_EQ(owner, shoal_node_id());
+      }
+      EXPECT_EQ(shoal_array_free(t.array, nullptr), SHOAL_OK);
+    }
+    shoal_array none = 0;
+    spreads[1].block = 0;
+    EXPECT_EQ(shoal_array_create_spread(SHOAL_U64, 0, 1000, &spreads[1], &none, nullptr), SHOAL_INVALID_ARGUMENT);
+    EXPECT_EQ(shoal_array_create_spread(SHOAL_U64, 0, 999, &spreads[2], &none, nullptr), SHOAL_INVALID_ARGUMENT);
+    spreads[2].bounds = nullptr;
+    EXPECT_EQ(shoal_array_create_spread(SHOAL_U64, 0, 1000, &spreads[2], &none, nullptr), SHOAL_NO_OPERAND);
+  });
+}
+
 TEST(core_outside, tasks_of_a_job_it_says_so) {
   shoal_error e{};
   shoal_array a = 0;
