@@ -8,6 +8,7 @@
 #include "array/node_memory.hpp"
 #include "shoal/detail/array_access.hpp"
 #include "shoal/detail/call.hpp"
+#include "shoal/detail/strided_copy.hpp"
 #include "shoal/detail/tsan_ignore.hpp"
 
 namespace shoal::detail {
@@ -35,6 +36,45 @@ void for_pieces(const array_layout& layout, std::uint64_t i, std::uint64_t count
   }
 }
 
+// The elements that one node holds of a span: one behind the other there, in runs in the span.
+struct scattered_piece {
+  array_layout::place at;
+  std::uint64_t done;   // elements of the span before the first one
+  std::uint64_t count;  // elements; the last run may be shorter
+  run_shape shape;
+};
+
+// Runs this long are as well moved one by one.
+constexpr std::uint64_t k_most_run_bytes = 2048;
+
+// Whether most of the span is worth a scattered piece per node: there are several runs for each.
+bool is_scattered(const array_layout& layout, std::uint64_t count) noexcept {
+  if (layout.kind != distribution::cyclic && layout.kind != distribution::block_cyclic) return false;
+  const array_layout::range part = layout.local_range(layout.first_node);
+  return layout.node_count > 1 && part.run * layout.element_bytes <= k_most_run_bytes && count / part.stride >= 4;
+}
+
+// Calls piece(scattered_piece) for all of [i, i + count), which begins where a round of runs begins: the span in rounds
+// that give each node about one piece, so that the span's memory stays in the cache while its pieces are collected.
+template <class Piece>
+void for_scattered_rounds(const array_layout& layout, std::uint64_t i, std::uint64_t count, Piece&& piece) {
+  const array_layout::range part = layout.local_range(layout.first_node);
+  const std::uint64_t run_bytes = part.run * layout.element_bytes;
+  const std::uint64_t runs_per_piece = k_most_piece_bytes / run_bytes;
+  const std::uint64_t round = part.stride * runs_per_piece;
+  const run_shape shape{run_bytes, part.stride * layout.element_bytes};
+  for (std::uint64_t done = 0; done < count; done += round) {
+    const std::uint64_t here = std::min(round, count - done);
+    const std::uint64_t base = (i + done) / part.stride * part.run;  // position in each part
+    for (std::uint32_t k = 0; k < layout.node_count && k * part.run < here; ++k) {
+      const std::uint64_t whole = here / part.stride * part.run;
+      const std::uint64_t rest = here % part.stride;
+      const std::uint64_t n = whole + (rest > k * part.run ? std::min(rest - k * part.run, part.run) : 0);
+      piece({{layout.node_of_part(k), layout.offset + base * layout.element_bytes}, done + k * part.run, n, shape});
+    }
+  }
+}
+
 void write_header(stream& s, other_operation op, unsigned unit, std::uint64_t offset, std::uint64_t bytes) noexcept {
   s.cursor[0] = header(static_cast<std::uint8_t>(op), unit, offset);
   s.cursor[1] = bytes;
@@ -50,13 +90,18 @@ std::uint64_t piece_bytes(std::uint64_t left, std::uint32_t element_bytes) noexc
 // `from` may be shared memory: elements of up to 8 bytes are read whole.
 enum class source { own, shared };
 
-void put_pieces(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit,
-                source kind) {
-  const tsan_ignore_scope ignore;
-  port& p = this_port();
-  ++p.async_issued;
+void write_put(port& p, array_layout::place at, std::uint64_t bytes, unsigned unit, const auto& write_data) {
+  const std::uint64_t words = words_for(bytes);
+  stream& s = room_for(p, at.node, k_header_words + words);
+  write_header(s, other_operation::bulk_put, unit, at.offset, bytes);
+  write_data(s.cursor);
+  s.cursor += words;
+}
+
+void put_contiguous(port& p, const array_layout& layout, std::uint64_t i, const std::byte* values, std::uint64_t count,
+                    unsigned unit, source kind) {
   for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {
-    const auto* from = static_cast<const std::byte*>(values) + done * layout.element_bytes;
+    const std::byte* from = values + done * layout.element_bytes;
     std::uint64_t left = n * layout.element_bytes;
     if (std::byte* base = p.bases[at.node]; base != nullptr) {
       copy_elements(base + at.offset, from, left, unit);
@@ -66,20 +111,94 @@ void put_pieces(const array_layout& layout, std::uint64_t i, const void* values,
     if (left >= p.by_network_bytes && put_by_network(p, at.node, at.offset, from, left)) return;
     while (left > 0) {
       const std::uint64_t bytes = piece_bytes(left, layout.element_bytes);
-      const std::uint64_t words = words_for(bytes);
-      stream& s = room_for(p, at.node, k_header_words + words);
-      write_header(s, other_operation::bulk_put, unit, at.offset, bytes);
-      if (kind == source::shared)
-        copy_elements(s.cursor, from, bytes, unit);
-      else
-        std::memcpy(s.cursor, from, bytes);
-      s.cursor += words;
+      write_put(p, at, bytes, unit, [&](std::uint64_t* to) {
+        if (kind == source::shared)
+          copy_elements(to, from, bytes, unit);
+        else
+          std::memcpy(to, from, bytes);
+      });
       from += bytes;
       at.offset += bytes;
       left -= bytes;
     }
   });
+}
+
+void put_scattered(port& p, const array_layout& layout, std::uint64_t i, const std::byte* values, std::uint64_t count,
+                   unsigned unit) {
+  for_scattered_rounds(layout, i, count, [&](const scattered_piece& piece) {
+    const std::byte* from = values + piece.done * layout.element_bytes;
+    const std::uint64_t bytes = piece.count * layout.element_bytes;
+    if (std::byte* base = p.bases[piece.at.node]; base != nullptr)
+      return gather_runs(base + piece.at.offset, from, bytes, piece.shape, unit);
+    write_put(p, piece.at, bytes, unit, [&](std::uint64_t* to) { gather_runs(to, from, bytes, piece.shape, unit); });
+  });
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+// How many elements of a span that is_scattered() come before the first round of runs.
+std::uint64_t before_first_round(const array_layout& layout, std::uint64_t i) noexcept {
+  const std::uint64_t stride = layout.local_range(layout.first_node).stride;
+  return (stride - i % stride) % stride;
+}
+
+void put_pieces(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit,
+                source kind) {
+  const tsan_ignore_scope ignore;
+  port& p = this_port();
+  ++p.async_issued;
+  const auto* from = static_cast<const std::byte*>(values);
+  if (count > 1 && is_scattered(layout, count)) {
+    array::check_range(layout, i, count);
+    const std::uint64_t first = before_first_round(layout, i);
+    put_contiguous(p, layout, i, from, first, unit, kind);
+    put_scattered(p, layout, i + first, from + first * layout.element_bytes, count - first, unit);
+  } else {
+    put_contiguous(p, layout, i, from, count, unit, kind);
+  }
   attend(p);
+}
+
+void get_contiguous(port& p, const array_layout& layout, std::uint64_t i, std::byte* target, std::uint64_t count,
+                    unsigned unit) {
+  for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {
+    std::byte* to = target + done * layout.element_bytes;
+    std::uint64_t left = n * layout.element_bytes;
+    if (const std::byte* base = p.bases[at.node]; base != nullptr) {
+      copy_elements(to, base + at.offset, left, unit);
+      return;
+    }
+    if (left >= p.by_network_bytes && get_by_network(p, at.node, at.offset, to, left)) return;
+    while (left > 0) {
+      const std::uint64_t bytes = piece_bytes(left, layout.element_bytes);
+      stream& s = room_for(p, at.node, k_header_words);
+      p.peers[at.node].replies.reserve(2);
+      write_header(s, other_operation::bulk_get, unit, at.offset, bytes);
+      p.peers[at.node].replies.push(reply_kind::bulk, to);
+      p.peers[at.node].replies.push_word(bytes);
+      to += bytes;
+      at.offset += bytes;
+      left -= bytes;
+    }
+  });
+}
+
+void get_scattered(port& p, const array_layout& layout, std::uint64_t i, std::byte* target, std::uint64_t count,
+                   unsigned unit) {
+  for_scattered_rounds(layout, i, count, [&](const scattered_piece& piece) {
+    std::byte* to = target + piece.done * layout.element_bytes;
+    const std::uint64_t bytes = piece.count * layout.element_bytes;
+    if (const std::byte* base = p.bases[piece.at.node]; base != nullptr)
+      return scatter_runs(to, base + piece.at.offset, bytes, piece.shape, unit);
+    stream& s = room_for(p, piece.at.node, k_header_words);
+    reply_list& replies = p.peers[piece.at.node].replies;
+    replies.reserve(4);
+    write_header(s, other_operation::bulk_get, unit, piece.at.offset, bytes);
+    replies.push(reply_kind::runs, to);
+    replies.push_word(bytes);
+    replies.push_word(std::uint64_t{unit} << 32 | piece.shape.run_bytes);
+    replies.push_word(piece.shape.stride_bytes);
+  });
 }
 
 struct fill_request {
@@ -117,26 +236,15 @@ void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::ui
   const tsan_ignore_scope ignore;
   port& p = this_port();
   ++p.async_issued;
-  for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {
-    auto* to = static_cast<std::byte*>(target) + done * layout.element_bytes;
-    std::uint64_t left = n * layout.element_bytes;
-    if (const std::byte* base = p.bases[at.node]; base != nullptr) {
-      copy_elements(to, base + at.offset, left, unit);
-      return;
-    }
-    if (left >= p.by_network_bytes && get_by_network(p, at.node, at.offset, to, left)) return;
-    while (left > 0) {
-      const std::uint64_t bytes = piece_bytes(left, layout.element_bytes);
-      stream& s = room_for(p, at.node, k_header_words);
-      p.peers[at.node].replies.reserve(2);
-      write_header(s, other_operation::bulk_get, unit, at.offset, bytes);
-      p.peers[at.node].replies.push(reply_kind::bulk, to);
-      p.peers[at.node].replies.push_word(bytes);
-      to += bytes;
-      at.offset += bytes;
-      left -= bytes;
-    }
-  });
+  auto* const to = static_cast<std::byte*>(target);
+  if (count > 1 && is_scattered(layout, count)) {
+    array::check_range(layout, i, count);
+    const std::uint64_t first = before_first_round(layout, i);
+    get_contiguous(p, layout, i, to, first, unit);
+    get_scattered(p, layout, i + first, to + first * layout.element_bytes, count - first, unit);
+  } else {
+    get_contiguous(p, layout, i, to, count, unit);
+  }
   attend(p);
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "shoal/detail/assert.hpp"
+#include "shoal/detail/strided_copy.hpp"
 
 namespace shoal::remote {
 
@@ -13,6 +14,19 @@ using detail::reply_list;
 namespace {
 constexpr const char* k_more_than_asked =
     "another node has replied what was not asked for: the nodes disagree about the format";
+
+// Not inlined: the loop over single values keeps its registers.
+[[gnu::noinline]] const std::uint64_t* take_runs(reply_list& list, std::uint64_t entry, const std::uint64_t* at,
+                                                 const std::uint64_t* end) noexcept {
+  const std::uint64_t bytes = list.pop();
+  const std::uint64_t run = list.pop();
+  const std::uint64_t stride_bytes = list.pop();
+  SHOAL_ASSERT(detail::words_for(bytes) <= static_cast<std::uint64_t>(end - at), k_more_than_asked);
+  detail::scatter_runs(reply_list::target_of<void>(entry), at, bytes, {run & ~std::uint32_t{0}, stride_bytes},
+                       static_cast<unsigned>(run >> 32));
+  return at + detail::words_for(bytes);
+}
+
 }  // namespace
 
 // A task's reply goes into its entry in the queue of those ready; the places of others, some entries on, are prefetched.
@@ -47,6 +61,7 @@ bool take_replies(sched::worker& w, reply_list& list, net::in_channel& from) noe
           at += detail::words_for(bytes);
           break;
         }
+        case reply_kind::runs: at = take_runs(list, entry, at, end); break;
       }
     }
     from.release();

@@ -2,6 +2,7 @@
 #include "shoal/distribution.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <vector>
@@ -77,6 +78,45 @@ TEST_P(distributions, elements_and_spans_arrive_where_they_belong) {
         a->get(0, std::span(got));
         ASSERT_TRUE(std::ranges::all_of(got, [](std::uint64_t v) { return v == 3; }));
       }
+  });
+}
+
+// Spans that begin and end within runs and rounds, of elements that are units of copying and that are not.
+template <class T>
+void check_spans(const distribution_plan& plan) {
+  constexpr std::uint64_t k_size = 20'000;
+  global_array<T> a(k_size, plan);
+  std::vector<T> mirror(k_size, T{});
+  unsigned char next = 0;
+  for (const std::uint64_t first : {0, 1, 13, 4097})
+    for (const std::uint64_t count : {1, 63, 1000, 15'903}) {
+      std::vector<T> values(count);
+      for (T& v : values) std::memset(static_cast<void*>(&v), ++next, sizeof v);
+      std::copy(values.begin(), values.end(), mirror.begin() + static_cast<std::ptrdiff_t>(first));
+      a->put(first, std::span<const T>(values));
+      std::memset(static_cast<void*>(values.data()), 0, count * sizeof(T));
+      a->get(first, std::span(values));
+      ASSERT_EQ(std::memcmp(values.data(), mirror.data() + first, count * sizeof(T)), 0) << first << " " << count;
+      std::vector<T> all(k_size);
+      a->get(0, std::span(all));
+      ASSERT_EQ(std::memcmp(all.data(), mirror.data(), k_size * sizeof(T)), 0) << first << " " << count;
+    }
+}
+
+struct triple {
+  std::uint64_t words[3];
+};
+
+TEST_P(distributions, spans_of_cyclic_arrays_begin_and_end_anywhere) {
+  run([] {
+    for (const auto& plan : {distribution_plan(distribution::cyclic), shoal::cyclic_from(shoal::node_count() - 1),
+                             shoal::block_cyclic(7, shoal::node_count() - 1), shoal::block_cyclic(100)}) {
+      check_spans<char>(plan);
+      check_spans<std::uint16_t>(plan);
+      check_spans<float>(plan);
+      check_spans<std::uint64_t>(plan);
+      check_spans<triple>(plan);
+    }
   });
 }
 

@@ -52,9 +52,11 @@ struct node_context {
 };
 
 /// The destination of a reply: how to use its word, in the upper 16 bits, and a pointer.
-enum class reply_kind : std::uint8_t { value_1, value_2, value_4, value_8, task, bulk };
+enum class reply_kind : std::uint8_t { value_1, value_2, value_4, value_8, task, bulk, runs };
 
 /// Where the replies of a node go, oldest first. A bulk reply has two entries: the second has its bytes.
+/// One of runs has four: the last two have the bytes of a run (above bit 32 the unit of copying),
+/// and those from run to run.
 /// Room is made before the command is written, since it may throw: a command whose reply nobody expects would give all
 /// later replies to the wrong targets. Between reserve() and the last push() the task does not leave.
 class reply_list {
