@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -33,6 +35,9 @@ std::uint64_t compute_ns(std::uint64_t ns) {
   }
   return now - start;
 }
+
+// What the threads of this process have used of processors.
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 profile profiled(unsigned workers, const std::function<void()>& body, const profile_options& options = {},
                  pool_hooks* above = nullptr) {
@@ -82,11 +87,14 @@ TEST(profile, work_is_the_time_of_the_bodies) {
   constexpr int k_tasks = 500;
   for (const unsigned workers : {1U, 2U, 3U}) {
     std::atomic<std::uint64_t> computed_ns{0};
+    const double processor_before = processor_seconds();
     const profile p = profiled(workers, [&] {
       task_group group;
       for (int i = 0; i < k_tasks; ++i) group.run([&] { computed_ns += compute_ns(k_task_ns); });
       group.wait();
     });
+    // Time in which threads slept or other programs had the processor, also in the middle of a join.
+    const double not_running = std::max(0.0, p.wall_seconds * workers - (processor_seconds() - processor_before));
     expect_sums(p);
     const profile_worker total = p.total();
     const double computed = static_cast<double>(computed_ns.load()) * 1e-9;
@@ -95,7 +103,7 @@ TEST(profile, work_is_the_time_of_the_bodies) {
     // operation moves time to either side: it counts as work, or, if that operation is one of the few timed, for all of
     // its kind.
     EXPECT_GE(total.work_seconds, 0.93 * computed - 0.01) << profile_table(p);
-    EXPECT_LE(total.work_seconds, 1.15 * computed + 0.05) << profile_table(p);
+    EXPECT_LE(total.work_seconds, 1.15 * computed + 0.05 + not_running) << profile_table(p);
     EXPECT_LE(computed, p.wall_seconds * workers);
     EXPECT_EQ(total.spawn.count, static_cast<std::uint64_t>(k_tasks));
     EXPECT_LE(total.begun, static_cast<std::uint64_t>(k_tasks));
