@@ -59,6 +59,7 @@ public:
     const detail::port& p = detail::this_port();
     return reinterpret_cast<T*>(p.bases[p.node] + offset_);
   }
+  std::uint64_t offset() const noexcept { return offset_; }
 
 private:
   std::uint64_t offset_ = 0;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/demangle.hpp"
 #include "base/shorten.hpp"
 #include "base/thrown.hpp"
 #include "remote/call_table.hpp"
@@ -16,6 +17,7 @@
 #include "remote/late_images.hpp"
 #include "remote/worker_port.hpp"
 #include "sched/worker.hpp"
+#include "shoal/detail/answer.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/remote_error.hpp"
@@ -200,6 +202,52 @@ void send_call(worker_base& w, std::uint32_t node, std::span<const std::uint64_t
 }
 
 }  // namespace
+
+std::uint64_t expect_answer(completion& calls, std::uint32_t node, void* target) {
+  const tsan_ignore_scope ignore;  // as in begin_call()
+  const std::uint64_t name =
+      this_port().context->calls->of(t_worker->index).add({&calls, static_cast<std::uint64_t*>(target), 0, node});
+  calls.add();
+  return name;
+}
+
+void forget_answer(completion& calls, std::uint32_t node, std::uint64_t name) noexcept {
+  const tsan_ignore_scope ignore;
+  this_port().context->calls->of(t_worker->index).take(name, node);
+  calls.ran_here();
+}
+
+expected_answer take_answer(const arrival& a) noexcept {
+  const remote::pending_call call = take_call(a);
+  return {call.calls, call.answer};
+}
+
+void send_failure(worker_base& w, std::uint32_t node, std::uint64_t name) {
+  send(w, node, receiver_of<receive_failure>(), pack(name, current_failure(w.port->node)));
+}
+
+void refuse_long_message(std::size_t bytes) {
+  throw error(
+      errc::invalid_argument,
+      fmt::format(
+          "a value of {} bytes is too long for one message; at most {} fit with what names it: keep long values "
+          "in a global array, and their place here",
+          bytes, (k_most_payload_words - 2) * sizeof(std::uint64_t)));
+}
+
+void refuse_exception(const char* what) noexcept {
+  std::string message;
+  try {
+    throw;
+  } catch (...) {
+    const base::thrown t = base::describe_thrown();
+    message = fmt::format(
+        "an operation that nobody waits for ({}) has thrown {}: {}; use the form that waits, or catch "
+        "the exception in the function",
+        base::demangled(what), t.type, t.message);
+  }
+  assertion_failed(message.c_str(), __FILE__, __LINE__, __func__);
+}
 
 void rethrow_as_remote() {
   const failure f = current_failure(this_port().node);

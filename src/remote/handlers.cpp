@@ -104,8 +104,9 @@ const std::uint64_t* call_run(serving& s, const std::uint64_t* at, const std::ui
     const receiver_function code = decode_receiver(offset_of(*at));
     if (code == nullptr || !has_words(at + 1, end, words)) [[unlikely]]
       return nullptr;
-    code({*s.worker, s.from, {at + 1, words}});
-    at += 1 + words;
+    const std::uint64_t* const next = at + 1 + words;
+    code({*s.worker, s.from, {at + 1, words}, {next, end}});
+    at = next;
     ++s.executed;
   } while (at < end && operation_of(*at) == static_cast<std::uint8_t>(other_operation::call));
   return at;

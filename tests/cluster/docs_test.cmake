@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The snippets of the guides, compiled.
 set(snippets ${CMAKE_CURRENT_BINARY_DIR}/docs/docs_snippets.inc)
-set(guides ${PROJECT_SOURCE_DIR}/docs/guide.md ${PROJECT_SOURCE_DIR}/docs/tasks.md ${PROJECT_SOURCE_DIR}/docs/locks.md)
+set(guides ${PROJECT_SOURCE_DIR}/docs/guide.md ${PROJECT_SOURCE_DIR}/docs/tasks.md ${PROJECT_SOURCE_DIR}/docs/locks.md
+    ${PROJECT_SOURCE_DIR}/docs/containers.md)
 add_custom_command(
   OUTPUT ${snippets}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/docs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the snippets of docs/guide.md, docs/tasks.md and docs/locks.md unchanged.
+// Runs the snippets of docs/guide.md, docs/tasks.md, docs/containers.md and docs/locks.md unchanged.
 #undef NDEBUG  // the snippets assert, in optimised builds too
 #include <atomic>
 #include <cassert>
@@ -13,6 +13,12 @@
 #include <stop_token>
 #include <vector>
 
+#include "shoal/global_bitset.hpp"
+#include "shoal/global_map.hpp"
+#include "shoal/global_multimap.hpp"
+#include "shoal/global_queue.hpp"
+#include "shoal/global_set.hpp"
+#include "shoal/global_vector.hpp"
 #include "tests/cluster/cluster.hpp"
 
 namespace {

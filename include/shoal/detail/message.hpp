@@ -20,6 +20,8 @@ struct arrival {
   worker_base& worker;  // that executes it
   std::uint32_t from;   // node
   std::span<const std::uint64_t> payload;
+  std::span<const std::uint64_t> later =
+      {};  // what follows it in the buffer: for prefetching. Then payload[-1] is its header
 };
 
 using receiver_function = void (*)(const arrival&) noexcept;

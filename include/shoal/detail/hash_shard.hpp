@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node's part of a container: hash tables behind locks, many more than workers, so that two seldom meet.
+// Who may call: tasks and handlers of the node, on any worker. Never switches tasks: the locks are held for one access,
+// and a worker that meets another spins, then sleeps.
+// Guarantees: what runs in with() is alone with its key. with() inside of with() ends the program if it needs the same
+// lock. Bits of the hash: 0-15 the table, 16-43 the slot, 44-50 the tag, the highest the node.
+// Shown by tests/cluster/containers_test.cpp, tests/stress/hash_shard_test.cpp.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+#include "shoal/detail/assert.hpp"
+#include "shoal/detail/hash_table.hpp"
+#include "shoal/detail/port.hpp"
+#include "shoal/locks/tas.hpp"
+
+namespace shoal::detail {
+
+template <class Key, class Value, class Hash>
+class hash_shard {
+public:
+  using table = hash_table<Key, Value, Hash>;
+  using entry = typename table::entry;
+
+  /// `expected`: entries on all nodes together, a hint that saves growth; 0: unknown.
+  explicit hash_shard(std::uint64_t expected)
+      : hash_shard(worker_here().siblings, expected == 0 ? 0 : expected / port_here().nodes + 1) {}
+  /// `expected`: entries in this shard.
+  hash_shard(unsigned workers, std::uint64_t expected)
+      : mask_(
+            std::bit_ceil(std::clamp<std::uint64_t>(
+                std::max<std::uint64_t>(8 * workers, expected / k_entries_per_table), k_fewest_tables, k_most_tables)) -
+            1),
+        stripes_(new stripe[mask_ + 1]) {
+    if (expected > 0) reserve(expected);
+  }
+
+  std::size_t tables() const noexcept { return mask_ + 1; }
+
+  /// f(table&), alone with all keys of the table that this hash has.
+  template <class F>
+  auto with(std::uint64_t hash, const F& f) -> std::invoke_result_t<const F&, table&> {
+    return with_table(hash & mask_, f);
+  }
+  /// The same for the n-th table.
+  template <class F>
+  auto with_table(std::size_t n, const F& f) -> std::invoke_result_t<const F&, table&> {
+    stripe& s = stripes_[n];
+    const holding hold(s);
+    return f(s.keys);
+  }
+  void prefetch(std::uint64_t hash) const noexcept { stripes_[hash & mask_].keys.prefetch(hash); }
+
+  void reserve(std::uint64_t entries) {
+    const std::uint64_t each = entries / tables();
+    for (std::size_t n = 0; n < tables(); ++n)
+      with_table(n, [each](table& t) { t.reserve(each + each / 16 + 16); });  // they differ a little
+  }
+  std::uint64_t size() {
+    std::uint64_t sum = 0;
+    for (std::size_t n = 0; n < tables(); ++n) sum += with_table(n, [](table& t) { return t.size(); });
+    return sum;
+  }
+  std::uint64_t bytes() {
+    std::uint64_t sum = tables() * sizeof(stripe);
+    for (std::size_t n = 0; n < tables(); ++n) sum += with_table(n, [](table& t) { return t.bytes(); });
+    return sum;
+  }
+  void clear() {
+    for (std::size_t n = 0; n < tables(); ++n) with_table(n, [](table& t) { t.clear(); });
+  }
+
+private:
+  static constexpr std::uint64_t k_entries_per_table = 8192;
+  static constexpr std::uint64_t k_fewest_tables = 16;
+  static constexpr std::uint64_t k_most_tables = 1 << 16;
+
+  struct alignas(64) stripe {
+    tas_lock<> lock;
+    std::atomic<const void*> holder{nullptr};  // a thread. Partner: holding(), which asks whether it is itself
+    table keys;
+  };
+  class holding {
+  public:
+    explicit holding(stripe& s) : s_(s) {
+      if (!s.lock.try_lock()) [[unlikely]] {
+        SHOAL_ASSERT(s.holder.load(std::memory_order_relaxed) != thread(),
+                     "a function given to a container's update() uses a key of the same container: begin the second "
+                     "access after the first, or with an async_ verb");
+        s.lock.lock();
+      }
+      s.holder.store(thread(), std::memory_order_relaxed);
+    }
+    holding(const holding&) = delete;
+    holding& operator=(const holding&) = delete;
+    ~holding() {
+      s_.holder.store(nullptr, std::memory_order_relaxed);
+      s_.lock.unlock();
+    }
+
+  private:
+    static const void* thread() noexcept {
+      static thread_local char here;
+      return &here;
+    }
+    stripe& s_;
+  };
+
+  std::uint64_t mask_;
+  std::unique_ptr<stripe[]> stripes_;
+};
+
+}  // namespace shoal::detail

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sequence without an order, to which all tasks append: each node keeps what its tasks append, or what others send it.
+//   shoal::global_vector<match> found;
+//   shoal::parallel_for(shoal::everywhere, n, [f = found.ref()](std::uint64_t i) { if (fits(i)) f.push({i, rank(i)}); });
+//   shoal::global_array<match> all = found.collect();
+// Who may call: tasks; push() and async_push() handlers, too. push() does not switch; async_push() only when buffers are
+// full; the others switch.
+// Guarantees: push() from any number of workers needs no lock and no message. size(), for_each(), collect() and clear()
+// want that nobody pushes meanwhile: they come after the loop that pushes.
+// Elements: as keys of shoal/global_map.hpp; collect() wants trivially copyable ones.
+// Shown by tests/cluster/containers_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "shoal/detail/container.hpp"
+#include "shoal/detail/worker_bags.hpp"
+
+namespace shoal {
+
+/// The handle: trivially copyable, 8 bytes; valid while the vector exists.
+template <class T>
+class vector_ref {
+  static_assert(serializable<T>);
+  using bags = detail::worker_bags<T>;
+
+public:
+  vector_ref() = default;
+  explicit vector_ref(node_local_ref<bags> parts) noexcept : parts_(parts) {}
+
+  /// Appends on this node.
+  void push(T value) const { parts_->append(std::move(value)); }
+  /// Appends on `node`; complete after wait(), or the end of the task or loop.
+  void async_push(std::uint32_t node, const T& value) const {
+    detail::async_invoke<detail::append_to_bags<T>>(parts_, node, value);
+  }
+
+  /// Number of elements on all nodes, and on this one.
+  std::uint64_t size() const {
+    return detail::sum_over_shards(parts_, [](bags& b) { return b.size(); });
+  }
+  std::uint64_t local_size() const noexcept { return parts_->size(); }
+  /// Calls f(element&) for all where they are, on all workers; f may wait.
+  template <class F>
+  void for_each(const F& f) const {
+    detail::on_all_shards(parts_, [f](bags& b) { b.visit(f); });
+  }
+  void clear() const {
+    detail::on_all_shards(parts_, [](bags& b) { b.clear(); });
+  }
+  /// All elements in an array, those of node 0 first.
+  global_array<T> collect() const {
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "collect() makes a global array: its elements are trivially copyable");
+    global_array<std::uint64_t> firsts(node_count());  // of each node's elements
+    parallel_for(owners_of(firsts), node_count(),
+                 [parts = parts_, f = firsts.ref()](std::uint64_t n) { f.put(n, parts->size()); });
+    std::uint64_t sum = 0;
+    for (std::uint32_t n = 0; n < node_count(); ++n) sum += firsts->exchange(n, sum);
+    global_array<T> all(sum);
+    parallel_for(owners_of(firsts), node_count(), [parts = parts_, f = firsts.ref(), a = all.ref()](std::uint64_t n) {
+      std::uint64_t at = f.get(n);
+      parts->for_each_part([&](std::span<T> part) {
+        if (!part.empty()) a.async_put(at, std::span<const T>(part));
+        at += part.size();
+      });
+    });
+    return all;
+  }
+
+private:
+  node_local_ref<bags> parts_;
+};
+
+/// Owns the elements; move-only.
+template <class T>
+class global_vector {
+public:
+  using ref_type = vector_ref<T>;
+
+  /// Empty. Switches tasks.
+  global_vector() : ref_(parts_.ref()) {}
+
+  ref_type ref() const noexcept { return ref_; }
+  operator ref_type() const noexcept { return ref_; }
+  const ref_type* operator->() const noexcept { return &ref_; }
+  global_array<T> collect() const { return ref_.collect(); }
+
+private:
+  node_local<detail::worker_bags<T>> parts_;
+  ref_type ref_;
+};
+
+}  // namespace shoal
