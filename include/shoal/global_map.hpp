@@ -98,7 +98,8 @@ public:
   void for_each(const F& f) const {
     detail::visit_copies(shards_, f);
   }
-  /// Calls f(key, value&) for all entries; nobody else accesses the entry meanwhile. f must not wait.
+  /// Calls f(key, value&) for all entries; nobody else accesses the entry meanwhile. f must not wait; what it begins is
+  /// complete after quiesce().
   template <class F>
   void update_each(const F& f) const {
     detail::visit_entries(shards_, f);

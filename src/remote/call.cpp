@@ -219,6 +219,7 @@ void forget_answer(completion& calls, std::uint32_t node, std::uint64_t name) no
 
 expected_answer take_answer(const arrival& a) noexcept {
   const remote::pending_call call = take_call(a);
+  SHOAL_ASSERT(call.answer != nullptr && call.answer_words == 0, k_misshapen_call);  // it was made by expect_answer()
   return {call.calls, call.answer};
 }
 

@@ -102,8 +102,9 @@ void prefetch_later(const arrival& a) {
     constexpr std::size_t k_distance = (k_messages_ahead - 1) * k_words;
     if (a.later.size() < k_distance + k_words) return;
     const std::uint64_t* const at = a.later.data() + k_distance;
-    if (*at != a.payload.data()[-1]) return;
-    std::apply([at](const auto&... arguments) { Op::prefetch(object_at<Op>(at[1]), arguments...); },
+    // Words that only look like such a message name this object, too, and lead to a prefetch in vain.
+    if (*at != a.payload.data()[-1] || at[1] != a.payload[0]) return;
+    std::apply([&a](const auto&... arguments) { Op::prefetch(object_at<Op>(a.payload[0]), arguments...); },
                arguments_in<Op>::read(at + 1 + Before, arguments_in<Op>::k_words));
   }
 }
