@@ -20,11 +20,11 @@
 
 namespace shoal::cluster {
 
-detail::team_state& node_teams::of(std::uint64_t id) {
+std::shared_ptr<detail::team_state> node_teams::of(std::uint64_t id) {
   const std::lock_guard guard(lock_);
   auto& t = teams_[id];
-  if (!t) t = std::make_unique<detail::team_state>(id);
-  return *t;
+  if (!t) t = std::make_shared<detail::team_state>(id);
+  return t;
 }
 
 void node_teams::forget(std::uint64_t id) noexcept {
@@ -41,18 +41,18 @@ constexpr std::uint64_t k_down_step = (1U << team_state::k_step_bits) - 1;
 constexpr std::size_t k_most_text_bytes = 2000;
 
 cluster::node_teams& teams_of(port& p) noexcept { return *p.context->teams; }
-team_state& state_of(const arrival& a) noexcept { return teams_of(*a.worker.port).of(a.payload[0]); }
+std::shared_ptr<team_state> state_of(const arrival& a) { return teams_of(*a.worker.port).of(a.payload[0]); }
 
 constexpr const char* k_misshapen = "another node has sent a message of a team that is too short";
 
 void receive_letter(const arrival& a) noexcept {
   SHOAL_ASSERT(a.payload.size() >= 3, k_misshapen);
-  state_of(a).deliver(a.from, a.payload[1], called(a.payload[2]), a.payload.subspan(3));
+  state_of(a)->deliver(a.from, a.payload[1], called(a.payload[2]), a.payload.subspan(3));
 }
 
 void receive_announcement(const arrival& a) noexcept {
   SHOAL_ASSERT(a.payload.size() >= 3, k_misshapen);
-  state_of(a).announce(a.from, a.payload[1], called(a.payload[2]));
+  state_of(a)->announce(a.from, a.payload[1], called(a.payload[2]));
 }
 
 // Code and node, the two lengths, the texts.
@@ -77,8 +77,8 @@ void receive_notice(const arrival& a) noexcept {
   SHOAL_ASSERT(words_for(type_bytes) + words_for(message_bytes) <= a.payload.size() - 4, k_misshapen);
   const auto* const type = reinterpret_cast<const char*>(a.payload.data() + 4);
   const auto* const message = reinterpret_cast<const char*>(a.payload.data() + 4 + words_for(type_bytes));
-  state_of(a).learn({static_cast<int>(a.payload[1]), static_cast<std::uint32_t>(a.payload[2]),
-                     std::string(type, type_bytes), std::string(message, message_bytes)});
+  state_of(a)->learn({static_cast<int>(a.payload[1]), static_cast<std::uint32_t>(a.payload[2]),
+                      std::string(type, type_bytes), std::string(message, message_bytes)});
 }
 
 std::uint32_t members() noexcept { return this_port().nodes; }
@@ -260,7 +260,7 @@ void forget_team(std::uint64_t id) {
   calls.wait_and_rethrow();
 }
 
-membership::membership(std::uint64_t id) : id_(id), state_(teams_of(this_port()).of(id)) { set_outermost(true); }
+membership::membership(std::uint64_t id) : id_(id), state_(*teams_of(this_port()).of(id)) { set_outermost(true); }
 
 membership::~membership() {
   set_outermost(false);

@@ -107,13 +107,14 @@ public:
   explicit node_teams(std::uint32_t node) noexcept : next_id_(std::uint64_t{node} << 40) {}
 
   std::uint64_t new_id() noexcept { return next_id_.fetch_add(1, std::memory_order_relaxed); }
-  detail::team_state& of(std::uint64_t id);
+  /// Whoever executes a message of the team holds on to it: the member may leave meanwhile, on another worker.
+  std::shared_ptr<detail::team_state> of(std::uint64_t id);
   void forget(std::uint64_t id) noexcept;
 
 private:
   std::atomic<std::uint64_t> next_id_;  // partners: other workers
   std::mutex lock_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<detail::team_state>> teams_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<detail::team_state>> teams_;
 };
 
 }  // namespace shoal::cluster
