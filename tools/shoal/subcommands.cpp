@@ -15,6 +15,8 @@ constexpr subcommand k_subcommands[] = {
     {"bfs", "breadth-first search of a graph, validated",
      "shoal bfs --kronecker 18 -n 2\n  shoal bfs data/debian-bookworm.txt.zst --directed reverse --root libc6",
      declare_bfs},
+    {"histogram", "small remote updates of random elements, validated", "shoal histogram -n 2 -w 1 --direct off",
+     declare_histogram},
     {"mpi-threads", "fair and prioritised access of an MPI program's threads to its MPI library",
      "shoal mpi-threads --lock priority -- mpirun -n 2 ./program", declare_mpi_threads},
     {"bench", "measure", "shoal bench --list\n  shoal bench limits --seconds 0.1 --json -", declare_bench},

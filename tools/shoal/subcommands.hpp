@@ -21,6 +21,7 @@ std::span<const subcommand> subcommands();
 subcommand_body declare_info(CLI::App& app);
 subcommand_body declare_bench(CLI::App& app);
 subcommand_body declare_bfs(CLI::App& app);
+subcommand_body declare_histogram(CLI::App& app);
 subcommand_body declare_ps(CLI::App& app);
 subcommand_body declare_run(CLI::App& app);
 subcommand_body declare_mpi_threads(CLI::App& app);
