@@ -6,6 +6,7 @@ pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
 find_package(fmt REQUIRED)
 find_package(tomlplusplus REQUIRED)
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)  # used inline; nothing of it is linked
 if(SHOAL_BUILD_TOOLS)
   find_package(CLI11 REQUIRED)
   find_package(nlohmann_json REQUIRED)

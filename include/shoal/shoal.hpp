@@ -5,6 +5,7 @@
 #include "shoal/array.hpp"
 #include "shoal/distribution.hpp"
 #include "shoal/error.hpp"
+#include "shoal/files.hpp"
 #include "shoal/future.hpp"
 #include "shoal/job.hpp"
 #include "shoal/lock_meter.hpp"

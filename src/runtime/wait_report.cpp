@@ -47,6 +47,7 @@ std::string waits_for(const waiting_task& t) {
     case wait_kind::collective: return "the other members of its team";
     case wait_kind::stack: return "a stack of the size that it asked for";
     case wait_kind::lock: return "a lock of shoal/locks.hpp";
+    case wait_kind::file: return "a file";
     default: return "a wake-up";
   }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the snippets of docs/guide.md, docs/tasks.md, docs/containers.md and docs/locks.md unchanged.
+// Runs the snippets of docs/guide.md, docs/tasks.md, docs/containers.md, docs/files.md and docs/locks.md unchanged.
 #undef NDEBUG  // the snippets assert, in optimised builds too
 #include <atomic>
 #include <cassert>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -11,8 +12,10 @@
 #include <span>
 #include <stdexcept>
 #include <stop_token>
+#include <string>
 #include <vector>
 
+#include "shoal/files.hpp"
 #include "shoal/global_bitset.hpp"
 #include "shoal/global_map.hpp"
 #include "shoal/global_multimap.hpp"
@@ -20,8 +23,17 @@
 #include "shoal/global_set.hpp"
 #include "shoal/global_vector.hpp"
 #include "tests/cluster/cluster.hpp"
+#include "tests/cluster/folder.hpp"
 
 namespace {
+
+std::string new_folder() {
+  static const shoal::test::folder all;
+  static std::atomic<int> number{0};
+  const std::string name = all / std::to_string(number++);
+  std::filesystem::create_directory(name);
+  return name;
+}
 
 #include "docs_snippets.inc"
 

@@ -255,6 +255,7 @@ enum class wait_kind : std::uint8_t {
   // What threads that run no task may end:
   promise,  // [its state]
   lock,     // of shoal/locks.hpp [nothing]
+  file,     // that a thread reads or writes [nothing]
   other     // [nothing]
 };
 /// Whether a thread that runs no task, or another pool, may end such a wait.
