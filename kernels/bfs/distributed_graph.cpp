@@ -15,7 +15,6 @@
 namespace shoal::kernels::bfs {
 namespace {
 
-using graph::direction;
 using graph::edge;
 
 constexpr std::uint64_t k_piece = 256;          // edges that are generated or sent as one piece

@@ -15,9 +15,9 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/graph/edge.hpp"
-#include "kernels/graph/kronecker.hpp"
-#include "kernels/graph/validate.hpp"
+#include "shoal/graph/edge.hpp"
+#include "shoal/graph/kronecker.hpp"
+#include "kernels/bfs/rules.hpp"
 #include "shoal/array.hpp"
 
 namespace shoal::kernels::bfs {
@@ -34,7 +34,7 @@ struct graph_view {
 
   std::uint64_t vertices = 0;
   std::uint64_t block = 0;  // vertices per node; a multiple of 64, so that a word of a bitmap has one owner
-  graph::direction way = graph::direction::both;
+  direction way = direction::both;
   array_ref<std::uint64_t> offsets;        // block + 1 per node, into targets
   array_ref<Id> targets;                   // the same size on all nodes: that of the largest
   array_ref<std::uint32_t> input_degrees;  // as Graph500 counts: with duplicates; a self loop counts at both ends
@@ -52,7 +52,7 @@ struct graph_view {
 };
 
 struct build_options {
-  graph::direction way = graph::direction::both;
+  direction way = direction::both;
   bool keep_edges = true;  // for validation
 };
 

@@ -61,7 +61,7 @@ void search_levels(team& t, const typename fast_search<Id>::handles& h, std::uin
       t.barrier();  // all pairs for this node have arrived
       frontier = sum(t, s.end_top_down());
       arcs_left -= std::min(arcs_left, frontier.arcs);
-      if (steps == step_kind::automatic && h.graph.way == graph::direction::both &&
+      if (steps == step_kind::automatic && h.graph.way == direction::both &&
           static_cast<double>(frontier.arcs) * h.options.alpha > static_cast<double>(arcs_left))
         begin_upwards();
     } else {
@@ -87,7 +87,7 @@ void search_levels(team& t, const typename fast_search<Id>::handles& h, std::uin
 template <class Id>
 fast_search<Id>::fast_search(const distributed_graph<Id>& graph, const search_options& options) {
   const graph_view<Id>& g = graph.view();
-  if (options.steps == step_kind::bottom_up && g.way != graph::direction::both)
+  if (options.steps == step_kind::bottom_up && g.way != direction::both)
     throw error(errc::invalid_argument,
                 "a bottom-up search needs the edges in both directions; search top-down, or follow edges both ways");
   const std::uint64_t nodes = node_count();
@@ -125,7 +125,7 @@ fast_search<Id>::fast_search(const distributed_graph<Id>& graph, const search_op
     s.found = found.local().data();
     s.workers = worker_count();
     s.exclusive = s.workers == 1;
-    if (g.way != graph::direction::both) return;  // a vertex with an empty row may still be reached
+    if (g.way != direction::both) return;  // a vertex with an empty row may still be reached
     for (std::uint64_t w = 0; w < g.block / 64; ++w) {
       std::uint64_t word = 0;
       for (std::uint64_t v = w * 64; v < (w + 1) * 64; ++v)

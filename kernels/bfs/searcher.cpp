@@ -46,7 +46,7 @@ public:
     return counts;
   }
 
-  graph::tree_verdict validate() override {
+  tree_verdict validate() override {
     SHOAL_ASSERT(validator_.has_value(), "validation needs a graph that was built with its edges kept");
     return validator_->check(tree(), root_);
   }
@@ -59,7 +59,7 @@ public:
     for (std::uint64_t first = 0; first < vertices_; first += some.size()) {
       const auto part = std::span(some).first(std::min<std::uint64_t>(some.size(), vertices_ - first));
       tree().get(first, part);
-      for (const Id p : part) all.push_back(p == graph_view<Id>::k_nobody ? graph::k_no_parent : std::uint64_t{p});
+      for (const Id p : part) all.push_back(p == graph_view<Id>::k_nobody ? k_no_parent : std::uint64_t{p});
     }
     return all;
   }
@@ -131,7 +131,7 @@ std::unique_ptr<searcher> make_searcher(std::uint64_t vertices, std::vector<grap
 std::uint64_t bytes_needed(std::uint64_t vertices, std::uint64_t edges, std::uint64_t nodes,
                            const searcher_options& options) {
   const double id = narrow_ids_serve(vertices) ? 4 : 8;
-  const double rows = options.build.way == graph::direction::both ? 2 : 1;
+  const double rows = options.build.way == direction::both ? 2 : 1;
   const double v = static_cast<double>(vertices);
   const double n = static_cast<double>(nodes);
   const double graph = static_cast<double>(edges) * id * (2 + rows) + v * 12;

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "kernels/bfs/fast.hpp"
-#include "kernels/graph/edge.hpp"
-#include "kernels/graph/kronecker.hpp"
-#include "kernels/graph/validate.hpp"
+#include "shoal/graph/edge.hpp"
+#include "shoal/graph/kronecker.hpp"
+#include "kernels/bfs/rules.hpp"
 
 namespace shoal::kernels::bfs {
 
@@ -31,7 +31,7 @@ public:
   virtual ~searcher() = default;
 
   virtual search_counts search(std::uint64_t root) = 0;
-  virtual graph::tree_verdict validate() = 0;
+  virtual tree_verdict validate() = 0;
   virtual std::uint64_t traversed() = 0;
   /// The whole tree, on this node; k_no_parent for unreached vertices.
   virtual std::vector<std::uint64_t> parents() = 0;

@@ -14,8 +14,6 @@
 namespace shoal::kernels::bfs {
 namespace {
 
-using graph::tree_fault;
-using graph::visit;
 
 constexpr std::uint64_t k_checked_together = 4096;  // vertices or edges that are checked as one batch
 
@@ -37,7 +35,7 @@ public:
       : g_(g),
         parents_(parents),
         root_(root),
-        implied_(graph::levels_of_tree(root, parents)),
+        implied_(levels_of_tree(root, parents)),
         confirmed_(g.slots() / 64) {}
 
   node_verdict tree() const {
@@ -51,8 +49,8 @@ public:
     node_verdict mine;
     for (std::uint64_t v = begin; v < end; ++v) {
       const visit here = at(v);
-      const bool ask = graph::needs_parent(v, root_, g_.vertices, here);
-      fail(mine, graph::check_vertex(v, root_, g_.vertices, here, ask ? at(here.parent) : visit{}), false, v, 0);
+      const bool ask = needs_parent(v, root_, g_.vertices, here);
+      fail(mine, check_vertex(v, root_, g_.vertices, here, ask ? at(here.parent) : visit{}), false, v, 0);
       if (!here.reached()) continue;
       ++mine.reached;
       mine.deepest = std::max(mine.deepest, here.level);
@@ -63,7 +61,7 @@ public:
   node_verdict edges(std::span<const arc<Id>> some) {
     node_verdict mine;
     for (const auto& [from, to] : some) {
-      const auto seen = graph::check_edge({from, to}, at(from), at(to), g_.way);
+      const auto seen = check_edge({from, to}, at(from), at(to), g_.way);
       fail(mine, seen.fault, true, from, to);
       if (seen.confirms_from) confirm(from);
       if (seen.confirms_to) confirm(to);
@@ -106,7 +104,7 @@ private:
   const graph_view<Id>& g_;
   std::span<const std::uint64_t> parents_;
   std::uint64_t root_;
-  graph::tree_levels implied_;
+  tree_levels implied_;
   std::vector<std::uint64_t> confirmed_;
 };
 
@@ -118,7 +116,7 @@ void gather(const graph_view<Id>& g, const array_ref<Id>& parents, std::span<std
     const auto part = std::span(some).first(std::min(k_checked_together, g.vertices - first));
     parents.get(first, part);
     std::transform(part.begin(), part.end(), all.begin() + static_cast<std::ptrdiff_t>(first),
-                   [](Id p) { return p == graph_view<Id>::k_nobody ? graph::k_no_parent : std::uint64_t{p}; });
+                   [](Id p) { return p == graph_view<Id>::k_nobody ? k_no_parent : std::uint64_t{p}; });
   }
 }
 
@@ -163,7 +161,7 @@ validator<Id>::validator(const graph_view<Id>& g)
     : graph_(g), all_parents_(g.slots() * node_count()), confirmed_(g.slots() / 64) {}
 
 template <class Id>
-graph::tree_verdict validator<Id>::check(const array_ref<Id>& parents, std::uint64_t root) {
+tree_verdict validator<Id>::check(const array_ref<Id>& parents, std::uint64_t root) {
   global_array<node_verdict> result(1, distribution::local);
   spmd([g = graph_, parents, root, all = all_parents_.ref(), confirmed = confirmed_.ref(),
         result = result.ref()](team& t) {
@@ -172,7 +170,7 @@ graph::tree_verdict validator<Id>::check(const array_ref<Id>& parents, std::uint
     if (t.rank() == 0) result.put(0, whole);
   });
   const node_verdict found = result->get(0);
-  graph::tree_verdict verdict;
+  tree_verdict verdict;
   verdict.fault = found.fault;
   verdict.reached = found.reached;
   verdict.traversed = found.traversed;
@@ -180,8 +178,8 @@ graph::tree_verdict validator<Id>::check(const array_ref<Id>& parents, std::uint
   if (found.fault != tree_fault::none) {
     verdict.message =
         found.at_edge ? fmt::format("edge {} - {}: ", found.from, found.to) : fmt::format("vertex {}: ", found.from);
-    verdict.message += graph::describe(found.fault);
-    if (const int rule = graph::rule_of(found.fault); rule != 0) verdict.message += fmt::format(" (rule {})", rule);
+    verdict.message += describe(found.fault);
+    if (const int rule = rule_of(found.fault); rule != 0) verdict.message += fmt::format(" (rule {})", rule);
   }
   return verdict;
 }
@@ -195,7 +193,7 @@ std::uint64_t count_traversed(const graph_view<Id>& g, const array_ref<Id>& pare
         return parents.local()[own] == graph_view<Id>::k_nobody ? 0 : g.input_degrees.local()[own];
       },
       [](std::uint64_t a, std::uint64_t b) { return a + b; });
-  return g.way == graph::direction::both ? ends / 2 : ends;
+  return g.way == direction::both ? ends / 2 : ends;
 }
 
 template class validator<std::uint32_t>;

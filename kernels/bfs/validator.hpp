@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Validates a search by Graph500's five rules (kernels/graph/validate.hpp), on all nodes concurrently. Every node
+// Validates a search by Graph500's five rules (kernels/bfs/rules.hpp), on all nodes concurrently. Every node
 // collects all parents and computes the levels that they imply. It checks its own vertices and its share of the input's
 // edges, and reports which tree edges its edges confirm.
 // Who may call: a task; check() switches. The graph must have been built with keep_edges.
@@ -11,14 +11,14 @@
 #include <string>
 
 #include "kernels/bfs/distributed_graph.hpp"
-#include "kernels/graph/validate.hpp"
+#include "kernels/bfs/rules.hpp"
 #include "shoal/array.hpp"
 
 namespace shoal::kernels::bfs {
 
 /// The result of one node.
 struct node_verdict {
-  graph::tree_fault fault = graph::tree_fault::none;
+  tree_fault fault = tree_fault::none;
   bool at_edge = false;  // false: at vertex `from`
   std::uint64_t from = 0;
   std::uint64_t to = 0;
@@ -31,7 +31,7 @@ template <class Id>
 class validator {
 public:
   explicit validator(const graph_view<Id>& g);
-  graph::tree_verdict check(const array_ref<Id>& parents, std::uint64_t root);
+  tree_verdict check(const array_ref<Id>& parents, std::uint64_t root);
 
 private:
   graph_view<Id> graph_;

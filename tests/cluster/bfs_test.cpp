@@ -9,14 +9,14 @@
 #include "kernels/bfs/searcher.hpp"
 #include "kernels/bfs/simple.hpp"
 #include "kernels/bfs/validator.hpp"
-#include "kernels/graph/csr.hpp"
+#include "graph/csr.hpp"
 #include "shoal/random.hpp"
 #include "tests/cluster/cluster.hpp"
 
 namespace {
 
 using namespace shoal::kernels;
-using graph::direction;
+using bfs::direction;
 using graph::edge;
 
 class bfs_search : public shoal::test::cluster {};
@@ -75,12 +75,12 @@ std::vector<test_graph> graphs() {
 std::vector<std::uint64_t> serial_levels(const test_graph& g, std::uint64_t root, direction way) {
   const graph::csr_options options{.symmetrise = way == direction::both, .reverse = way == direction::reverse};
   const auto rows = graph::build_csr<std::uint64_t>(g.edges, g.vertices, 0, g.vertices, options);
-  std::vector<std::uint64_t> levels(g.vertices, graph::k_no_level);
+  std::vector<std::uint64_t> levels(g.vertices, bfs::k_no_level);
   std::vector<std::uint64_t> queue{root};
   levels[root] = 0;
   for (std::size_t i = 0; i < queue.size(); ++i)
     for (const std::uint64_t u : rows.neighbours(queue[i]))
-      if (levels[u] == graph::k_no_level) {
+      if (levels[u] == bfs::k_no_level) {
         levels[u] = levels[queue[i]] + 1;
         queue.push_back(u);
       }
@@ -90,10 +90,10 @@ std::vector<std::uint64_t> serial_levels(const test_graph& g, std::uint64_t root
 void expect_right(bfs::searcher& s, const test_graph& g, std::uint64_t root, direction way) {
   s.search(root);
   const auto parents = s.parents();
-  const auto implied = graph::levels_of_tree(root, parents);
-  ASSERT_EQ(implied.fault, graph::tree_fault::none) << g.name << " from " << root;
+  const auto implied = bfs::levels_of_tree(root, parents);
+  ASSERT_EQ(implied.fault, bfs::tree_fault::none) << g.name << " from " << root;
   ASSERT_EQ(implied.levels, serial_levels(g, root, way)) << g.name << " from " << root;
-  const auto reference = graph::validate_tree(root, parents, {}, g.edges, way);
+  const auto reference = bfs::validate_tree(root, parents, {}, g.edges, way);
   ASSERT_TRUE(reference.right()) << g.name << ": " << reference.message;
   const auto verdict = s.validate();
   EXPECT_TRUE(verdict.right()) << verdict.message;
@@ -190,7 +190,7 @@ TEST_P(bfs_search, wide_vertex_numbers_give_the_same) {
     EXPECT_TRUE(verdict.right()) << verdict.message;
     const auto levels = serial_levels(g, 123, direction::both);
     EXPECT_EQ(verdict.reached,
-              g.vertices - static_cast<std::uint64_t>(std::count(levels.begin(), levels.end(), graph::k_no_level)));
+              g.vertices - static_cast<std::uint64_t>(std::count(levels.begin(), levels.end(), bfs::k_no_level)));
     EXPECT_EQ(bfs::count_traversed(made.view(), search.parents()), verdict.traversed);
   });
 }
@@ -227,7 +227,7 @@ TEST_P(bfs_search, validation_finds_trees_that_are_wrong) {
       damage();
       return check.check(parents, 0);
     };
-    using graph::tree_fault;
+    using bfs::tree_fault;
     const auto fault_after_put = [&](std::uint64_t v, std::uint32_t parent) {
       return damaged([&] { parents.put(v, parent); }).fault;
     };

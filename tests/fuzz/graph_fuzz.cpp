@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/graph/csr_layout.hpp"
-#include "kernels/graph/reader.hpp"
+#include "graph/csr_layout.hpp"
+#include "graph/reader.hpp"
 #include "shoal/error.hpp"
 
 namespace {
@@ -30,13 +30,13 @@ void expect(bool holds, const char* what) {
 
 /// Corrects the checksums of a .shoalcsr.
 void mend(std::string& bytes) {
-  using shoal::kernels::graph::crc;
-  constexpr std::size_t header_bytes = shoal::kernels::graph::csr_layout::k_bytes;
+  using shoal::graph::crc;
+  constexpr std::size_t header_bytes = shoal::graph::csr_layout::k_bytes;
   constexpr std::size_t sum_bytes = sizeof(std::uint32_t);
   if (bytes.size() < header_bytes + sum_bytes) return;
   const auto all = std::as_bytes(std::span{bytes});
   const auto store = [&](std::size_t at, std::uint32_t sum) {
-    sum = shoal::kernels::graph::little_endian(sum);
+    sum = shoal::graph::little_endian(sum);
     std::memcpy(bytes.data() + at, &sum, sum_bytes);
   };
   store(header_bytes - sum_bytes, crc(0, all.first(header_bytes - sum_bytes)));
@@ -48,14 +48,14 @@ void mend(std::string& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace shoal;
   if (size == 0) return 0;
-  kernels::graph::read_options options;
+  graph::read_options options;
   options.compact_ids = (data[0] & 0x80) != 0;
   options.memory_limit_bytes = k_memory_limit_bytes;
   const std::string name = k_names[(data[0] & 0x3f) % std::size(k_names)];
   std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   if ((data[0] & 0x40) != 0) mend(bytes);
   try {
-    const auto graph = kernels::graph::read_graph_bytes(bytes, name, options);
+    const auto graph = graph::read_graph_bytes(bytes, name, options);
     expect(graph.edges == graph.list.size(), "as many edges as the header says");
     expect(graph.names.empty() || graph.names.size() == graph.vertices, "names for all vertices or none");
     for (const auto& e : graph.list) expect(e.from < graph.vertices && e.to < graph.vertices, "vertices in range");

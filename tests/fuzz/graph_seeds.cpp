@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "fuzz/seeds.hpp"
-#include "kernels/graph/csr_file.hpp"
-#include "kernels/graph/kronecker.hpp"
+#include "graph/csr_file.hpp"
+#include "shoal/graph/kronecker.hpp"
 
 namespace shoal::fuzz {
 namespace {
 
-namespace graph = kernels::graph;
+
 
 std::string gzip(const std::string& text) {
   std::string out(compressBound(static_cast<uLong>(text.size())) + 64, '\0');

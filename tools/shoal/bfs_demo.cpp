@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/progress.hpp"
-#include "kernels/graph/validate.hpp"
+#include "kernels/bfs/rules.hpp"
 #include "shoal/error.hpp"
 #include "shoal/on.hpp"
 #include "tools/shoal/bfs_options.hpp"
@@ -36,7 +36,7 @@ std::string find_graph() {
                                            source.string(), installed.string()));
 }
 
-std::string verdict_text(const graph::tree_verdict& verdict) {
+std::string verdict_text(const bfs::tree_verdict& verdict) {
   return verdict.right() ? "validated" : "WRONG: " + verdict.message;
 }
 
@@ -51,7 +51,7 @@ bool show_packages(const bfs_options& job) {
   s.search(root);  // the first search touches the memory
   s.search(root);
   const double ms = s.search_s() * 1e3;
-  const graph::tree_verdict verdict = s.validate();
+  const bfs::tree_verdict verdict = s.validate();
   const std::vector<std::uint64_t> parents = s.parents();
   const auto direct = std::count(parents.begin(), parents.end(), root) - 1;
   fmt::print("Debian's packages: {} packages with {} dependences. Which packages need {}?\n", s.vertices(),
@@ -79,7 +79,7 @@ bool show_kronecker(const bfs_options& job) {
     const std::uint64_t levels = s.search(roots[i]).levels;
     const double seconds = s.search_s();
     bar.show(i, fmt::format("checking the tree from {}", roots[i]));
-    const graph::tree_verdict verdict = s.validate();
+    const bfs::tree_verdict verdict = s.validate();
     bar.clear();
     const auto edges = static_cast<double>(std::max<std::uint64_t>(verdict.traversed, 1));
     fmt::print("  {:>9}  {:>9}  {:>6}  {:>8.2f}  {:>8.1f}  {}\n", roots[i], verdict.reached, levels, seconds * 1e3,

@@ -7,7 +7,7 @@
 
 #include "bench/progress.hpp"
 #include "bench/report.hpp"
-#include "kernels/graph/reader.hpp"
+#include "graph/reader.hpp"
 #include "machine/memory_info.hpp"
 #include "shoal/error.hpp"
 #include "shoal/on.hpp"
@@ -20,9 +20,9 @@ using namespace kernels;
 
 void refuse(const std::string& message) { throw error(errc::invalid_argument, message); }
 
-graph::direction way_of(const std::string& directed) {
-  if (directed == "reverse") return graph::direction::reverse;
-  return directed == "both" ? graph::direction::both : graph::direction::forward;
+bfs::direction way_of(const std::string& directed) {
+  if (directed == "reverse") return bfs::direction::reverse;
+  return directed == "both" ? bfs::direction::both : bfs::direction::forward;
 }
 
 /// 2^scale vertices. Scales above 63 are clamped to 63: they are rejected as too large for the memory.
@@ -77,8 +77,8 @@ bfs_input read_file(const bfs_options& o, bfs::searcher_options s) {
   if (!read.directed && !o.directed.empty() && o.directed != "both")
     refuse(
         fmt::format("--directed {}: {} says that its graph is undirected; leave the option out", o.directed, o.file));
-  s.build.way = read.directed ? way_of(o.directed) : graph::direction::both;
-  if (o.direction == "bottom-up" && s.build.way != graph::direction::both)
+  s.build.way = read.directed ? way_of(o.directed) : bfs::direction::both;
+  if (o.direction == "bottom-up" && s.build.way != bfs::direction::both)
     refuse("--direction bottom-up needs edges in both directions: --directed both");
   bench::job_options job = o.job;
   job.nodes = node_count();

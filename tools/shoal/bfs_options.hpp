@@ -10,7 +10,7 @@
 
 #include "bench/job.hpp"
 #include "kernels/bfs/searcher.hpp"
-#include "kernels/graph/edge.hpp"
+#include "shoal/graph/edge.hpp"
 
 namespace shoal::tools {
 
@@ -44,7 +44,7 @@ void check(const bfs_options& options);
 
 /// The requested graph, with vertex names if it has any.
 struct bfs_input {
-  kernels::graph::graph_header header;
+  graph::graph_header header;
   std::unique_ptr<kernels::bfs::searcher> searcher;
 };
 bfs_input load(const bfs_options& options);
@@ -54,7 +54,7 @@ int search_as_asked(const bfs_options& options);
 int demonstrate(const bfs_options& options);
 
 /// Describes a search result: reached vertices, levels, the deepest chain.
-std::string in_words(const kernels::graph::graph_header& header, const std::vector<std::uint64_t>& parents,
+std::string in_words(const graph::graph_header& header, const std::vector<std::uint64_t>& parents,
                      std::uint64_t root);
 
 }  // namespace shoal::tools

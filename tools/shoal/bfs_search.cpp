@@ -8,7 +8,7 @@
 
 #include "bench/progress.hpp"
 #include "bench/report.hpp"
-#include "kernels/graph/validate.hpp"
+#include "kernels/bfs/rules.hpp"
 #include "shoal/error.hpp"
 #include "shoal/on.hpp"
 #include "tools/shoal/bfs_options.hpp"
@@ -20,13 +20,13 @@ using namespace kernels;
 
 void write_tree(const std::string& path, const graph::graph_header& header, const std::vector<std::uint64_t>& parents,
                 std::uint64_t root) {
-  const graph::tree_levels tree = graph::levels_of_tree(root, parents);
+  const bfs::tree_levels tree = bfs::levels_of_tree(root, parents);
   std::FILE* out = std::fopen(path.c_str(), "w");
   bool good = out != nullptr;
   if (good) {
     fmt::print(out, "# vertex parent level; from {}; unreached vertices are omitted\n", graph::name_of(header, root));
-    for (std::uint64_t v = 0; v < parents.size() && tree.fault == graph::tree_fault::none; ++v)
-      if (parents[v] != graph::k_no_parent)
+    for (std::uint64_t v = 0; v < parents.size() && tree.fault == bfs::tree_fault::none; ++v)
+      if (parents[v] != bfs::k_no_parent)
         fmt::print(out, "{} {} {}\n", graph::name_of(header, v), graph::name_of(header, parents[v]), tree.levels[v]);
     good = std::ferror(out) == 0;
     good = std::fclose(out) == 0 && good;
@@ -54,13 +54,13 @@ void describe(bench::report& r, const bfs_options& o, const bfs::searcher& s) {
 }  // namespace
 
 std::string in_words(const graph::graph_header& header, const std::vector<std::uint64_t>& parents, std::uint64_t root) {
-  const graph::tree_levels tree = graph::levels_of_tree(root, parents);
-  if (tree.fault != graph::tree_fault::none) return "The result is not a tree.\n";
+  const bfs::tree_levels tree = bfs::levels_of_tree(root, parents);
+  if (tree.fault != bfs::tree_fault::none) return "The result is not a tree.\n";
   std::uint64_t reached = 0;
   std::uint64_t deepest = root;
   std::vector<std::uint64_t> per_level;
   for (std::uint64_t v = 0; v < parents.size(); ++v) {
-    if (parents[v] == graph::k_no_parent) continue;
+    if (parents[v] == bfs::k_no_parent) continue;
     ++reached;
     if (tree.levels[v] > tree.levels[deepest]) deepest = v;
     if (per_level.size() <= tree.levels[v]) per_level.resize(tree.levels[v] + 1);
@@ -115,7 +115,7 @@ int search_as_asked(const bfs_options& o) {
     if (traversed != 0) seconds_per_edge += seconds / static_cast<double>(traversed);
     if (o.validate) {
       bar.show(i, "checking the tree from " + graph::name_of(in.header, roots[i]));
-      const graph::tree_verdict verdict = s.validate();
+      const bfs::tree_verdict verdict = s.validate();
       std::string text = verdict.right() ? "Graph500's rules hold for the tree of every root" : verdict.message;
       if (!verdict.right()) text = fmt::format("from {}: {}", graph::name_of(in.header, roots[i]), text);
       r.check("validated", verdict.right(), text);

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Edges in the memory of all nodes, generated or read from a file, and their checks.
+// Who may call: tasks; all functions switch. Shown by tests/cluster/graph_test.cpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "shoal/array.hpp"
+#include "shoal/detail/graph_file.hpp"
+#include "shoal/error.hpp"
+#include "shoal/graph/edge.hpp"
+#include "shoal/graph/read.hpp"
+#include "shoal/node_local.hpp"
+#include "shoal/on.hpp"
+#include "shoal/parallel_for.hpp"
+#include "shoal/spmd.hpp"
+
+namespace shoal::detail {
+
+[[noreturn]] void refuse_width(std::uint64_t vertices, std::size_t id_bytes);
+[[noreturn]] void refuse_edge(std::uint64_t from, std::uint64_t to, std::uint64_t vertices);
+
+/// One number is left for "none".
+template <class Id>
+constexpr bool fits_width(std::uint64_t vertices) noexcept {
+  return vertices <= std::numeric_limits<Id>::max();
+}
+template <class Id>
+void check_width(std::uint64_t vertices) {
+  if (!fits_width<Id>(vertices)) refuse_width(vertices, sizeof(Id));
+}
+
+template <class Edge>
+void check_edges(std::uint64_t vertices, const array_ref<Edge>& edges) {
+  spmd([vertices, edges](team&) {
+    const auto mine = edges.local();
+    const auto bad = std::ranges::find_if(mine, [&](const Edge& e) { return e.from >= vertices || e.to >= vertices; });
+    if (bad != mine.end()) refuse_edge(bad->from, bad->to, vertices);
+  });
+}
+
+inline constexpr std::uint64_t k_edges_at_once = 256;
+
+template <class Id, class Generator>
+global_array<graph::arc<Id>> generate_edges(const Generator& generator) {
+  global_array<graph::arc<Id>> edges(generator.edges());
+  spmd([generator, edges = edges.ref()](team&) {
+    const auto mine = edges.local();
+    const std::uint64_t first = edges.local_range().first;
+    parallel_for(here, (mine.size() + k_edges_at_once - 1) / k_edges_at_once, [&](std::uint64_t piece) {
+      std::array<graph::edge, k_edges_at_once> room;
+      const std::uint64_t begin = piece * k_edges_at_once;
+      const auto some = std::span(room).first(std::min<std::uint64_t>(room.size(), mine.size() - begin));
+      generator.generate(first + begin, some);
+      for (std::size_t i = 0; i < some.size(); ++i)
+        mine[begin + i] = {static_cast<Id>(some[i].from), static_cast<Id>(some[i].to)};
+    });
+  });
+  return edges;
+}
+
+template <class Id>
+struct loaded_edges {
+  graph::graph_header header;
+  global_array<graph::arc<Id>> edges;
+};
+
+/// A path as a value that travels.
+struct sent_path {
+  static constexpr std::size_t k_most_bytes = 4096;
+  std::array<char, k_most_bytes> text;
+};
+
+template <class Id>
+using edge_pieces = std::vector<std::vector<graph::arc<Id>>>;
+
+/// Reads this node's part of the file into pieces, each by one worker.
+template <class Id>
+text_counts read_pieces(const std::string& path, const text_extent& all, std::uint32_t rank, std::uint32_t nodes,
+                        edge_pieces<Id>& pieces) {
+  const std::uint64_t bytes = all.end - all.begin;
+  const std::uint64_t parts = std::clamp<std::uint64_t>(bytes / nodes >> 20, 1, 4 * std::uint64_t{worker_count()});
+  pieces.resize(parts);
+  return parallel_reduce(
+      here, parts, text_counts{},
+      [&](std::uint64_t i) {
+        const auto bound = [&](std::uint64_t k) { return all.begin + bytes / (nodes * parts) * k; };
+        const std::uint64_t k = rank * parts + i;
+        const text_extent part{bound(k), k + 1 == nodes * parts ? all.end : bound(k + 1)};
+        bool narrow = true;
+        text_counts found = read_text_part(path, all, part, [&](std::span<const graph::edge> some) {
+          for (const graph::edge& e : some) {
+            narrow = narrow && fits_width<Id>(std::max(e.from, e.to) + 1);
+            pieces[i].push_back({static_cast<Id>(e.from), static_cast<Id>(e.to)});
+          }
+        });
+        found.plain = found.plain && narrow;
+        return found;
+      },
+      [](const text_counts& a, const text_counts& b) { return a.combine(b); });
+}
+
+/// Every node reads its part; no value if the file is to be read by one reader.
+template <class Id>
+std::optional<loaded_edges<Id>> load_in_parts(const std::string& path, const graph::read_options& how) {
+  const auto all = find_text_edges(path, how);
+  if (!all || path.size() >= sent_path::k_most_bytes) return std::nullopt;
+  sent_path sent{};
+  std::ranges::copy(path, sent.text.begin());
+  node_local<edge_pieces<Id>> pieces;
+  global_array<text_counts> results(node_count());
+  spmd([sent, all = *all, pieces = pieces.ref(), results = results.ref()](team& t) {
+    results.local()[0] = read_pieces<Id>(sent.text.data(), all, t.rank(), t.size(), *pieces);
+  });
+  std::vector<text_counts> counts(node_count());
+  results->get(0, std::span(counts));
+  text_counts sum;
+  std::vector<std::uint64_t> bounds{0};
+  for (const text_counts& c : counts) {
+    sum = sum.combine(c);
+    bounds.push_back(sum.edges);
+  }
+  if (!sum.plain) return std::nullopt;
+  loaded_edges<Id> loaded{finish_text(path, how, sum), {}};
+  loaded.edges = global_array<graph::arc<Id>>(
+      sum.edges, sum.edges == 0 ? distribution_plan(distribution::partition) : blocks_at(bounds));
+  spmd([pieces = pieces.ref(), edges = loaded.edges.ref()](team&) {
+    auto to = edges.local().begin();
+    for (auto& piece : *pieces) {
+      to = std::ranges::copy(piece, to).out;
+      piece = {};
+    }
+  });
+  return loaded;
+}
+
+template <class Id>
+loaded_edges<Id> load_edges(const std::string& path, const graph::read_options& how) {
+  if (auto loaded = load_in_parts<Id>(path, how)) return std::move(*loaded);
+  std::vector<graph::arc<Id>> list;
+  loaded_edges<Id> loaded;
+  loaded.header = graph::stream_graph(path, how, [&](std::span<const graph::edge> some) {
+    for (const graph::edge& e : some) {
+      check_width<Id>(std::max(e.from, e.to) + 1);
+      list.push_back({static_cast<Id>(e.from), static_cast<Id>(e.to)});
+    }
+  });
+  check_width<Id>(loaded.header.vertices);
+  loaded.edges = global_array<graph::arc<Id>>(list.size());
+  if (!list.empty()) loaded.edges->put(0, std::span<const graph::arc<Id>>(list));
+  return loaded;
+}
+
+}  // namespace shoal::detail

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+set(libraries shoal_kernels)
+set(one_thread TRUE)
