@@ -49,7 +49,7 @@ inline distribution_plan cyclic_from(std::uint32_t start) {
   p.start = start;
   return p;
 }
-/// Blocks of `block` elements, at least 1; block k on node (start + k) mod n.
+/// Blocks of `block` elements, at least 1; block k on node (start + k) mod n. If no node has two, it is a partition.
 inline distribution_plan block_cyclic(std::uint64_t block, std::uint32_t start = 0) {
   distribution_plan p(distribution::block_cyclic);
   p.block = block;

@@ -125,11 +125,13 @@ public:
     return global_graph(vertices, edges.size(), way, detail::edge_array<Edge>{edges, way, options.drop_self_loops},
                         options);
   }
-  /// From edges on this node.
-  template <class Edge>
-  static global_graph build(std::uint64_t vertices, std::span<const Edge> edges, const graph_options& options = {}) {
-    global_array<Edge> spread(edges.size());
-    if (!edges.empty()) spread->put(0, edges);
+  /// From edges on this node: a vector or a span of them.
+  template <std::ranges::contiguous_range Edges>
+  static global_graph build(std::uint64_t vertices, const Edges& edges, const graph_options& options = {}) {
+    using edge_type = std::ranges::range_value_t<Edges>;
+    const std::span<const edge_type> some(edges);
+    global_array<edge_type> spread(some.size());
+    if (!some.empty()) spread->put(0, some);
     return build(vertices, spread.ref(), options);
   }
 

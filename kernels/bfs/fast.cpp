@@ -110,8 +110,9 @@ fast_search<Id>::fast_search(const distributed_graph<Id>& graph, const search_op
         nodes = nodes_.ref()](team& t) {
     node_search<Id>& s = nodes.local()[0];
     s = {};
-    s.offsets = g.offsets.local().data();
-    s.targets = g.targets.local().data();
+    const auto rows = g.rows.local();
+    s.offsets = rows.offsets;
+    s.targets = rows.targets;
     s.best = best.local().data();
     s.alone = alone.local().data();
     s.first = t.rank() * g.block;
@@ -129,7 +130,7 @@ fast_search<Id>::fast_search(const distributed_graph<Id>& graph, const search_op
     for (std::uint64_t w = 0; w < g.block / 64; ++w) {
       std::uint64_t word = 0;
       for (std::uint64_t v = w * 64; v < (w + 1) * 64; ++v)
-        if (s.degree(v) == 0)
+        if (v >= rows.size() || s.degree(v) == 0)  // also the padding
           word |= std::uint64_t{1} << v % 64;
         else
           best.local()[v] = s.targets[s.offsets[v]];

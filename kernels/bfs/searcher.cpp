@@ -64,10 +64,7 @@ public:
     return all;
   }
 
-  bool leads_on(std::uint64_t vertex) override {
-    const std::uint64_t row = view().row(vertex);
-    return view().offsets.get(row) != view().offsets.get(row + 1);
-  }
+  bool leads_on(std::uint64_t vertex) override { return view().rows.degree(vertex) != 0; }
 
 private:
   const graph_view<Id>& view() const noexcept { return graph_.view(); }

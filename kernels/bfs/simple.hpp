@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "kernels/bfs/distributed_graph.hpp"
 #include "shoal/array.hpp"
@@ -29,18 +30,15 @@ std::uint64_t simple_search(const graph_view<Id>& g, const array_ref<Id>& parent
   std::uint64_t levels = 0;
   for (std::uint64_t size = 1; size > 0; ++levels) {
     next_size->put(0, 0);
-    parallel_for(
-        everywhere, size,
-        [g, parents, frontier = frontier.ref(), next = next.ref(), next_size = next_size.ref()](std::uint64_t i) {
-          const Id v = frontier.get(i);
-          const std::uint64_t row = g.row(v);
-          const std::uint64_t end = g.offsets.get(row + 1);
-          for (std::uint64_t e = g.offsets.get(row); e < end; ++e) {
-            const Id neighbour = g.targets.get(g.first_target(v) + e);
-            if (parents.compare_exchange(neighbour, nobody, v) == nobody)
-              next.put(next_size.fetch_add(0, 1), neighbour);
-          }
-        });
+    parallel_for(everywhere, size,
+                 [rows = g.rows, parents, frontier = frontier.ref(), next = next.ref(),
+                  next_size = next_size.ref()](std::uint64_t i) {
+                   const Id v = frontier.get(i);
+                   std::vector<Id> room;
+                   for (const Id neighbour : rows.row(v, room))
+                     if (parents.compare_exchange(neighbour, nobody, v) == nobody)
+                       next.put(next_size.fetch_add(0, 1), neighbour);
+                 });
     size = next_size->get(0);
     std::swap(frontier, next);
   }

@@ -94,8 +94,14 @@ distribution_plan plan_like(const array_layout& other) {
       p.bounds.assign(bounds.begin(), bounds.end());
       [[fallthrough]];
     }
-    case distribution::partition:
     case distribution::cyclic: p.start = other.first_node; break;
+    case distribution::partition:
+      p.start = other.first_node;
+      if (other.long_parts == other.node_count) {  // perhaps with blocks of a chosen length
+        p.kind = distribution::block_cyclic;
+        p.block = other.divisor.divisor();
+      }
+      break;
     case distribution::block_cyclic:
       p.start = other.first_node;
       p.block = other.divisor.divisor();

@@ -16,6 +16,7 @@
 namespace {
 
 using namespace shoal::kernels;
+namespace graph = shoal::graph;
 using bfs::direction;
 using graph::edge;
 

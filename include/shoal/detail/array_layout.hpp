@@ -69,6 +69,8 @@ struct array_layout {
     l.first_node = kind == distribution::local ? here : kind == distribution::remote ? (here + 1) % nodes : start;
     if (kind == distribution::cyclic)
       l.divisor = reciprocal(nodes);
+    else if (kind == distribution::block_cyclic && (size + block - 1) / block <= nodes)
+      l.set_one_round(block);
     else if (kind == distribution::block_cyclic)
       l.divisor = reciprocal(block), l.second = quotient_only(nodes);
     else
@@ -194,11 +196,22 @@ private:
     divisor = reciprocal(longer);
     long_parts = static_cast<std::uint32_t>(rest > 0 ? rest : node_count);
     second = quotient_only(std::max<std::uint64_t>(longer - 1, 1));
+    set_shift();
+  }
+  // Blocks of a chosen length, of which no node has two, are a partition whose last parts are shorter or empty.
+  void set_one_round(std::uint64_t block) noexcept {
+    kind = distribution::partition;
+    divisor = reciprocal(block);
+    long_parts = node_count;
+    second = quotient_only(std::max<std::uint64_t>(block - 1, 1));
+    set_shift();
+  }
+  void set_shift() noexcept {
     if (first_node != 0) return;
     if (node_count == 1)
       block_shift = 63;
-    else if (long_parts + 1 >= node_count && std::has_single_bit(longer))  // at most the last one is shorter
-      block_shift = static_cast<std::uint8_t>(std::countr_zero(longer));
+    else if (long_parts + 1 >= node_count && std::has_single_bit(divisor.divisor()))  // at most the last ones are shorter
+      block_shift = static_cast<std::uint8_t>(std::countr_zero(divisor.divisor()));
   }
 };
 // It travels in messages and in what loops capture.

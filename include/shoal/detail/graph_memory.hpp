@@ -170,7 +170,8 @@ private:
       // Part k begins with the first vertex before which there is k/n of the total.
       const auto goal = [&](std::uint64_t k) { return total / t.size() * k + total % t.size() * k / t.size(); };
       std::uint64_t k = 1;
-      while (k < t.size() && goal(k) <= before) ++k;
+      for (; k < t.size() && goal(k) <= before; ++k)
+        if (t.rank() == 0) bounds.async_put(k, 0);  // there is too little for every node
       std::uint64_t sum = before;
       for (std::size_t v = 0; v < own.size(); ++v) {
         sum += weight_of(v);
@@ -219,6 +220,15 @@ private:
     if constexpr (k_weighted) weights_ = global_array<weight>(arcs_, plan);
   }
 
+  /// The weight of an arc, where the graph has weights.
+  template <class Given>
+  static weight weight_or_none(const Given& given) noexcept {
+    if constexpr (k_weighted)
+      return static_cast<weight>(given);
+    else
+      return {};
+  }
+
   template <class Source>
   void scatter(const Source& source, const array_ref<std::uint64_t>& cursors) const {
     spmd([source, cursors, targets = targets_.ref(), weights = weights_.ref()](team&) {
@@ -227,7 +237,8 @@ private:
         place_here<Id, weight> local(cursors.local(), targets.local(), weights.local());
         const std::uint64_t begin = piece * k_arcs_together;
         source.arcs(begin, std::min(begin + k_arcs_together, source.size()),
-                    [&](std::uint64_t row, std::uint64_t target, const weight& w) {
+                    [&](std::uint64_t row, std::uint64_t target, const auto& with) {
+                      const weight w = weight_or_none(with);
                       if (row - own.first < own.count) return local.add(row - own.first, static_cast<Id>(target), w);
                       const std::uint32_t node = cursors.owner(row);
                       const auto there = static_cast<Id>(row - cursors.layout().local_range(node).first);
