@@ -83,9 +83,9 @@ struct graph_options {
   /// Empty: forward for a file that declares its graph directed, else both.
   std::optional<graph::direction> way = {};
   bool drop_self_loops = true;
-  bool drop_duplicates = true;      // of weighted edges the lightest stays
+  bool drop_duplicates = true;        // of weighted edges the lightest stays
   bool highest_degree_first = false;  // order of a row; else ascending if duplicates are dropped
-  bool balance_edges = false;       // nodes own about as many arcs each, instead of as many vertices each
+  bool balance_edges = false;         // nodes own about as many arcs each, instead of as many vertices each
 };
 
 /// Owns the rows; move-only.
@@ -150,9 +150,9 @@ public:
   /// The same rows with weight_of(v, u) for every arc from v to u; the function travels.
   template <class F, class To = std::invoke_result_t<const F&, std::uint64_t, std::uint64_t>>
   global_graph<Id, To> weighted(const F& weight_of) const {
-    return global_graph<Id, To>(
-        vertices(), header_.edges, ref_.way(), detail::weighted_rows<Id, F>{ref_.rows(), weight_of},
-        {.way = ref_.way(), .drop_self_loops = false, .drop_duplicates = false});
+    return global_graph<Id, To>(vertices(), header_.edges, ref_.way(),
+                                detail::weighted_rows<Id, F>{ref_.rows(), weight_of},
+                                {.way = ref_.way(), .drop_self_loops = false, .drop_duplicates = false});
   }
   /// Numbers by descending degree, for relabelled(): 0 has the longest row. Vertices of one degree are in ascending order
   /// within a node; the order of nodes is not specified.

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "kernels/bfs/fast.hpp"
+#include "kernels/bfs/rules.hpp"
 #include "shoal/graph/edge.hpp"
 #include "shoal/graph/kronecker.hpp"
-#include "kernels/bfs/rules.hpp"
 
 namespace shoal::kernels::bfs {
 

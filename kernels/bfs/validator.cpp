@@ -14,7 +14,6 @@
 namespace shoal::kernels::bfs {
 namespace {
 
-
 constexpr std::uint64_t k_checked_together = 4096;  // vertices or edges that are checked as one batch
 
 constexpr auto both = [](const node_verdict& a, const node_verdict& b) {
@@ -32,11 +31,7 @@ template <class Id>
 class node_check {
 public:
   node_check(const graph_view<Id>& g, std::span<const std::uint64_t> parents, std::uint64_t root)
-      : g_(g),
-        parents_(parents),
-        root_(root),
-        implied_(levels_of_tree(root, parents)),
-        confirmed_(g.slots() / 64) {}
+      : g_(g), parents_(parents), root_(root), implied_(levels_of_tree(root, parents)), confirmed_(g.slots() / 64) {}
 
   node_verdict tree() const {
     node_verdict v;

@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "shoal/graph/edge.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/error.hpp"
+#include "shoal/graph/edge.hpp"
 #include "shoal/random.hpp"
 
 namespace shoal::graph {

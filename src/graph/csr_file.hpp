@@ -14,8 +14,8 @@
 #include <string_view>
 
 #include "graph/csr.hpp"
-#include "shoal/graph/edge.hpp"
 #include "graph/reader.hpp"
+#include "shoal/graph/edge.hpp"
 
 namespace shoal::graph {
 

@@ -181,8 +181,8 @@ void refuse_width(std::uint64_t vertices, std::size_t id_bytes) {
 }
 
 void refuse_edge(std::uint64_t from, std::uint64_t to, std::uint64_t vertices) {
-  throw error(errc::bad_input, fmt::format("edge {} - {} is out of range: there are {} vertices, from 0", from, to,
-                                           vertices));
+  throw error(errc::bad_input,
+              fmt::format("edge {} - {} is out of range: there are {} vertices, from 0", from, to, vertices));
 }
 
 }  // namespace shoal::detail

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "graph/csr.hpp"
 #include "kernels/bfs/fast.hpp"
 #include "kernels/bfs/searcher.hpp"
 #include "kernels/bfs/simple.hpp"
 #include "kernels/bfs/validator.hpp"
-#include "graph/csr.hpp"
 #include "shoal/random.hpp"
 #include "tests/cluster/cluster.hpp"
 

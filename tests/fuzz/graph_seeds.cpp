@@ -17,8 +17,6 @@
 namespace shoal::fuzz {
 namespace {
 
-
-
 std::string gzip(const std::string& text) {
   std::string out(compressBound(static_cast<uLong>(text.size())) + 64, '\0');
   z_stream state{};

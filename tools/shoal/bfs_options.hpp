@@ -54,7 +54,6 @@ int search_as_asked(const bfs_options& options);
 int demonstrate(const bfs_options& options);
 
 /// Describes a search result: reached vertices, levels, the deepest chain.
-std::string in_words(const graph::graph_header& header, const std::vector<std::uint64_t>& parents,
-                     std::uint64_t root);
+std::string in_words(const graph::graph_header& header, const std::vector<std::uint64_t>& parents, std::uint64_t root);
 
 }  // namespace shoal::tools

@@ -15,6 +15,8 @@ constexpr subcommand k_subcommands[] = {
     {"bfs", "breadth-first search of a graph, validated",
      "shoal bfs --kronecker 18 -n 2\n  shoal bfs data/debian-bookworm.txt.zst --directed reverse --root libc6",
      declare_bfs},
+    {"pagerank", "PageRank of a graph, validated", "shoal pagerank --kronecker 18 -n 2", declare_pagerank},
+    {"cc", "connected components of a graph, validated", "shoal cc --kronecker 18 -n 2", declare_cc},
     {"histogram", "small remote updates of random elements, validated", "shoal histogram -n 2 -w 1 --direct off",
      declare_histogram},
     {"mpi-threads", "fair and prioritised access of an MPI program's threads to its MPI library",

@@ -21,6 +21,8 @@ std::span<const subcommand> subcommands();
 subcommand_body declare_info(CLI::App& app);
 subcommand_body declare_bench(CLI::App& app);
 subcommand_body declare_bfs(CLI::App& app);
+subcommand_body declare_pagerank(CLI::App& app);
+subcommand_body declare_cc(CLI::App& app);
 subcommand_body declare_histogram(CLI::App& app);
 subcommand_body declare_ps(CLI::App& app);
 subcommand_body declare_run(CLI::App& app);

@@ -210,7 +210,8 @@ private:
     if (first_node != 0) return;
     if (node_count == 1)
       block_shift = 63;
-    else if (long_parts + 1 >= node_count && std::has_single_bit(divisor.divisor()))  // at most the last ones are shorter
+    else if (long_parts + 1 >= node_count &&
+             std::has_single_bit(divisor.divisor()))  // at most the last ones are shorter
       block_shift = static_cast<std::uint8_t>(std::countr_zero(divisor.divisor()));
   }
 };

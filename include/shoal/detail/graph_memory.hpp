@@ -214,8 +214,8 @@ private:
     totals->get(0, std::span(bounds).subspan(1));
     std::partial_sum(bounds.begin(), bounds.end(), bounds.begin());
     arcs_ = bounds.back();
-    const distribution_plan plan = nodes == 1 || arcs_ == 0 ? distribution_plan(distribution::partition)
-                                                            : blocks_at(bounds);
+    const distribution_plan plan =
+        nodes == 1 || arcs_ == 0 ? distribution_plan(distribution::partition) : blocks_at(bounds);
     targets_ = global_array<Id>(arcs_, plan);
     if constexpr (k_weighted) weights_ = global_array<weight>(arcs_, plan);
   }

@@ -93,8 +93,8 @@ global_array<graph::arc<Id, Weight>> relabelled_arcs(const graph_rows<Id, Weight
   std::vector<std::uint64_t> bounds(node_count() + std::size_t{1});
   counts->get(0, std::span(bounds).subspan(1));
   std::partial_sum(bounds.begin(), bounds.end(), bounds.begin());
-  global_array<arc> arcs(bounds.back(), bounds.back() == 0 ? distribution_plan(distribution::partition)
-                                                           : blocks_at(bounds));
+  global_array<arc> arcs(bounds.back(),
+                         bounds.back() == 0 ? distribution_plan(distribution::partition) : blocks_at(bounds));
   spmd([g, labels, arcs = arcs.ref()](team&) {
     const auto own = g.local();
     const auto out = arcs.local();

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "input.hpp"
 #include "graph/csr_layout.hpp"
+#include "input.hpp"
 #include "shoal/graph/kronecker.hpp"
 
 namespace shoal::graph {

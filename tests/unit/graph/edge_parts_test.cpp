@@ -18,14 +18,14 @@ edges read_in(const std::string& path, std::uint64_t parts, detail::text_counts&
   edges list;
   const std::uint64_t bytes = all->end - all->begin;
   for (std::uint64_t i = 0; i < parts; ++i)
-    counts = counts.combine(detail::read_text_part(
-        path, *all, {all->begin + bytes * i / parts, all->begin + bytes * (i + 1) / parts},
-        [&](std::span<const edge> some) { list.insert(list.end(), some.begin(), some.end()); }));
+    counts = counts.combine(
+        detail::read_text_part(path, *all, {all->begin + bytes * i / parts, all->begin + bytes * (i + 1) / parts},
+                               [&](std::span<const edge> some) { list.insert(list.end(), some.begin(), some.end()); }));
   return list;
 }
 
 TEST(edge_parts, any_division_reads_every_line_once) {
-    std::string text = "# a comment\n%\n\n";
+  std::string text = "# a comment\n%\n\n";
   edges expected;
   for (std::uint64_t i = 0; i < 300; ++i) {
     const edge e{splitmix64::at(1, i) % 1000, splitmix64::at(2, i) >> (i % 19 + 45)};
@@ -52,7 +52,7 @@ TEST(edge_parts, any_division_reads_every_line_once) {
 }
 
 TEST(edge_parts, what_is_not_plain_is_left_to_the_reader_of_the_whole_file) {
-    for (const char* const text : {"0 1\n# later\n1 2\n", "0 1\n1 2 3.5\n", "0 1\n1 x\n", "0 1\n1\n", "0 1\n-1 2\n",
+  for (const char* const text : {"0 1\n# later\n1 2\n", "0 1\n1 2 3.5\n", "0 1\n1 x\n", "0 1\n1\n", "0 1\n-1 2\n",
                                  "0 1\n1 99999999999999999999\n", "0 1\n1 999999999999999\n"}) {
     const scratch_file file("bad.txt", text);
     detail::text_counts counts;
@@ -72,7 +72,7 @@ TEST(edge_parts, what_is_not_plain_is_left_to_the_reader_of_the_whole_file) {
 }
 
 TEST(edge_parts, a_file_that_is_not_the_same_everywhere_is_not_plain) {
-    const scratch_file file("a.txt", "0 1\n2 3\n");
+  const scratch_file file("a.txt", "0 1\n2 3\n");
   const std::string path = file.path();
   const edge_sink none = [](std::span<const edge>) {};
   EXPECT_FALSE(detail::read_text_part(path, {0, 12}, {0, 6}, none).plain);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/line_reader.hpp"
 
-#include "input.hpp"
 #include "graph/input_error.hpp"
+#include "input.hpp"
 
 namespace shoal::graph {
 namespace {

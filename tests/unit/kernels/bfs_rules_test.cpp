@@ -3,9 +3,9 @@
 
 #include <queue>
 
-#include "tests/unit/graph/input.hpp"
 #include "graph/csr.hpp"
 #include "shoal/graph/kronecker.hpp"
+#include "tests/unit/graph/input.hpp"
 
 namespace shoal::kernels::bfs {
 namespace {

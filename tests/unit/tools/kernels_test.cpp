@@ -20,7 +20,10 @@ struct kernel {
 
 class kernel_commands : public testing::TestWithParam<kernel> {};
 
-INSTANTIATE_TEST_SUITE_P(all, kernel_commands, testing::Values(kernel{"histogram", "--table-mb 1 --updates 100000"}),
+INSTANTIATE_TEST_SUITE_P(all, kernel_commands,
+                         testing::Values(kernel{"histogram", "--table-mb 1 --updates 100000"},
+                                         kernel{"pagerank", "--kronecker 9"},
+                                         kernel{"cc", "--uniform 9 --edge-factor 1"}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 TEST_P(kernel_commands, measure_and_validate_in_all_forms) {
@@ -44,6 +47,24 @@ TEST_P(kernel_commands, refuse_bad_input) {
   for (const std::string wrong : {"--form medium", "--repeat 0", "--no-such-option"}) {
     const answer got = run_command(name + " " + wrong);
     EXPECT_EQ(got.status, 2) << name << " " << wrong << got.text;
+  }
+}
+
+TEST(graph_commands, refuse_what_is_no_graph) {
+  for (const std::string name : {"pagerank", "cc"})
+    for (const std::string wrong : {"", "--kronecker 5 --uniform 5", "--kronecker 32", "/no/such/file",
+                                    "--kronecker 5 --compact-ids", "--kronecker 31 --edge-factor 16000"}) {
+      const answer got = run_command(name + " " + wrong + " -w 1");
+      EXPECT_EQ(got.status, 2) << name << " " << wrong << got.text;
+    }
+}
+
+TEST(graph_commands, read_files) {
+  const std::string file = std::string(SHOAL_SOURCE_DIR) + "/data/debian-bookworm.txt.zst";
+  for (const std::string name : {"pagerank", "cc"}) {
+    const answer got = run_command(name + " " + file + " --repeat 1 -n 2 -w 1 --json -", "2>/dev/null");
+    ASSERT_EQ(got.status, 0) << got.text;
+    EXPECT_EQ(nlohmann::json::parse(got.text).at("checks").at("validated"), true) << name;
   }
 }
 
