@@ -13,7 +13,7 @@ namespace {
 
 constexpr int k_largest_scale = 31;  // of 32-bit vertex numbers, one of which is left for "none"
 
-void refuse(const std::string& message) { throw error(errc::invalid_argument, message); }
+void refuse_graph(const std::string& message) { throw error(errc::invalid_argument, message); }
 
 }  // namespace
 
@@ -34,10 +34,10 @@ void add_graph_input(CLI::App& app, graph_input& in) {
 void check_graph_input(const graph_input& in, const kernel_options& options, double bytes_per_arc,
                        double bytes_per_vertex) {
   const int inputs = (in.file.empty() ? 0 : 1) + (in.kronecker != 0 ? 1 : 0) + (in.uniform != 0 ? 1 : 0);
-  if (inputs == 0) refuse("there is no graph: give a file, or --kronecker SCALE, or --uniform SCALE");
-  if (inputs > 1) refuse("give only one graph: a file, or --kronecker, or --uniform");
+  if (inputs == 0) refuse_graph("there is no graph: give a file, or --kronecker SCALE, or --uniform SCALE");
+  if (inputs > 1) refuse_graph("give only one graph: a file, or --kronecker, or --uniform");
   if (!in.file.empty() || runtime::is_launched()) return;
-  if (in.compact_ids) refuse("--compact-ids needs a file; generated graphs use all numbers");
+  if (in.compact_ids) refuse_graph("--compact-ids needs a file; generated graphs use all numbers");
   const auto vertices = static_cast<double>(std::uint64_t{1} << in.scale());
   const double edges = vertices * static_cast<double>(in.edge_factor);
   // The edges, their rows in both directions, and what building needs.

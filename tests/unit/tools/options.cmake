@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 set(label cluster)  # they start the command, and with it jobs
 set(needs shoal_command plugins)
+set(definitions SHOAL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")  # some tests read data that the repository ships
