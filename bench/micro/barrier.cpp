@@ -72,7 +72,7 @@ barrier_result measure_barrier(std::uint64_t rounds) {
     const std::uint64_t middle_ns = base::now_ns();
     std::uint64_t wrong = 0;
     for (std::uint64_t i = 0; i < rounds; ++i) {
-      const std::uint64_t sum = t.reduce(me * i, std::plus<>{});
+      const std::uint64_t sum = t.all_reduce(me * i, std::plus<>{});
       wrong += sum == members * (members - 1) / 2 * i ? 0 : 1;
     }
     const std::uint64_t end_ns = base::now_ns();

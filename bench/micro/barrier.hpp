@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal bench barrier`: a barrier, and an allreduce of 8 bytes, over the nodes of a job.
 // Who may call: the command's main thread. Guarantees: checks the value of every reduction on every node, and that no
-// node leaves a barrier before all nodes have entered. Test: tests/cluster/barrier_bench_test.cpp.
+// node leaves a barrier before all nodes have entered. Test: tests/cluster/collectives_bench_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 // Guarantees: the graph does not change. All nodes build concurrently; edges travel in large messages. Errors: those of
 // shoal/graph/read.hpp; out_of_memory; invalid_argument if vertices do not fit into Id.
 // Memory: per arc sizeof(Id) and the weight, 12 bytes per vertex; while building the edges and 8 bytes per vertex more.
-// Shown by tests/cluster/graph_test.cpp; docs/graphs.md.
+// Shown by tests/cluster/graph_test.cpp.
 #pragma once
 
 #include <cstdint>

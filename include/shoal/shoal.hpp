@@ -3,6 +3,7 @@
 #pragma once
 
 #include "shoal/array.hpp"
+#include "shoal/collectives.hpp"
 #include "shoal/distribution.hpp"
 #include "shoal/error.hpp"
 #include "shoal/files.hpp"
@@ -30,3 +31,4 @@
 #include "shoal/task_flow.hpp"
 #include "shoal/task_graph.hpp"
 #include "shoal/task_lock.hpp"
+#include "shoal/team.hpp"

@@ -12,7 +12,7 @@ namespace shoal::kernels::bfs {
 namespace {
 
 level_totals sum(team& t, const level_totals& mine) {
-  return t.reduce(mine, [](const level_totals& a, const level_totals& b) {
+  return t.all_reduce(mine, [](const level_totals& a, const level_totals& b) {
     return level_totals{a.vertices + b.vertices, a.arcs + b.arcs};
   });
 }

@@ -161,7 +161,7 @@ tree_verdict validator<Id>::check(const array_ref<Id>& parents, std::uint64_t ro
   spmd([g = graph_, parents, root, all = all_parents_.ref(), confirmed = confirmed_.ref(),
         result = result.ref()](team& t) {
     const node_verdict mine = check_on_node(t, g, parents, root, all.local().first(g.vertices), confirmed);
-    const node_verdict whole = t.reduce(mine, both);
+    const node_verdict whole = t.all_reduce(mine, both);
     if (t.rank() == 0) result.put(0, whole);
   });
   const node_verdict found = result->get(0);

@@ -78,7 +78,7 @@ std::uint64_t fast(const halo_ref<Id>& halo, const array_ref<Id>& known, const a
       lowered += sets.jump(labels);  // of labels that were published before this round
       t.barrier();
       publish();
-      changed = t.reduce(lowered, std::plus<>()) > 0;
+      changed = t.all_reduce(lowered, std::plus<>()) > 0;
     }
     rounds.local()[0] = round;
   });

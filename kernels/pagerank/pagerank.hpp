@@ -76,7 +76,7 @@ std::uint64_t fast(const halo_ref<Id>& halo, const array_ref<std::uint32_t>& out
             return std::abs(std::exchange(rank[i], sum) - sum);
           },
           std::plus<>());
-      change = t.reduce(mine, std::plus<>());
+      change = t.all_reduce(mine, std::plus<>());
     }
     rounds.local()[0] = round;
   });

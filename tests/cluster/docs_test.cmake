@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # The snippets of the guides, compiled.
 set(snippets ${CMAKE_CURRENT_BINARY_DIR}/docs/docs_snippets.inc)
-set(guides ${PROJECT_SOURCE_DIR}/docs/guide.md ${PROJECT_SOURCE_DIR}/docs/tasks.md ${PROJECT_SOURCE_DIR}/docs/locks.md
-    ${PROJECT_SOURCE_DIR}/docs/containers.md ${PROJECT_SOURCE_DIR}/docs/files.md)
+set(guides
+    guide.md
+    tasks.md
+    locks.md
+    containers.md
+    files.md
+    collectives.md
+)
+list(TRANSFORM guides PREPEND ${PROJECT_SOURCE_DIR}/docs/)
 add_custom_command(
   OUTPUT ${snippets}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/docs

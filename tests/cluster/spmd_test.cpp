@@ -45,7 +45,8 @@ TEST_P(teams, reduce_and_broadcast) {
     shoal::global_array<std::uint64_t> wrong(1);
     shoal::spmd([w = wrong.ref()](shoal::team& t) {
       for (std::uint64_t round = 0; round < 20; ++round) {
-        const std::uint64_t sum = t.reduce(t.rank() + round, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+        const std::uint64_t sum =
+            t.all_reduce(t.rank() + round, [](std::uint64_t a, std::uint64_t b) { return a + b; });
         if (sum != t.size() * (t.size() - 1) / 2 + round * t.size()) w.add(0, 1);
         const auto root = static_cast<std::uint32_t>(round % t.size());
         if (t.broadcast(std::uint64_t{1000} * t.rank() + round, root) != 1000 * root + round) w.add(0, 1);
@@ -54,7 +55,7 @@ TEST_P(teams, reduce_and_broadcast) {
           std::uint32_t first, last;
           bool right;
         };
-        const auto all = t.reduce(span{t.rank(), t.rank(), true}, [](span a, span b) {
+        const auto all = t.all_reduce(span{t.rank(), t.rank(), true}, [](span a, span b) {
           return span{a.first, b.last, a.right && b.right && a.last + 1 == b.first};
         });
         if (!all.right || all.first != 0 || all.last + 1 != t.size()) w.add(0, 1);
@@ -107,7 +108,7 @@ TEST_P(teams, learn_what_a_member_has_thrown) {
         const observed seen = observe(nodes(), [thrower, rounds](shoal::team& t) {
           for (int i = 0; i < rounds; ++i) t.barrier();
           if (t.rank() == thrower) throw std::runtime_error("this member gives up");
-          for (;;) t.reduce(std::uint64_t{1}, std::plus<>{});
+          for (;;) t.all_reduce(std::uint64_t{1}, std::plus<>{});
         });
         const std::string words =
             "this member gives up (thrown on node " + std::to_string(thrower) + " as std::runtime_error)";
@@ -145,19 +146,19 @@ TEST_P(teams, learn_that_a_member_calls_another_collective) {
     constexpr auto call = [](shoal::team& t, int which) {
       switch (which) {
         case 0: t.barrier(); break;
-        case 1: t.reduce(std::uint64_t{1}, std::plus<>{}); break;
+        case 1: t.all_reduce(std::uint64_t{1}, std::plus<>{}); break;
         case 2: t.broadcast(std::uint64_t{1}, 0); break;
         case 3: t.broadcast(std::uint64_t{1}, 1); break;
         case 4: t.broadcast(sight{}, 0); break;
-        default: t.reduce(sight{}, [](const sight& a, const sight&) { return a; });
+        default: t.all_reduce(sight{}, [](const sight& a, const sight&) { return a; });
       }
     };
     constexpr const char* k_words[] = {"calls barrier()",
-                                       "calls reduce() of 8 bytes",
+                                       "calls all_reduce() of 8 bytes",
                                        "calls broadcast() of 8 bytes from member 0",
                                        "calls broadcast() of 8 bytes from member 1",
                                        "calls broadcast() of 400 bytes from member 0",
-                                       "calls reduce() of 400 bytes"};
+                                       "calls all_reduce() of 400 bytes"};
     const std::uint32_t odd = nodes() - 1;
     for (int all = 0; all < 6; ++all)
       for (int other = 0; other < 6; ++other) {
@@ -187,7 +188,7 @@ TEST_P(teams, that_have_failed_leave_nothing_behind_for_the_next) {
                    }),
                    shoal::remote_error);
       shoal::spmd([](shoal::team& t) {
-        if (t.reduce(1U, std::plus<>{}) != t.size()) throw std::logic_error("wrong sum");
+        if (t.all_reduce(1U, std::plus<>{}) != t.size()) throw std::logic_error("wrong sum");
       });
     }
   });

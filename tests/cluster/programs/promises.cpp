@@ -88,7 +88,7 @@ void check_calls() {
   shoal::spmd([w = wrong.ref()](shoal::team& t) {
     const auto n = t.size();
     for (int round = 0; round < 20; ++round) {
-      if (t.reduce(t.rank(), std::plus<>{}) != n * (n - 1) / 2) w.add(0, 1);
+      if (t.all_reduce(t.rank(), std::plus<>{}) != n * (n - 1) / 2) w.add(0, 1);
       t.barrier();
     }
   });
