@@ -4,6 +4,7 @@
 #include "bench/micro/access.hpp"
 #include "bench/micro/barrier.hpp"
 #include "bench/micro/blocked.hpp"
+#include "bench/micro/collectives.hpp"
 #include "bench/micro/dependences.hpp"
 #include "bench/micro/domains.hpp"
 #include "bench/micro/limits.hpp"
@@ -40,6 +41,8 @@ constexpr subcommand k_benchmarks[] = {
     {"service", "how long a get, a call, a woken and a submitted task wait for a busy worker",
      "shoal bench service -n 2 -w 1 --direct off", declare_service},
     {"barrier", "barrier and allreduce of 8 bytes over nodes", "shoal bench barrier -n 2", declare_barrier},
+    {"collectives", "barrier, broadcast, reduce, all-reduce, scan, all-gather, all-to-all over nodes",
+     "shoal bench collectives -n 2 --bytes 1048576", declare_collectives},
 };
 
 }  // namespace
