@@ -214,7 +214,8 @@ public:
   /// `size` elements, zero; where: a `distribution`, or what a function of shoal/distribution.hpp returns. Throws
   /// shoal::error (out_of_memory) with the requested and the available bytes.
   explicit global_array(std::uint64_t size, const distribution_plan& plan = distribution::partition)
-      : ref_(detail::allocate_array(size, sizeof(T), detail::array_element<T>(), plan, &report_)) {}
+      : ref_(detail::allocate_array(size, sizeof(T),  // NOLINT(bugprone-sizeof-expression): T may be a pointer
+                                    detail::array_element<T>(), plan, &report_)) {}
   global_array(global_array&& other) noexcept
       : report_(std::move(other.report_)), ref_(std::exchange(other.ref_, array_ref<T>{})) {}
   global_array& operator=(global_array&& other) noexcept {

@@ -150,7 +150,7 @@ void read_npy_header(const std::string& path, std::span<const std::byte> begin, 
   const std::string_view bytes(reinterpret_cast<const char*>(begin.data()), begin.size());
   if (!bytes.starts_with(k_magic) || bytes.size() < k_prefix_bytes + 2)
     refuse_file(path, "is not a NumPy file: its first bytes are others");
-  const int version = bytes[k_magic.size()];
+  const int version = static_cast<unsigned char>(bytes[k_magic.size()]);
   if (version < 1 || version > 3)
     refuse_file(path, fmt::format("has version {} of NumPy's format; 1 to 3 are known", version));
   const std::size_t width = version == 1 ? 2 : 4;

@@ -52,11 +52,19 @@ TEST_P(kernel_commands, refuse_bad_input) {
 
 TEST(graph_commands, refuse_what_is_no_graph) {
   for (const std::string name : {"pagerank", "cc"})
-    for (const std::string wrong : {"", "--kronecker 5 --uniform 5", "--kronecker 32", "/no/such/file",
-                                    "--kronecker 5 --compact-ids", "--kronecker 31 --edge-factor 16000"}) {
+    for (const std::string wrong :
+         {"", "--kronecker 5 --uniform 5", "--kronecker 32", "/no/such/file", "--kronecker 5 --compact-ids"}) {
       const answer got = run_command(name + " " + wrong + " -w 1");
       EXPECT_EQ(got.status, 2) << name << " " << wrong << got.text;
     }
+}
+
+TEST(graph_commands, refuse_what_does_not_fit_into_memory) {
+  for (const std::string name : {"pagerank", "cc"}) {
+    const answer got = run_command(name + " --kronecker 31 --edge-factor 16000 -w 1");
+    EXPECT_EQ(got.status, 1) << name << got.text;
+    EXPECT_NE(got.text.find("TiB of memory"), std::string::npos) << got.text;
+  }
 }
 
 TEST(graph_commands, read_files) {
