@@ -70,7 +70,8 @@ struct alignas(64) stack_notes {
       waits.fetch_and(~k_awaited, std::memory_order_relaxed);
   }
 
-  /// A wait for what the task of another stack holds; the stack that waits. Anybody reads it, as a hint.
+  /// A wait for what the task of another stack holds; the stack that waits. Anybody reads it, as a hint: it may be any
+  /// value if the stack begins another wait meanwhile (pool::owns() tells).
   void wait_for_holder(const void* holder) noexcept {
     awaited_number.store(reinterpret_cast<std::uintptr_t>(holder), std::memory_order_relaxed);
     awaited_name.store(k_holder, std::memory_order_release);

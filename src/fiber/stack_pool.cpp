@@ -10,13 +10,6 @@
 #include "machine/reserved_range.hpp"
 
 namespace shoal::fiber {
-namespace {
-
-constexpr std::size_t k_line_bytes = 64;
-// More lines than this would push a waiting task's frames out of the first page.
-constexpr std::size_t k_stagger_lines = 16;
-
-}  // namespace
 
 stack_pool::stack_pool(stack_region& region, void* owner, entry_function entry, std::uint8_t size_class) noexcept
     : region_(region),
@@ -34,7 +27,7 @@ stack_pool::~stack_pool() {
 }
 
 fiber* stack_pool::place(std::size_t stack) noexcept {
-  std::byte* const top = region_.top(stack) - (stack % k_stagger_lines) * k_line_bytes;
+  std::byte* const top = region_.staggered_top(stack);
   void* const place = region_.fiber_place(stack);
 #if SHOAL_ASAN
   __asan_unpoison_memory_region(place, sizeof(fiber));  // a stack of a pool that has ended may have lain there

@@ -56,6 +56,9 @@ public:
   ~stack_region();
 
   static constexpr std::size_t k_none = ~std::size_t{0};
+  static constexpr std::size_t k_line_bytes = 64;
+  // More lines than this would push a waiting task's frames out of the first page.
+  static constexpr std::size_t k_stagger_lines = 16;
 
   /// The number of stacks of this size in one lease.
   static std::size_t lease_size(std::size_t stack_bytes) noexcept;
@@ -75,6 +78,11 @@ public:
     const place at = locate(stack);
     return base_of(at.segment) + (at.index + 1) * stride_bytes_;
   }
+  /// Where the frames of a fiber on a committed stack begin, below its notes: a few lines lower from stack to stack, so
+  /// that the tops of many stacks do not share one set of the caches.
+  std::byte* staggered_top(std::size_t stack) const noexcept {
+    return top(stack) - (stack % k_stagger_lines) * k_line_bytes;
+  }
   /// The storage of the fiber of a committed stack.
   void* fiber_place(std::size_t stack) const noexcept {
     const place at = locate(stack);
@@ -91,6 +99,11 @@ public:
 
   /// Whether `address` lies in the region; `stack` then gets the number of its stack, or of that whose guard it is in.
   bool find(const void* address, std::size_t* stack) const noexcept;
+  /// Whether `address` is where the notes of a fiber on one of the stacks lie. Does not read it.
+  bool is_place_of_notes(const void* address) const noexcept {
+    std::size_t stack = 0;
+    return find(address, &stack) && address == staggered_top(stack) - sizeof(stack_notes);
+  }
 
 private:
   static constexpr std::size_t k_most_segments = 40;

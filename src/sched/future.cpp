@@ -25,7 +25,7 @@ stack_notes& notes_here() noexcept { return *sched::this_worker()->current()->no
 sched::pool& pool_here() noexcept { return sched::this_worker()->owner(); }
 
 // Edges stay within a pool: another pool may be destroyed before a search follows them.
-bool is_near(const stack_notes& notes) noexcept { return sched::this_worker()->owner().owns(notes); }
+bool is_near(const stack_notes& notes) noexcept { return sched::this_worker()->owner().owns(&notes); }
 
 // `waiter` waits for what the stack of `place` is to fill, unless that wait is over. Partner: cycle_searches::begin().
 void draw_edge(stack_notes& waiter, std::uintptr_t open, stack_notes& place) noexcept {

@@ -221,10 +221,9 @@ void pool::run(const std::function<void()>& body) {
   if (first.thrown) std::rethrow_exception(first.thrown);
 }
 
-bool pool::owns(const fiber::stack_notes& notes) const noexcept {
-  std::size_t stack = 0;
-  return region_.find(&notes, &stack) ||
-         std::ranges::any_of(workers_, [&notes](const auto& w) { return w->stands_natively_on(notes); });
+bool pool::owns(const void* notes) const noexcept {
+  return region_.is_place_of_notes(notes) ||
+         std::ranges::any_of(workers_, [notes](const auto& w) { return w->stands_natively_on(notes); });
 }
 
 // O(workers), at the end of the pool only: a load for each thread that is not parked.

@@ -117,8 +117,8 @@ public:
   const fiber::stack_region* find_stack(const void* address, std::size_t* stack) const noexcept {
     return region_.find(address, stack) ? &region_ : classes_.find(address, stack);
   }
-  /// Whether `notes` belong to a stack of this pool. Does not read them.
-  bool owns(const fiber::stack_notes& notes) const noexcept;
+  /// Whether `notes` is the address of the notes of a stack of this pool; any other value is none. Does not read it.
+  bool owns(const void* notes) const noexcept;
   profiler& profiling() noexcept { return profiler_; }
 
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }

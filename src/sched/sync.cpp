@@ -37,8 +37,9 @@ bool seems_to_close_cycle(const sched::pool& p, const fiber::stack_notes& me, co
   constexpr int k_most_steps = 64;
   const auto* at = static_cast<const fiber::stack_notes*>(holder);
   for (int steps = 0; at != &me; ++steps) {
-    // Another pool may be destroyed meanwhile.
-    if (steps == k_most_steps || !p.owns(*at)) return false;
+    // Another pool may be destroyed meanwhile. And what holder() gives may be the number of a result, if its stack has
+    // begun another wait between the two loads: no stack is there.
+    if (steps == k_most_steps || !p.owns(at)) return false;
     const fiber::stack_notes* next = at->holder();
     if (next == nullptr) {
       const std::uintptr_t edge = at->waits_for.load(std::memory_order_relaxed);

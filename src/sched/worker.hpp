@@ -130,7 +130,7 @@ public:
   }
   /// Continues such a task; returns when it has left again or ended.
   void host(fiber::fiber& f) noexcept;
-  bool stands_natively_on(const fiber::stack_notes& notes) const noexcept { return &notes == &native_notes_; }
+  bool stands_natively_on(const void* notes) const noexcept { return notes == &native_notes_; }
   /// A number for a wait that shows in its stack's notes.
   std::uint64_t next_wait() noexcept { return ++noted_waits_; }
   /// The searches for cycles among the waits of this worker's tasks. The worker's own thread.

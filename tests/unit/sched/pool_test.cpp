@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -35,6 +36,35 @@ TEST(pool, runs_the_main_task_on_the_calling_thread) {
     EXPECT_TRUE(same);
     EXPECT_EQ(detail::t_worker, nullptr);
   }
+}
+
+// What a search for a cycle reads as a holder may be a task's number or what another pool has left.
+TEST(pool, owns_the_notes_of_its_stacks_and_no_other_address) {
+  run_pool(1, [] {
+    const pool& mine = this_worker()->owner();
+    constexpr int k_tasks = 40;  // the tops of stacks are staggered by up to 16 lines
+    std::vector<const void*> stacks(k_tasks + 1, detail::this_task_name().stack);  // of this task: the worker's own
+    std::atomic<int> waiting{0};
+    semaphore go(0);
+    task_group group;
+    for (int i = 0; i < k_tasks; ++i)
+      group.run([&, i] {
+        ++waiting;
+        go.acquire();
+        stacks[static_cast<std::size_t>(i)] = detail::this_task_name().stack;
+      });
+    while (waiting < k_tasks) yield();
+    go.release(k_tasks);
+    group.wait();
+    EXPECT_GE(std::set(stacks.begin(), stacks.end()).size(), std::size_t{k_tasks});
+    for (const void* stack : stacks) {
+      EXPECT_TRUE(mine.owns(stack));
+      EXPECT_FALSE(mine.owns(static_cast<const std::byte*>(stack) + 1));
+      EXPECT_FALSE(mine.owns(static_cast<const std::byte*>(stack) - 64));
+    }
+    EXPECT_FALSE(mine.owns(reinterpret_cast<const void*>(std::uintptr_t{113})));
+    EXPECT_FALSE(mine.owns(&stacks));
+  });
 }
 
 TEST(pool, starts_and_stops_many_times) {
