@@ -14,6 +14,7 @@
 #include "bench/job.hpp"
 #include "bench/progress.hpp"
 #include "bench/report.hpp"
+#include "machine/memory_info.hpp"
 #include "shoal/on.hpp"
 #include "shoal/spmd.hpp"
 
@@ -120,7 +121,8 @@ int run_collectives(const collectives_options& options) {
     }
   }
   line.clear();
-  for (const auto& [name, holds] : right) result.check(name, holds, "the result was right on every node");
+  for (const auto& [name, holds] : right)
+    result.check(name, holds, "a result before the timed runs and one after them were right on every node");
   return result.finish(options.measuring);
 }
 
@@ -131,13 +133,17 @@ std::vector<collective_time> measure_collectives(std::uint64_t bytes, double sec
     member_data d(t, bytes / sizeof(std::uint64_t));
     std::vector<collective_time> times;
     for (const operation& o : k_operations) {
-      d.fill(t);
-      const bool right = t.all_reduce(static_cast<int>(o.run(t, d, true)), [](int a, int b) { return a & b; }) != 0;
+      const auto is_right = [&] {
+        d.fill(t);
+        return t.all_reduce(static_cast<int>(o.run(t, d, true)), [](int a, int b) { return a & b; }) != 0;
+      };
+      const bool right = is_right();
       constexpr std::uint64_t k_trial_rounds = 20;
       const double trial_us = run_rounds(t, o, d, k_trial_rounds);
       const auto rounds =
           t.broadcast(std::max(static_cast<std::uint64_t>(seconds * 1e6 / std::max(trial_us, 0.1)), k_trial_rounds));
-      times.push_back({o.name, run_rounds(t, o, d, rounds), right});
+      const double us = run_rounds(t, o, d, rounds);
+      times.push_back({o.name, us, is_right() && right});
     }
     return times;
   });
@@ -155,6 +161,10 @@ subcommand_body declare_collectives(CLI::App& app) {
     if (options->bytes % sizeof(std::uint64_t) != 0)
       throw error(errc::invalid_argument, fmt::format("--bytes {} is not a multiple of 8", options->bytes));
     if (options->job.nodes == 0) options->job.nodes = 2;
+    // A node has its own data and what it gives to all others; all-gather and all-to-all make as much again, once.
+    const std::uint64_t nodes = options->job.nodes;
+    machine::require_memory(options->bytes * nodes * (2 + 3 * nodes) + runtime_bytes(options->job),
+                            fmt::format("{} bytes for each of {} nodes to each", options->bytes, nodes));
     return run_as_job(options->job, [options] { return run_collectives(*options); });
   };
 }

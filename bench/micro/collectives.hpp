@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal bench collectives`: what collective operations over the nodes of a job take, for data of a given size.
-// Who may call: the command's main thread. Guarantees: checks every result on every node, outside of the measured time.
+// Who may call: the command's main thread. Guarantees: of each operation one run before the timed ones and one after them
+// is checked on every node.
 // Test: tests/cluster/collectives_bench_test.cpp.
 #pragma once
 

@@ -83,26 +83,54 @@ bool membership::failed() const noexcept { return state_->failed(); }
 team_call::team_call(std::shared_ptr<team_state> state, const std::shared_ptr<team_group>& group, called what)
     : link(group->rank, group->size), state_(std::move(state)), group_(group), number_(group->calls++), what_(what) {
   state_->announce(*group_, number_, what_);
+  state_->begin_call();
 }
 
 team_call::~team_call() {
+  if (state_) end();
+}
+
+void team_call::end() noexcept {
+  if (std::exchange(ended_, true)) return;
   if (!expected_.empty()) state_->forget(expected_);
+  state_->end_call();
+}
+
+void team_call::send_rest() {
+  if (std::exchange(unsent_, false)) flush_all(this_port());
+}
+
+// What is expected lies in buffers that an exception destroys on its way.
+template <class Step>
+void team_call::or_abandon(const Step& step) {
+  try {
+    step();
+  } catch (...) {
+    state_->forget(expected_);
+    expected_.clear();
+    throw;
+  }
 }
 
 void team_call::expect(std::uint32_t from, std::uint32_t step, std::span<std::byte> target) {
-  const letter_name name = name_of(from, step);
-  expected_.push_back(name);
-  state_->expect(*group_, name, what_, target);
+  or_abandon([&] {
+    const letter_name name = name_of(from, step);
+    expected_.push_back(name);
+    state_->expect(*group_, name, what_, target);
+  });
 }
 
 void team_call::await(std::uint32_t from, std::uint32_t step) {
-  const letter_name name = name_of(from, step);
-  state_->await(name);
-  expected_.erase(std::ranges::find(expected_, name));
+  or_abandon([&] {
+    const letter_name name = name_of(from, step);
+    if (state_->await(name)) unsent_ = false;
+    expected_.erase(std::ranges::find(expected_, name));
+  });
 }
 
 void team_call::send(std::uint32_t to, std::uint32_t step, std::span<const std::byte> bytes) {
-  state_->send(*group_, name_of(to, step), what_, bytes);
+  or_abandon([&] { state_->send(*group_, name_of(to, step), what_, bytes); });
+  unsent_ = true;
 }
 
 }  // namespace shoal::detail
@@ -150,7 +178,7 @@ detail::called team::exchange_of(std::size_t values, std::size_t element_bytes) 
 detail::called team::exchange_of(std::size_t values, std::span<const std::uint64_t> counts) const {
   SHOAL_ASSERT(counts.size() == size() && std::reduce(counts.begin(), counts.end()) == values,
                "all_to_all takes a count for each member, and as many values as the counts together say");
-  return of(what::all_to_all);
+  return called(what::all_to_all, detail::called::k_of_blocks);
 }
 
 }  // namespace shoal

@@ -38,7 +38,8 @@ std::string text_of(called c) {
     case collective::gather:
       return c.bytes() != 0 ? rooted("gather", "to") : fmt::format("calls gather() of blocks to member {}", c.root());
     case collective::all_gather: return c.bytes() != 0 ? sized("all_gather") : "calls all_gather() of blocks";
-    case collective::all_to_all: return c.bytes() != 0 ? sized("all_to_all") : "calls all_to_all() of blocks";
+    case collective::all_to_all:
+      return c.root() != called::k_of_blocks ? sized("all_to_all") : "calls all_to_all() of blocks";
     case collective::split: return "calls split()";
     case collective::leave: return "returns from the body";
     case collective::close: return "destroys the team";
@@ -129,7 +130,10 @@ void team_state::wait_until(lock& held, suspended*& waiter, const Ready& ready) 
 void team_state::throw_failure(lock& held) {
   const team_failure f = *failure_;
   const bool to_tell = std::exchange(to_tell_, false);
+  waiters woken;  // other tasks of this member: those of async calls
+  take_all_waiters(woken);
   held.unlock();
+  wake_all(woken);
   if (to_tell) send_failure_to_all(id_, f);
   const auto code = static_cast<errc>(f.code);
   if (f.type.empty()) throw error(code, f.message);
@@ -173,10 +177,11 @@ void team_state::expect(const team_group& group, const letter_name& name, called
   if (to_grant) send_grant(group.node_of(name.member), id_, {name.group, name.call, group.rank, name.step});
 }
 
-void team_state::await(const letter_name& name) {
+bool team_state::await(const letter_name& name) {
   lock held(lock_);
   incoming& in = incoming_.at(name);  // only this task erases it
-  if (!in.arrived) {
+  const bool flushed = !in.arrived;
+  if (flushed) {
     held.unlock();
     flush_all(this_port());  // another member waits for what this one has sent
     held.lock();
@@ -192,6 +197,7 @@ void team_state::await(const letter_name& name) {
   incoming_.erase(name);
   held.unlock();
   if (report != 0) send_taken(node, id_, report);
+  return flushed;
 }
 
 void team_state::send(const team_group& group, const letter_name& name, called what, std::span<const std::byte> bytes) {
@@ -230,6 +236,8 @@ void team_state::forget(std::span<const letter_name> names) noexcept {
 }
 
 void team_state::leave(team_group& group) {
+  SHOAL_ASSERT(open_calls_.load(std::memory_order_relaxed) == 0,
+               "the body of an spmd returns before an async collective of its team is complete; wait for its future");
   announce(group, group.calls++, called(collective::leave));
   flush_all(this_port());
   lock held(lock_);
@@ -319,7 +327,7 @@ void team_state::on_part(const letter_head& head, std::uint64_t offset, std::spa
   {
     const std::lock_guard held(lock_);
     const auto found = incoming_.find(head.name);
-    if (found == incoming_.end()) return;  // the team has failed, and the call has ended
+    if (failure_ || found == incoming_.end()) return;  // the target may be gone, or the call has ended
     incoming& in = found->second;
     const std::size_t bytes = std::min<std::size_t>(data.size_bytes(), head.bytes - offset);
     SHOAL_ASSERT(in.expected && in.bytes == head.bytes && bytes <= in.missing, "a part of a message is not expected");

@@ -9,6 +9,7 @@
 // Shown by tests/cluster/spmd_test.cpp.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -52,10 +53,13 @@ public:
   std::uint64_t id() const noexcept { return id_; }
 
   // --- the member's tasks ---
+  void begin_call() noexcept { open_calls_.fetch_add(1, std::memory_order_relaxed); }
+  void end_call() noexcept { open_calls_.fetch_sub(1, std::memory_order_relaxed); }
   /// A call begins. Throws if the team has failed.
   void announce(const team_group& group, std::uint64_t number, called what);
   void expect(const team_group& group, const letter_name& name, called what, std::span<std::byte> target);
-  void await(const letter_name& name);
+  /// Returns whether it has sent what was in open buffers.
+  bool await(const letter_name& name);
   void send(const team_group& group, const letter_name& name, called what, std::span<const std::byte> bytes);
   /// A call ends early: nothing may be written to what it expects any more.
   void forget(std::span<const letter_name> names) noexcept;
@@ -134,6 +138,7 @@ private:
   std::optional<team_failure> failure_;
   bool to_tell_ = false;  // this member has noticed it, and is to tell the others
   suspended* leaving_ = nullptr;
+  std::atomic<std::uint64_t> open_calls_{0};  // partners: the tasks of async calls, and leave()
 };
 
 }  // namespace shoal::detail

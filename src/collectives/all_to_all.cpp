@@ -38,6 +38,7 @@ void in_rounds(link& to, std::span<const std::byte> mine, std::span<std::byte> r
 }  // namespace
 
 void all_to_all(link& to, std::span<const std::byte> mine, std::span<std::byte> received) {
+  if (mine.empty()) return barrier(to);
   const std::size_t bytes = mine.size() / to.size();
   if (bytes <= k_short_block_bytes && to.size() > 2) return in_rounds(to, mine, received);
   const auto bounds = equal_bounds(to.size(), bytes);

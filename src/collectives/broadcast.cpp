@@ -16,6 +16,7 @@ constexpr std::uint32_t k_gather_step = 1;
 void broadcast(link& to, std::uint32_t root, std::span<std::byte> data) {
   const std::uint32_t n = to.size();
   if (n == 1) return;
+  if (data.empty()) return barrier(to);
   const tree from_root(to, root);
   if (n == 2 || data.size() < k_long_vector_bytes) {
     if (!from_root.is_root()) to.receive(from_root.parent(), k_down_step, data);

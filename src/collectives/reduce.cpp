@@ -140,7 +140,8 @@ bool is_long(std::span<const std::byte> data, const link& to) noexcept {
 }  // namespace
 
 void all_reduce(link& to, std::span<std::byte> data, const reduction& how) {
-  if (to.size() == 1 || data.empty()) return;
+  if (to.size() == 1) return;
+  if (data.empty()) return barrier(to);
   const vector_of_elements v(data, how);
   const rounds r(to);
   fold(to, r, v);
@@ -155,7 +156,8 @@ void all_reduce(link& to, std::span<std::byte> data, const reduction& how) {
 }
 
 void reduce(link& to, std::uint32_t root, std::span<std::byte> data, const reduction& how) {
-  if (to.size() == 1 || data.empty()) return;
+  if (to.size() == 1) return;
+  if (data.empty()) return barrier(to);
   const vector_of_elements v(data, how);
   const std::size_t count = v.count();
   if (!is_long(data, to)) {
@@ -193,7 +195,7 @@ void reduce(link& to, std::uint32_t root, std::span<std::byte> data, const reduc
 
 // Hillis and Steele 1986. In each round a member's elements cover twice as many ranks, up to its own.
 void scan(link& to, std::span<std::byte> data, const reduction& how) {
-  if (data.empty()) return;
+  if (data.empty()) return barrier(to);
   const vector_of_elements v(data, how);
   const std::size_t count = v.count();
   std::uint32_t step = 0;
@@ -209,7 +211,8 @@ void scan(link& to, std::span<std::byte> data, const reduction& how) {
 }
 
 void exscan(link& to, std::span<std::byte> data, const reduction& how) {
-  if (data.empty() || to.size() == 1) return;
+  if (to.size() == 1) return;
+  if (data.empty()) return barrier(to);
   // `block` covers ranks up to this one, `data` those before it.
   const auto memory = std::make_unique_for_overwrite<std::byte[]>(data.size());
   const std::span<std::byte> block(memory.get(), data.size());

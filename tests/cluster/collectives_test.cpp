@@ -2,9 +2,13 @@
 #include "shoal/collectives.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/cluster/cluster.hpp"
@@ -87,6 +91,68 @@ TEST_P(collectives, of_spans) {
         t.exscan(std::span(v), k_plus);
         require(v == sums(t.rank(), length), "exscan");
       });
+  });
+}
+
+TEST_P(collectives, of_spans_whose_extent_is_part_of_their_type) {
+  run([] {
+    shoal::spmd([](team& t) {
+      std::array<std::uint64_t, 3> few = {t.rank(), 2, 3};
+      t.broadcast(std::span(few), t.size() - 1);
+      require(few[0] == t.size() - 1, "broadcast");
+      t.all_reduce(std::span(few), k_plus);
+      require(few[1] == 2 * t.size(), "all_reduce");
+      const auto all = t.all_gather(std::span(few));
+      require(all.values.size() == 3 * t.size(), "all_gather");
+    });
+  });
+}
+
+// They separate phases, or a member could call many while another calls none.
+TEST_P(collectives, of_nothing_are_barriers) {
+  run([this] {
+    shoal::global_array<std::uint64_t> phase(nodes());
+    shoal::spmd([p = phase.ref()](team& t) {
+      const std::span<std::uint64_t> nothing;
+      for (std::uint64_t round = 1; round <= 12; ++round) {
+        p.put(t.rank(), round);
+        switch (round % 4) {
+          case 0: t.broadcast(nothing); break;
+          case 1: t.all_reduce(nothing, k_plus); break;
+          case 2: t.exscan(nothing, k_plus); break;
+          default: require(t.all_to_all(nothing).empty(), "all_to_all");
+        }
+        for (std::uint32_t r = 0; r < t.size(); ++r) require(p.get(r) >= round, "a member has not come");
+      }
+    });
+  });
+}
+
+// The last that a member sends lies in an open buffer, and the member comes into the runtime no more.
+std::atomic<unsigned> g_coming{0};  // all nodes are in this process
+std::atomic<unsigned> g_through{0};
+
+TEST_P(collectives, send_the_last_message_before_the_member_computes) {
+  if (nodes() < 2) GTEST_SKIP() << "needs another member";
+  run([this] {
+    for (int round = 0; round < 3; ++round) {
+      g_coming = g_through = 0;
+      const bool in_time = shoal::spmd([others = nodes() - 1](team& t) {
+        if (t.rank() != 0) {
+          ++g_coming;
+          t.barrier();
+          ++g_through;
+          return true;
+        }
+        while (g_coming < others) shoal::yield();
+        for (int i = 0; i < 300; ++i) shoal::yield();  // the others' messages arrive
+        t.barrier();
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (g_through < others && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+        return g_through == others;
+      });
+      EXPECT_TRUE(in_time);
+    }
   });
 }
 
@@ -221,6 +287,54 @@ TEST_P(collectives, end_where_a_member_of_any_team_fails) {
       EXPECT_TRUE(has(text, "member 2 gives up (thrown on node 2 as std::runtime_error)")) << where << ": " << text;
     }
   });
+}
+
+// The member that notices a failure itself has another task that waits.
+TEST_P(collectives, end_the_async_operations_of_a_member_that_notices_a_failure) {
+  if (nodes() < 2) GTEST_SKIP() << "needs another member";
+  run([] {
+    for (int round = 0; round < 5; ++round) {
+      const std::string text = failure_of([](team& t) {
+        auto v = numbers(t.rank(), 3000);
+        auto sum = t.async_all_reduce(std::span(v), k_plus);
+        if (t.rank() == 0)
+          t.barrier();
+        else
+          t.broadcast(std::uint64_t{1});
+        sum.get();
+      });
+      EXPECT_TRUE(has(text, "do not call the same collectives")) << text;
+    }
+    // Blocks of any sizes are not what blocks of no size are.
+    const std::string kinds = failure_of([](team& t) {
+      const std::vector<std::uint64_t> counts(t.size(), 0);
+      const std::span<const std::uint64_t> nothing;
+      if (t.rank() == 0)
+        t.all_to_all(nothing, counts);
+      else
+        t.all_to_all(nothing);
+    });
+    EXPECT_TRUE(has(kinds, "all_to_all() of blocks") && has(kinds, "all_to_all() of 0 bytes")) << kinds;
+  });
+}
+
+TEST(collectives_death_test, bodies_that_return_before_their_collectives_are_named) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto job = [] {
+    auto c = shoal::runtime::read_config(shoal::runtime::all_settings());
+    c.nodes = 2;
+    c.workers = 1;
+    c.pin = false;
+    shoal::runtime::run_in_process(c, [] {
+      shoal::spmd([](team& t) {
+        static shoal::future<void> kept;
+        if (t.rank() == 0) kept = t.async_barrier();
+        if (t.rank() == 1) shoal::on(0, [] {});
+      });
+      return 0;
+    });
+  };
+  EXPECT_DEATH(job(), "before an async collective of its team is complete");
 }
 
 TEST_P(collectives, name_members_of_a_team_within_a_team_that_differ) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collective operations of a group, over a seam: a link sends bytes to a member and receives bytes from one. Teams have
-// one kind of link (cluster/team.hpp), and other groups may bring their own.
+// one kind of link (detail/team_call.hpp), and other groups may bring their own.
 // Who may call: every member of the group calls the same function with fitting arguments, each over its own link. The
 // functions return when this member's part is done; they wait where the link waits.
 // Guarantees: reductions combine in ascending order of ranks, with the same association on all members. O(log n)
-// messages per member, except where a long block goes from every member to every other one, or to the root. Temporary
-// memory: at most three times the data.
+// messages per member, except where a long block goes from every member to every other one, or to the root. With no
+// data they are barriers, so that no member runs ahead without bound. Temporary memory: at most three times the data.
 // Papers: Hensgen, Finkel, Manber 1988 (barrier); Bruck et al. 1997 (gather and exchange); Thakur, Rabenseifner, Gropp
 // 2005 (long vectors). Shown by tests/unit/collectives.
 #pragma once

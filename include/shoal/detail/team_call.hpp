@@ -3,12 +3,14 @@
 // Who may call: tasks, one at a time for each call. The constructor, await and send switch tasks; the constructor gives
 // the call its number, so members construct their calls in the same order.
 // Guarantees: what is sent early is kept; one member keeps at most some 64 KiB for another, then the sender waits.
-// Errors: if the team has failed, or fails while the call waits, they throw what spmd.hpp says.
+// Errors: if the team has failed, or fails while the call waits, they throw what spmd.hpp says; from then on nothing is
+// written to what the call expects.
 // Shown by tests/cluster/spmd_test.cpp.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "shoal/detail/collectives.hpp"
@@ -36,6 +38,9 @@ enum class collective : std::uint8_t {
 /// What a member calls: the collective, its root, and the bytes of a member's data if they must be equal. One word.
 class called {
 public:
+  /// In the place of a root: the members exchange blocks of any sizes.
+  static constexpr std::uint32_t k_of_blocks = 1;
+
   called() = default;
   explicit called(collective what, std::uint32_t root = 0, std::uint64_t bytes = 0) noexcept
       : word_(static_cast<std::uint64_t>(what) << k_what_bit | (root & k_most_root) << k_root_bit |
@@ -82,11 +87,38 @@ public:
   team_call(team_call&&) noexcept = default;
   ~team_call() override;
 
+  /// Runs a collective of this call, and sends what it has left in open buffers: other members may wait for it while
+  /// this one computes.
+  template <class Collective>
+  auto run(const Collective& collective) {
+    const end_at_exit ends(*this);
+    if constexpr (std::is_void_v<std::invoke_result_t<const Collective&, collectives::link&>>) {
+      collective(*this);
+      send_rest();
+    } else {
+      auto result = collective(*this);
+      send_rest();
+      return result;
+    }
+  }
+
   void expect(std::uint32_t from, std::uint32_t step, std::span<std::byte> target) override;
   void await(std::uint32_t from, std::uint32_t step) override;
   void send(std::uint32_t to, std::uint32_t step, std::span<const std::byte> bytes) override;
 
 private:
+  struct end_at_exit {
+    explicit end_at_exit(team_call& c) noexcept : call(c) {}
+    end_at_exit(const end_at_exit&) = delete;
+    ~end_at_exit() { call.end(); }
+    team_call& call;
+  };
+
+  void end() noexcept;
+  void send_rest();
+  template <class Step>
+  void or_abandon(const Step& step);
+
   letter_name name_of(std::uint32_t member, std::uint32_t step) const noexcept {
     return {group_->id, number_, member, step};
   }
@@ -96,6 +128,8 @@ private:
   std::uint64_t number_;
   called what_;
   std::vector<letter_name> expected_;  // and not awaited yet
+  bool ended_ = false;
+  bool unsent_ = false;  // it has sent since it waited last
 };
 
 }  // namespace shoal::detail

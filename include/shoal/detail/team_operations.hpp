@@ -9,6 +9,7 @@
 #include <cstring>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -32,7 +33,15 @@ struct blocks {
 namespace detail::collective_of {
 
 template <class T>
-concept value = std::is_trivially_copyable_v<T>;
+inline constexpr bool k_is_view = false;
+template <class T, std::size_t N>
+inline constexpr bool k_is_view<std::span<T, N>> = true;
+template <class C>
+inline constexpr bool k_is_view<std::basic_string_view<C>> = true;
+
+/// Not views: what they show stays on its node. A view of elements is passed as a span that is no const reference.
+template <class T>
+concept value = std::is_trivially_copyable_v<T> && !k_is_view<T>;
 /// What a vector of results can hold before they arrive.
 template <class T>
 concept result = value<T> && std::default_initializable<T>;
@@ -44,6 +53,7 @@ std::span<std::byte> bytes_of_value(T& v) noexcept {
 
 template <class T, class Combine>
 collectives::reduction reduction_by(const Combine& combine) noexcept {
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__, "elements are combined in memory of operator new");
   const auto apply = [](const void* context, const std::byte* lower, const std::byte* upper, std::byte* into,
                         std::size_t count) {
     const Combine& by = *static_cast<const Combine*>(context);
