@@ -8,7 +8,8 @@
 // Who may call: tasks. Building switches; of the handle, what is said to.
 // Guarantees: the graph does not change. All nodes build concurrently; edges travel in large messages. Errors: those of
 // shoal/graph/read.hpp; out_of_memory; invalid_argument if vertices do not fit into Id.
-// Memory: per arc sizeof(Id) and the weight, 12 bytes per vertex; while building the edges and 8 bytes per vertex more.
+// Memory: per arc sizeof(Id) and the weight, also for duplicates that were dropped; 12 bytes per vertex. While building:
+// the edges, 8 bytes per vertex more, and for highest_degree_first a byte per vertex on every node.
 // Shown by tests/cluster/graph_test.cpp.
 #pragma once
 
@@ -59,7 +60,10 @@ public:
     const auto own = rows_.degrees.local_range();
     return std::views::iota(own.first, own.first + own.count);
   }
-  bool is_local(std::uint64_t v) const noexcept { return v - local_rows().front() < local_rows().size(); }
+  bool is_local(std::uint64_t v) const noexcept {
+    const auto own = rows_.degrees.local_range();
+    return v - own.first < own.count;
+  }
   std::span<const Id> neighbours(std::uint64_t v) const noexcept { return local().neighbours(v); }
   /// The weights of the row's entries, in their order.
   auto weights(std::uint64_t v) const noexcept requires(!std::is_void_v<Weight>) { return local().weights(v); }
@@ -123,7 +127,10 @@ public:
     detail::check_edges(vertices, edges);
     const graph::direction way = options.way.value_or(graph::direction::both);
     return global_graph(vertices, edges.size(), way, detail::edge_array<Edge>{edges, way, options.drop_self_loops},
-                        options);
+                        {.sorted = options.drop_duplicates,
+                         .drop_duplicates = options.drop_duplicates,
+                         .highest_degree_first = options.highest_degree_first,
+                         .balance_edges = options.balance_edges});
   }
   /// From edges on this node: a vector or a span of them.
   template <std::ranges::contiguous_range Edges>
@@ -135,24 +142,24 @@ public:
     return build(vertices, spread.ref(), options);
   }
 
-  /// The same graph with every arc turned round.
+  /// The same graph with every arc turned round. Each vertex keeps its owner.
   global_graph transposed() const {
-    graph_options as_is{.way = way_back(), .drop_self_loops = false, .drop_duplicates = false};
-    return global_graph(vertices(), header_.edges, way_back(), detail::turned_rows<Id, Weight>{ref_.rows()}, as_is);
+    return global_graph(vertices(), header_.edges, way_back(), detail::turned_rows<Id, Weight>{ref_.rows()},
+                        {.owners = ref_.degrees()});
   }
-  /// The same graph with other numbers: vertex v becomes labels[v], a permutation.
+  /// The same graph with other numbers: vertex v becomes labels[v], a permutation. The rows are sorted. Nodes own as many
+  /// vertices each.
   global_graph relabelled(const array_ref<Id>& labels) const {
     const auto arcs = detail::relabelled_arcs(ref_.rows(), labels);
-    graph_options as_is{.way = graph::direction::forward, .drop_self_loops = false, .drop_duplicates = true};
     using source = detail::edge_array<arc_type>;
-    return global_graph(vertices(), header_.edges, ref_.way(), source{arcs, graph::direction::forward, false}, as_is);
+    return global_graph(vertices(), header_.edges, ref_.way(), source{arcs, graph::direction::forward, false},
+                        {.sorted = true});
   }
-  /// The same rows with weight_of(v, u) for every arc from v to u; the function travels.
+  /// The same rows, at the same owners, with weight_of(v, u) for every arc from v to u; the function travels.
   template <class F, class To = std::invoke_result_t<const F&, std::uint64_t, std::uint64_t>>
   global_graph<Id, To> weighted(const F& weight_of) const {
     return global_graph<Id, To>(vertices(), header_.edges, ref_.way(),
-                                detail::weighted_rows<Id, F>{ref_.rows(), weight_of},
-                                {.way = ref_.way(), .drop_self_loops = false, .drop_duplicates = false});
+                                detail::weighted_rows<Id, F>{ref_.rows(), weight_of}, {.owners = ref_.degrees()});
   }
   /// Numbers by descending degree, for relabelled(): 0 has the longest row. Vertices of one degree are in ascending order
   /// within a node; the order of nodes is not specified.
@@ -180,9 +187,8 @@ private:
 
   template <class Source>
   global_graph(std::uint64_t vertices, std::uint64_t edges, graph::direction way, const Source& source,
-               const graph_options& o)
-      : memory_(vertices, source, {o.drop_duplicates, o.highest_degree_first, o.balance_edges}),
-        ref_(memory_.rows(way)) {
+               const detail::row_options& options)
+      : memory_(vertices, source, options), ref_(memory_.rows(way)) {
     header_.vertices = vertices;
     header_.edges = edges;
     header_.directed = way != graph::direction::both;

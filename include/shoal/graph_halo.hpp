@@ -10,7 +10,7 @@
 //     for (std::uint64_t i = 0; i < rows.own; ++i) for (const auto s : rows.row(i)) sum += x.local()[s];
 //   });
 // Who may call: tasks; construction, values() and exchange() switch. Memory: 4 or 8 bytes per arc (none on one node) and
-// a bit per vertex of the graph on each node. A round sends each value once to each node that needs it.
+// while it is made two bits per vertex of the graph on each node. A round sends each value once to each node that needs it.
 // Shown by tests/cluster/graph_test.cpp.
 #pragma once
 

@@ -142,6 +142,13 @@ TEST_P(graphs, balanced_by_edges) {
       const std::uint64_t share = shoal::on(n, [g = g.ref()] { return g.local().arcs() + g.local().size(); });
       EXPECT_NEAR(static_cast<double>(share), 12096.0 / nodes(), 200) << n;
     }
+    // What is made of it has its vertices at the same owners.
+    const auto back = g.transposed();
+    const auto weighted = g.weighted([](std::uint64_t, std::uint64_t) { return 1; });
+    for (std::uint64_t v = 0; v < k_vertices; v += 7) {
+      ASSERT_EQ(back->owner(v), g->owner(v));
+      ASSERT_EQ(weighted->owner(v), g->owner(v));
+    }
   });
 }
 
@@ -171,6 +178,10 @@ TEST_P(graphs, transposed_and_relabelled) {
       }
     }
     expect_consistent(sorted.ref());
+
+    // Parallel arcs stay.
+    const auto all = global_graph<>::build(k_vertices, list, {.way = direction::forward, .drop_duplicates = false});
+    EXPECT_EQ(all.relabelled(labels).arcs(), all.arcs());
   });
 }
 

@@ -142,20 +142,64 @@ std::optional<loaded_edges<Id>> load_in_parts(const std::string& path, const gra
   return loaded;
 }
 
+/// Edges that one task adds, in the memory of all nodes: each array has half of what is stored, so there are few.
+template <class Id>
+class growing_edges {
+public:
+  void add(std::span<const graph::edge> some) {
+    for (const graph::edge& e : some) {
+      check_width<Id>(std::max(e.from, e.to) + 1);
+      room_.push_back({static_cast<Id>(e.from), static_cast<Id>(e.to)});
+      if (room_.size() == k_at_once) store();
+    }
+  }
+  global_array<graph::arc<Id>> take() {
+    store();
+    global_array<graph::arc<Id>> all(stored_);
+    std::uint64_t at = 0;
+    for (part& p : parts_) {
+      if (p.used > 0) all->copy(at, p.edges.ref(), 0, p.used);
+      at += p.used;
+      p.edges = {};
+    }
+    return all;
+  }
+
+private:
+  static constexpr std::size_t k_at_once = std::size_t{1} << 16;
+  struct part {
+    global_array<graph::arc<Id>> edges;
+    std::uint64_t used = 0;
+  };
+
+  void store() {
+    std::span<const graph::arc<Id>> rest(room_);
+    while (!rest.empty()) {
+      if (parts_.empty() || parts_.back().used == parts_.back().edges.size())
+        parts_.push_back({global_array<graph::arc<Id>>(std::max<std::uint64_t>(k_at_once, stored_ / 2))});
+      part& p = parts_.back();
+      const auto now = rest.first(std::min<std::uint64_t>(rest.size(), p.edges.size() - p.used));
+      p.edges->put(p.used, now);
+      p.used += now.size();
+      stored_ += now.size();
+      rest = rest.subspan(now.size());
+    }
+    room_.clear();
+  }
+
+  std::vector<part> parts_;
+  std::vector<graph::arc<Id>> room_;
+  std::uint64_t stored_ = 0;
+};
+
 template <class Id>
 loaded_edges<Id> load_edges(const std::string& path, const graph::read_options& how) {
   if (auto loaded = load_in_parts<Id>(path, how)) return std::move(*loaded);
-  std::vector<graph::arc<Id>> list;
+  growing_edges<Id> edges;
   loaded_edges<Id> loaded;
-  loaded.header = graph::stream_graph(path, how, [&](std::span<const graph::edge> some) {
-    for (const graph::edge& e : some) {
-      check_width<Id>(std::max(e.from, e.to) + 1);
-      list.push_back({static_cast<Id>(e.from), static_cast<Id>(e.to)});
-    }
-  });
+  loaded.header = graph::stream_graph(path, how, [&](std::span<const graph::edge> some) { edges.add(some); });
   check_width<Id>(loaded.header.vertices);
-  loaded.edges = global_array<graph::arc<Id>>(list.size());
-  if (!list.empty()) loaded.edges->put(0, std::span<const graph::arc<Id>>(list));
+  loaded.edges = edges.take();
   return loaded;
 }
 

@@ -27,9 +27,11 @@
 namespace shoal::detail {
 
 struct row_options {
-  bool drop_duplicates = true;
+  bool sorted = false;
+  bool drop_duplicates = false;
   bool highest_degree_first = false;
   bool balance_edges = false;
+  array_ref<std::uint32_t> owners = {};  // vertices are where its elements are; empty: equal blocks
 };
 
 /// Of arcs [0, k_arcs_together) the memory accesses overlap.
@@ -123,8 +125,9 @@ public:
   graph_memory(std::uint64_t vertices, const Source& source, const row_options& options) : vertices_(vertices) {
     if (vertices == 0) return;
     // The blocks are multiples of 64, so that a word of a bitmap has one owner.
-    std::uint64_t block = pieces_of(pieces_of(vertices, node_count()), 64) * 64;
-    degrees_ = global_array<std::uint32_t>(vertices, block_cyclic(block));
+    const std::uint64_t block = pieces_of(pieces_of(vertices, node_count()), 64) * 64;
+    degrees_ = global_array<std::uint32_t>(
+        vertices, options.owners.empty() ? distribution_plan(block_cyclic(block)) : like(options.owners));
     global_array<std::uint64_t> cursors(vertices, like(degrees_));
     count(source, cursors);
     if (options.balance_edges && node_count() > 1) balance(cursors);
@@ -268,7 +271,7 @@ private:
 
   /// Sorts the rows, drops duplicates, and closes the gaps.
   void finish_rows(const array_ref<std::uint64_t>& lengths, const row_options& options) {
-    if (!options.drop_duplicates && !options.highest_degree_first) return;
+    if (!options.sorted && !options.drop_duplicates && !options.highest_degree_first) return;
     const rows_type g = rows(graph::direction::both);
     global_array<std::uint8_t> classes;
     if (options.highest_degree_first) {
