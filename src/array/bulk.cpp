@@ -10,6 +10,7 @@
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/strided_copy.hpp"
 #include "shoal/detail/tsan_ignore.hpp"
+#include "shoal/loop.hpp"
 
 namespace shoal::detail {
 namespace {
@@ -222,10 +223,14 @@ std::size_t fill_part(std::uint32_t, std::span<const std::uint64_t> arguments, s
   std::vector<std::uint64_t> block(words_for(block_bytes));
   auto* const copies = reinterpret_cast<std::byte*>(block.data());
   for (std::uint64_t k = 0; k < block_bytes; k += one) std::memcpy(copies + k, value, one);
-  for (std::uint64_t done = 0; done < bytes; done += block_bytes) {
+  const std::uint64_t blocks = (bytes + block_bytes - 1) / block_bytes;
+  const auto fill_block = [&](std::uint64_t k) {
+    const std::uint64_t done = k * block_bytes;
     copy_elements(at + done, copies, std::min(block_bytes, bytes - done), request.unit);
-    attend(p);
-  }
+    attend(this_port());
+  };
+  affinity_partitioner by_worker;  // as node_memory::commit()
+  blocks == 1 ? fill_block(0) : parallel_for(blocks, fill_block, by_worker);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "array/plan.hpp"
@@ -12,6 +13,7 @@
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/port.hpp"
 #include "shoal/error.hpp"
+#include "shoal/loop.hpp"
 
 namespace shoal::array {
 
@@ -49,7 +51,26 @@ void node_memory::give_back(const lease& l, std::uint64_t bytes) {
 }
 
 machine::commit_report node_memory::commit(const detail::array_layout& layout, std::uint64_t bytes) {
-  return own_.commit(layout.offset, bytes, options_.huge_pages ? machine::page_kind::huge : machine::page_kind::small);
+  const auto pages = options_.huge_pages ? machine::page_kind::huge : machine::page_kind::small;
+  constexpr std::uint64_t k_piece_bytes = 2 * machine::k_huge_page_bytes;  // a worker serves others after some ms
+  const std::uint64_t begin = layout.offset;
+  const std::uint64_t first_end = std::min(machine::round_up(begin + 1, k_piece_bytes), begin + bytes);
+  const std::uint64_t pieces = 1 + (begin + bytes - first_end + k_piece_bytes - 1) / k_piece_bytes;
+  if (pieces == 1) return own_.commit(begin, bytes, pages);
+  own_.require(begin, bytes);
+  std::atomic<int> refused{0};     // partners: the other workers
+  affinity_partitioner by_worker;  // share i for worker i, but does not wait for one that computes
+  parallel_for(
+      pieces,
+      [&](std::uint64_t k) {
+        const std::uint64_t at = k == 0 ? begin : first_end + (k - 1) * k_piece_bytes;
+        const std::uint64_t end = std::min(first_end + k * k_piece_bytes, begin + bytes);
+        if (const int cause = own_.populate(at, end - at, pages); cause != 0)
+          refused.store(cause, std::memory_order_relaxed);
+        detail::take_turn(detail::worker_here());
+      },
+      by_worker);
+  return own_.describe(begin, bytes, pages, refused.load(std::memory_order_relaxed));
 }
 
 void node_memory::release(const detail::array_layout& layout, std::uint64_t bytes) noexcept {

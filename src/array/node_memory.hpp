@@ -47,6 +47,8 @@ public:
   void give_back(const lease& l, std::uint64_t bytes);
 
   // On every node that holds a part:
+  /// All workers that are free take a share of the memory: about what a loop with a static_partitioner over the part
+  /// gives them. May switch. Throws errc::out_of_memory; some of the memory may be taken then.
   machine::commit_report commit(const detail::array_layout& layout, std::uint64_t bytes);
   void release(const detail::array_layout& layout, std::uint64_t bytes) noexcept;
   // On every node: its id is found from enter() to remove().

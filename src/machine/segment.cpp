@@ -143,48 +143,70 @@ int segment::collapse(std::size_t offset, std::size_t bytes) const noexcept {
   return cause;
 }
 
-commit_report segment::commit(std::size_t offset, std::size_t bytes, page_kind pages) {
+segment::extent segment::extent_of(std::size_t offset, std::size_t bytes) const noexcept {
   SHOAL_ASSERT(data() != nullptr, "a segment is mapped before parts of it are committed");
   SHOAL_ASSERT(offset <= mapping_.size() && bytes <= mapping_.size() - offset, "a commit lies in what is mapped");
   const std::size_t begin = round_down(offset, page_size());
-  const std::size_t size = round_up(offset + bytes, page_size()) - begin;
-  commit_report report{bytes, 0, page_size(), {}};
-  if (bytes == 0) return report;
-  const std::size_t present = committed_bytes(begin, size);
-  require_memory(size - present, "an allocation in shared memory");
-
+  const std::size_t end = round_up(offset + bytes, page_size());
   const std::size_t whole_begin = round_up(begin, k_huge_page_bytes);
-  const std::size_t whole_end = std::max(whole_begin, round_down(begin + size, k_huge_page_bytes));
-  const std::size_t whole = whole_end - whole_begin;
-  int collapse_cause = 0;
+  return {begin, end - begin, whole_begin, std::max(whole_begin, round_down(end, k_huge_page_bytes)) - whole_begin};
+}
+
+void segment::require(std::size_t offset, std::size_t bytes) const {
+  const extent e = extent_of(offset, bytes);
+  require_memory(e.size - committed_bytes(e.begin, e.size), "an allocation in shared memory");
+}
+
+int segment::populate(std::size_t offset, std::size_t bytes, page_kind pages) {
+  if (bytes == 0) return 0;
+  const extent e = extent_of(offset, bytes);
+  int refused = 0;
   int cause = 0;
-  if (pages == page_kind::huge && whole != 0) {
+  if (pages == page_kind::huge && e.whole != 0) {
     // One small page in each 2 MiB piece is enough for the kernel to build the large one around it, zeroing the rest:
     // over ten times faster than filling the piece first. By fallocate and not by a store: it reports, a store dies.
-    for (std::size_t at = whole_begin; at < whole_end && cause == 0; at += k_huge_page_bytes) {
+    for (std::size_t at = e.whole_begin; at < e.whole_begin + e.whole && cause == 0; at += k_huge_page_bytes) {
       cause = allocate(at, page_size());
     }
-    if (cause == 0) collapse_cause = collapse(whole_begin, whole);
+    if (cause == 0) refused = collapse(e.whole_begin, e.whole);
   }
   // The ends, and whatever did not become a large page.
-  if (cause == 0) cause = allocate(begin, size);
-  if (cause == 0 && !populate_pages(data() + begin, size)) cause = errno;
-  if (cause != 0) {
-    if (present == 0) release(begin, size);
+  if (cause == 0) cause = allocate(e.begin, e.size);
+  if (cause == 0 && !populate_pages(data() + e.begin, e.size)) cause = errno;
+  if (cause != 0)
     throw error(errc::out_of_memory, fmt::format("the system refused {} of shared memory ({}); ask for less or free "
                                                  "memory on this machine",
-                                                 describe_bytes(size), std::strerror(cause)));
-  }
-  report.huge_bytes = count(begin, size).huge_bytes;
-  if (report.huge_bytes * 2 > size) report.page_bytes = k_huge_page_bytes;
+                                                 describe_bytes(e.size), std::strerror(cause)));
+  return refused;
+}
+
+commit_report segment::describe(std::size_t offset, std::size_t bytes, page_kind pages, int refused) const {
+  commit_report report{bytes, 0, page_size(), {}};
+  if (bytes == 0) return report;
+  const extent e = extent_of(offset, bytes);
+  report.huge_bytes = count(e.begin, e.size).huge_bytes;
+  if (report.huge_bytes * 2 > e.size) report.page_bytes = k_huge_page_bytes;
   if (pages == page_kind::small) {
     report.reason = "2 MiB pages are switched off";
-  } else if (whole == 0) {
+  } else if (e.whole == 0) {
     report.reason = "smaller than 2 MiB";
-  } else if (report.huge_bytes < whole) {
-    report.reason = explain_collapse(collapse_cause);
+  } else if (report.huge_bytes < e.whole) {
+    report.reason = explain_collapse(refused);
   }
   return report;
+}
+
+commit_report segment::commit(std::size_t offset, std::size_t bytes, page_kind pages) {
+  const extent e = extent_of(offset, bytes);
+  const bool fresh = committed_bytes(e.begin, e.size) == 0;
+  require(offset, bytes);
+  try {
+    const int refused = populate(offset, bytes, pages);
+    return describe(offset, bytes, pages, refused);
+  } catch (const error&) {
+    if (fresh) release(e.begin, e.size);
+    throw;
+  }
 }
 
 void segment::release(std::size_t offset, std::size_t bytes) {

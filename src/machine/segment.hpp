@@ -51,6 +51,14 @@ public:
 
   /// Parts are rounded outwards to pages; map() comes first.
   commit_report commit(std::size_t offset, std::size_t bytes, page_kind pages = page_kind::huge);
+  // The same in steps, for threads that share a large part: require() once, populate() of pieces that begin at multiples
+  // of 2 MiB, describe() once with what one populate() returned, 0 or not.
+  /// Throws errc::out_of_memory if there is not enough memory for what the part lacks.
+  void require(std::size_t offset, std::size_t bytes) const;
+  /// Takes the pages, which lie on the NUMA node of the calling thread where the system's policy does not say otherwise.
+  /// Returns why the kernel refused 2 MiB pages, an errno. Throws errc::out_of_memory; some of the part may be there then.
+  int populate(std::size_t offset, std::size_t bytes, page_kind pages);
+  commit_report describe(std::size_t offset, std::size_t bytes, page_kind pages, int refused) const;
   /// Gives the memory of whole pages inside the part back; it reads zero afterwards, in every process.
   void release(std::size_t offset, std::size_t bytes);
 
@@ -62,6 +70,11 @@ public:
 private:
   segment(int descriptor, std::size_t capacity) noexcept : descriptor_(descriptor), capacity_(capacity) {}
 
+  // A part, outwards to pages, and the whole 2 MiB pieces in it.
+  struct extent {
+    std::size_t begin, size, whole_begin, whole;
+  };
+  extent extent_of(std::size_t offset, std::size_t bytes) const noexcept;
   int allocate(std::size_t offset, std::size_t bytes) const noexcept;
   int collapse(std::size_t offset, std::size_t bytes) const noexcept;
 
