@@ -29,8 +29,11 @@ struct access_options {
   std::uint32_t bytes = 8;
 };
 
-const std::map<std::string, access_op> k_ops{
-    {"add", access_op::add}, {"put", access_op::put}, {"get", access_op::get}, {"cas", access_op::cas}};
+const std::map<std::string, access_op> k_ops{{"add", access_op::add},
+                                             {"put", access_op::put},
+                                             {"get", access_op::get},
+                                             {"cas", access_op::cas},
+                                             {"gather", access_op::gather}};
 const std::map<std::string, access_mode> k_modes{{"async", access_mode::async}, {"blocking", access_mode::blocking}};
 const std::map<std::string, access_pattern> k_patterns{{"remote", access_pattern::remote},
                                                        {"uniform", access_pattern::uniform},
@@ -133,7 +136,8 @@ subcommand_body declare_access(CLI::App& app) {
   auto o = std::make_shared<access_options>();
   add_measuring_options(app, o->measuring);
   add_job_options(app, o->job);
-  app.add_option("--op", o->op, "add, put, get or cas")->check(CLI::IsMember({"add", "put", "get", "cas"}));
+  app.add_option("--op", o->op, "add, put, get, cas or gather (by lists of indices)")
+      ->check(CLI::IsMember({"add", "put", "get", "cas", "gather"}));
   app.add_option("--mode", o->mode, "async: wait at the end; blocking: each operation waits")
       ->check(CLI::IsMember({"async", "blocking"}));
   app.add_option("--pattern", o->pattern, "targets: remote (another node), uniform, hotspot or local")

@@ -139,6 +139,26 @@ struct get_async : work {
     if (wrong != 0) tally.add(node_id(), wrong);
   }
 };
+// By lists of indices.
+struct gather_lists : work {
+  void operator()(std::uint64_t task) const {
+    std::vector<std::uint64_t> indices(k_gather_batch), values(k_gather_batch);
+    std::uint64_t wrong = 0;
+    with_targets([&wrong, list = indices.data(), got = values.data(), random = random_for(task), table = words,
+                  most = operations](auto where) mutable {
+      for (std::uint64_t done = 0; done < most;) {
+        const std::uint64_t n = std::min(k_gather_batch, most - done);
+        for (std::uint64_t k = 0; k < n; ++k) list[k] = where(random());
+        table.gather(std::span(list, n), std::span(got, n));
+        std::uint64_t differ = 0;
+        for (std::uint64_t k = 0; k < n; ++k) differ += got[k] != value_of(list[k]) ? 1 : 0;
+        wrong += differ;
+        done += n;
+      }
+    });
+    if (wrong != 0) tally.add(node_id(), wrong);
+  }
+};
 struct cas_blocking : work {
   void operator()(std::uint64_t task) const {
     std::uint64_t won = 0;
@@ -208,7 +228,7 @@ access_table::access_table(std::uint64_t bytes, std::uint32_t bytes_per_operatio
       tally_(node_count()) {}
 
 void access_table::reset(const access_plan& plan) {
-  const bool read = plan.op == access_op::get;
+  const bool read = plan.op == access_op::get || plan.op == access_op::gather;
   parallel_for(owners_of(words_), words_.size(),
                [w = words_.ref(), read](std::uint64_t i) { w.async_put(i, read ? value_of(i) : 0); });
   tally_->fill(0);
@@ -234,6 +254,7 @@ double access_table::run(const access_plan& plan) {
       case access_op::add: async ? run_tasks<add_async>(w, tasks) : run_tasks<add_blocking>(w, tasks); break;
       case access_op::put: async ? run_tasks<put_async>(w, tasks) : run_tasks<put_blocking>(w, tasks); break;
       case access_op::get: async ? run_tasks<get_async>(w, tasks) : run_tasks<get_blocking>(w, tasks); break;
+      case access_op::gather: run_tasks<gather_lists>(w, tasks); break;
       case access_op::cas: async ? run_tasks<cas_async>(w, tasks) : run_tasks<cas_blocking>(w, tasks); break;
     }
   }
@@ -251,6 +272,7 @@ std::string access_table::check(const access_plan& plan) {
       return fmt::format("the table sums to {}, after {} additions of one", total, operations_);
     }
     case access_op::get:
+    case access_op::gather:
       return counted == 0 ? std::string{} : fmt::format("{} values of {} were wrong", counted, operations_);
     case access_op::cas: {
       const std::uint64_t total = sum(words_);

@@ -10,7 +10,7 @@
 
 namespace shoal::bench {
 
-enum class access_op : std::uint8_t { add, put, get, cas };
+enum class access_op : std::uint8_t { add, put, get, cas, gather };
 enum class access_mode : std::uint8_t { async, blocking };
 enum class access_pattern : std::uint8_t { remote, uniform, hotspot, local };
 

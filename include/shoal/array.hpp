@@ -20,7 +20,9 @@
 
 #include "shoal/detail/array_access.hpp"
 #include "shoal/detail/array_layout.hpp"
+#include "shoal/detail/array_lists.hpp"
 #include "shoal/distribution.hpp"
+#include "shoal/index_list.hpp"
 
 namespace shoal {
 
@@ -106,12 +108,14 @@ public:
   void max(std::uint64_t i, T value) const { run<detail::verb::max>(i, value); }
   void bit_and(std::uint64_t i, T value) const { run<detail::verb::bit_and>(i, value); }
   void bit_or(std::uint64_t i, T value) const { run<detail::verb::bit_or>(i, value); }
+  void bit_xor(std::uint64_t i, T value) const { run<detail::verb::bit_xor>(i, value); }
   // These return the old value.
   T fetch_add(std::uint64_t i, T value) const { return run<detail::verb::fetch_add>(i, value); }
   T fetch_min(std::uint64_t i, T value) const { return run<detail::verb::fetch_min>(i, value); }
   T fetch_max(std::uint64_t i, T value) const { return run<detail::verb::fetch_max>(i, value); }
   T fetch_and(std::uint64_t i, T value) const { return run<detail::verb::fetch_and>(i, value); }
   T fetch_or(std::uint64_t i, T value) const { return run<detail::verb::fetch_or>(i, value); }
+  T fetch_xor(std::uint64_t i, T value) const { return run<detail::verb::fetch_xor>(i, value); }
   T exchange(std::uint64_t i, T value) const { return run<detail::verb::exchange>(i, value); }
   /// Stores `desired` if the element equals `expected`. Returns the old value: equal to `expected` if it stored.
   T compare_exchange(std::uint64_t i, T expected, T desired) const {
@@ -130,6 +134,21 @@ public:
   void async_max(std::uint64_t i, T value) const { begin<detail::verb::max>(i, value); }
   void async_bit_and(std::uint64_t i, T value) const { begin<detail::verb::bit_and>(i, value); }
   void async_bit_or(std::uint64_t i, T value) const { begin<detail::verb::bit_or>(i, value); }
+  void async_bit_xor(std::uint64_t i, T value) const { begin<detail::verb::bit_xor>(i, value); }
+  /// The same, and whether the element changed: then *changes is one more when this is complete. Many operations of one
+  /// task may share a count, which must live until wait(), as `target` below.
+  void async_min(std::uint64_t i, T value, std::uint64_t* changes) const {
+    begin<detail::verb::test_min>(i, value, changes);
+  }
+  void async_max(std::uint64_t i, T value, std::uint64_t* changes) const {
+    begin<detail::verb::test_max>(i, value, changes);
+  }
+  void async_bit_and(std::uint64_t i, T value, std::uint64_t* changes) const {
+    begin<detail::verb::test_and>(i, value, changes);
+  }
+  void async_bit_or(std::uint64_t i, T value, std::uint64_t* changes) const {
+    begin<detail::verb::test_or>(i, value, changes);
+  }
   /// `target` must live until wait() returns, also if an exception leaves the scope: see wait_at_exit.
   void async_get(std::uint64_t i, T* target) const {
     if constexpr (k_is_element)
@@ -138,6 +157,11 @@ public:
       async_get(i, std::span<T>(target, 1));
   }
   void async_fetch_add(std::uint64_t i, T value, T* target) const { begin<detail::verb::fetch_add>(i, value, target); }
+  void async_fetch_min(std::uint64_t i, T value, T* target) const { begin<detail::verb::fetch_min>(i, value, target); }
+  void async_fetch_max(std::uint64_t i, T value, T* target) const { begin<detail::verb::fetch_max>(i, value, target); }
+  void async_fetch_and(std::uint64_t i, T value, T* target) const { begin<detail::verb::fetch_and>(i, value, target); }
+  void async_fetch_or(std::uint64_t i, T value, T* target) const { begin<detail::verb::fetch_or>(i, value, target); }
+  void async_fetch_xor(std::uint64_t i, T value, T* target) const { begin<detail::verb::fetch_xor>(i, value, target); }
   void async_exchange(std::uint64_t i, T value, T* target) const { begin<detail::verb::exchange>(i, value, target); }
   void async_compare_exchange(std::uint64_t i, T expected, T desired, T* target) const {
     begin<detail::verb::compare_exchange>(i, expected, target, desired);
@@ -160,6 +184,34 @@ public:
   void async_put(std::uint64_t i, std::span<const T> values) const {
     detail::bulk_put(layout_, i, values.data(), values.size(), detail::copy_unit<T>());
   }
+
+  // --- the elements of a list of indices, one value for each ---------------------------------------------------------
+  /// values[k] = element indices[k].
+  void gather(index_list indices, std::span<T> values) const { detail::settle_list(begin_gather(indices, values)); }
+  /// `values` must live until wait(), as above; the indices only until this returns.
+  void async_gather(index_list indices, std::span<T> values) const { begin_gather(indices, values); }
+  /// Element indices[k] = values[k]. Of several values for one element, any may be the one that remains.
+  void scatter(index_list indices, std::span<const T> values) const {
+    detail::settle_list(begin_scatter<detail::verb::put>(indices, values));
+  }
+  /// Copies the values before it returns.
+  void async_scatter(index_list indices, std::span<const T> values) const {
+    begin_scatter<detail::verb::put>(indices, values);
+  }
+  /// Adds values[k] to element indices[k].
+  void scatter_add(index_list indices, std::span<const T> values) const {
+    detail::settle_list(begin_scatter<detail::verb::add>(indices, values));
+  }
+  void async_scatter_add(index_list indices, std::span<const T> values) const {
+    begin_scatter<detail::verb::add>(indices, values);
+  }
+  void async_scatter_min(index_list indices, std::span<const T> values) const {
+    begin_scatter<detail::verb::min>(indices, values);
+  }
+  void async_scatter_max(index_list indices, std::span<const T> values) const {
+    begin_scatter<detail::verb::max>(indices, values);
+  }
+
   /// Sets every element. May switch.
   void fill(const T& value) const {
     if constexpr (sizeof(T) <= detail::k_most_fill_bytes) {
@@ -195,10 +247,45 @@ private:
     return detail::run_access<V, T>(layout_, i, value, desired);
   }
   template <detail::verb V>
-  void begin(std::uint64_t i, T value, T* target = nullptr, T desired = T{}) const {
+  void begin(std::uint64_t i, T value, detail::reply_target<V, T>* target = nullptr, T desired = T{}) const {
     static_assert(k_is_element, "this operation needs elements of 1, 2, 4 or 8-byte integers, float or double");
     static_assert(detail::k_has_verb<V, T>, "bit operations need integers; bool has put, get, min, max and exchanges");
     detail::begin_access<V, T>(layout_, i, value, target, desired);
+  }
+  // Whether some of it goes by messages.
+  bool begin_gather(index_list indices, std::span<T> values) const {
+    check_list(indices, values.size());
+    if constexpr (detail::k_has_carrier<T>) {
+      return indices.visit(
+          [&](auto first) { return detail::gather_list<T>(layout_, first, indices.size(), values.data()); });
+    } else {
+      bool by_messages = false;
+      for (std::size_t k = 0; k < indices.size(); ++k) {
+        async_get(indices[k], &values[k]);
+        by_messages |= !is_mapped(indices[k]);
+      }
+      return by_messages;
+    }
+  }
+  template <detail::verb V>
+  bool begin_scatter(index_list indices, std::span<const T> values) const {
+    static_assert(k_is_element || V == detail::verb::put, "this operation needs elements that are numbers");
+    check_list(indices, values.size());
+    if constexpr (detail::k_has_carrier<T>) {
+      return indices.visit(
+          [&](auto first) { return detail::scatter_list<V, T>(layout_, first, indices.size(), values.data()); });
+    } else {
+      bool by_messages = false;
+      for (std::size_t k = 0; k < indices.size(); ++k) {
+        async_put(indices[k], values[k]);
+        by_messages |= !is_mapped(indices[k]);
+      }
+      return by_messages;
+    }
+  }
+  bool is_mapped(std::uint64_t i) const noexcept { return detail::this_port().bases[owner(i)] != nullptr; }
+  static void check_list(index_list indices, std::size_t values) noexcept {
+    SHOAL_ASSERT(indices.size() == values, "a gather or scatter needs as many values as indices");
   }
   static void settle() { detail::settle_all(detail::this_port()); }
 

@@ -169,7 +169,9 @@ enum shoal_verb {
   SHOAL_OR,
   SHOAL_FETCH_OR,
   SHOAL_EXCHANGE,
-  SHOAL_COMPARE_EXCHANGE
+  SHOAL_COMPARE_EXCHANGE,
+  SHOAL_XOR,
+  SHOAL_FETCH_XOR
 };
 
 /** Executes `verb` on one element, and returns when it is complete. If this process does not map the element: switches,

@@ -184,7 +184,7 @@ refusal run_access(const untyped_access& a) {
   if (std::byte* const base = p.bases[at.node]; base != nullptr) {
     old = c.how->now[attend(p) ? 1 : 0](base + at.offset, words.value, words.desired);
   } else {
-    write_command(p, at, a.what, c.type, words.value, words.desired);
+    write_command(p, at, a.what, c.type, words.value, words.desired, reserve_reply);
     if (is_fetch(a.what))
       old = fetch(p, at.node);
     else
@@ -218,8 +218,8 @@ refusal begin_access(const untyped_access& a) {
     slot = {c.how->later[plain], place, words.value, a.result};
     return refusal::none;
   }
-  write_command(p, at, a.what, c.type, words.value, words.desired);
-  if (is_fetch(a.what)) p.peers[at.node].replies.push(reply_kind_of_type(c.type), a.result);
+  write_command(p, at, a.what, c.type, words.value, words.desired,
+                [&](reply_list& replies) { replies.expect(reply_kind_of_type(c.type), a.result); });
   return refusal::none;
 }
 

@@ -27,7 +27,8 @@ static_assert(SHOAL_PUT == static_cast<int>(verb::put) && SHOAL_GET == static_ca
               SHOAL_AND == static_cast<int>(verb::bit_and) && SHOAL_FETCH_AND == static_cast<int>(verb::fetch_and) &&
               SHOAL_OR == static_cast<int>(verb::bit_or) && SHOAL_FETCH_OR == static_cast<int>(verb::fetch_or) &&
               SHOAL_EXCHANGE == static_cast<int>(verb::exchange) &&
-              SHOAL_COMPARE_EXCHANGE == static_cast<int>(verb::compare_exchange));
+              SHOAL_COMPARE_EXCHANGE == static_cast<int>(verb::compare_exchange) &&
+              SHOAL_XOR == static_cast<int>(verb::bit_xor) && SHOAL_FETCH_XOR == static_cast<int>(verb::fetch_xor));
 static_assert(SHOAL_PARTITION == static_cast<int>(distribution::partition) &&
               SHOAL_LOCAL == static_cast<int>(distribution::local) &&
               SHOAL_REMOTE_BLOCKS == static_cast<int>(distribution::remote) &&

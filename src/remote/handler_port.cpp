@@ -154,7 +154,7 @@ bool handler_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
   peer& p = tables_->peers[to];
   if (to != node) p.requests.publish(aggregate::reason::asked);
   w.executed_mark = p.requests.mark();
-  w.reply_mark = peers[to].replies.pushed();
+  w.reply_mark = peers[to].replies.mark();
   if (p.requests.reached(w.executed_mark) && peers[to].replies.popped() >= w.reply_mark) return true;
   p.settling.append(w);
   return false;

@@ -34,9 +34,35 @@ bool has_words(const std::uint64_t* at, const std::uint64_t* end, std::uint64_t 
   return words <= static_cast<std::uint64_t>(end - at);
 }
 
+// Reads, with as many as there is room for replies without a look at it.
+template <bool Exclusive, class T>
+const std::uint64_t* get_run(serving& s, const std::uint64_t* at, const std::uint64_t* end) noexcept {
+  const std::uint8_t code = operation_of(*at);
+  std::byte* const base = s.base;
+  const std::uint64_t elements = s.capacity_bytes / sizeof(T);
+  const std::uint64_t* const begin = at;
+  do {
+    if (!s.room_for_reply(1)) break;
+    std::uint64_t* to = s.reply_stream->cursor;
+    const auto room = std::min(end - at, s.reply_stream->limit - to);
+    const std::uint64_t* const until = at + room;
+    const std::uint64_t* const prefetch_until = std::min(until, end - std::min(k_prefetch_words, end - at));
+    do {
+      const std::uint64_t h = *at;
+      if (at < prefetch_until) __builtin_prefetch(base + offset_of(at[k_prefetch_words]), 0);
+      if (!is_element<T>(offset_of(h), elements)) [[unlikely]]
+        return nullptr;
+      *to++ = to_word(access<verb::get, Exclusive>(*reinterpret_cast<T*>(base + offset_of(h)), T{}));
+      ++at;
+    } while (at < until && operation_of(*at) == code);
+    s.reply_stream->cursor = to;
+  } while (at < end && operation_of(*at) == code);
+  s.executed += static_cast<std::uint64_t>(at - begin);
+  return at;
+}
+
 template <verb V, bool Exclusive, class T>
 const std::uint64_t* element_run(serving& s, const std::uint64_t* at, const std::uint64_t* end) noexcept {
-  constexpr bool is_store = V != verb::get;
   const std::uint8_t code = operation_of(*at);
   std::byte* const base = s.base;
   const std::uint64_t elements = s.capacity_bytes / sizeof(T);
@@ -46,17 +72,14 @@ const std::uint64_t* element_run(serving& s, const std::uint64_t* at, const std:
   do {
     const std::uint64_t h = *at;
     // The word may be a value rather than a header: then the prefetch is in vain, but harmless.
-    if (at < prefetch_until) __builtin_prefetch(base + offset_of(at[k_prefetch_words]), is_store ? 1 : 0);
+    if (at < prefetch_until) __builtin_prefetch(base + offset_of(at[k_prefetch_words]), 1);
     if (!is_element<T>(offset_of(h), elements)) [[unlikely]]
       return nullptr;
     T& element = *reinterpret_cast<T*>(base + offset_of(h));
-    if constexpr (is_fetch(V)) {
+    if constexpr (is_replied(V)) {
       if (s.reply_stream->cursor == s.reply_stream->limit && !s.replies->make_room(1)) break;
     }
-    if constexpr (V == verb::get) {
-      *s.reply_stream->cursor++ = to_word(access<V, Exclusive>(element, T{}));
-      ++at;
-    } else if constexpr (V == verb::compare_exchange) {
+    if constexpr (V == verb::compare_exchange) {
       if (!has_words(at, end, 3)) [[unlikely]]
         return nullptr;
       *s.reply_stream->cursor++ = to_word(access<V, Exclusive>(element, from_word<T>(at[1]), from_word<T>(at[2])));
@@ -67,8 +90,12 @@ const std::uint64_t* element_run(serving& s, const std::uint64_t* at, const std:
       if (follows && at + 1 == end) [[unlikely]]
         return nullptr;
       const T value = from_word<T>(follows ? at[1] : widen_small(small_of(h)));
-      const T old = access<V, Exclusive>(element, value);
-      if constexpr (is_fetch(V)) *s.reply_stream->cursor++ = to_word(old);
+      if constexpr (is_test(V))
+        *s.reply_stream->cursor++ = access_and_test<V, Exclusive>(element, value) ? 1 : 0;
+      else if constexpr (is_fetch(V))
+        *s.reply_stream->cursor++ = to_word(access<V, Exclusive>(element, value));
+      else
+        access<V, Exclusive>(element, value);
       at += follows ? 2 : 1;
       extra_words += follows ? 1 : 0;
     }
@@ -117,7 +144,10 @@ const std::uint64_t* unknown(serving&, const std::uint64_t*, const std::uint64_t
 template <class T, bool Exclusive, std::size_t... V>
 void fill_element(handler_table& table, std::index_sequence<V...>) {
   const auto one = [&table]<verb Verb>() {
-    if constexpr (k_has_verb<Verb, T>) table[operation(Verb, element_of<T>())] = element_run<Verb, Exclusive, T>;
+    if constexpr (Verb == verb::get)
+      table[operation(Verb, element_of<T>())] = get_run<Exclusive, T>;
+    else if constexpr (k_has_verb<Verb, T>)
+      table[operation(Verb, element_of<T>())] = element_run<Verb, Exclusive, T>;
   };
   (one.template operator()<static_cast<verb>(V)>(), ...);
 }
@@ -126,7 +156,7 @@ template <bool Exclusive, class... T>
 handler_table make_table() {
   handler_table table;
   table.fill(unknown);
-  (fill_element<T, Exclusive>(table, std::make_index_sequence<static_cast<std::size_t>(verb::count)>{}), ...);
+  (fill_element<T, Exclusive>(table, std::make_index_sequence<static_cast<std::size_t>(verb::all_count)>{}), ...);
   table[static_cast<std::size_t>(other_operation::bulk_put)] = bulk_put_run;
   table[static_cast<std::size_t>(other_operation::bulk_get)] = bulk_get_run;
   table[static_cast<std::size_t>(other_operation::call)] = call_run;

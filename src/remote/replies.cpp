@@ -46,14 +46,6 @@ bool take_replies(sched::worker& w, reply_list& list, net::in_channel& from) noe
       if (reply_list::kind_of(soon) != reply_kind::task) __builtin_prefetch(reply_list::target_of<void>(soon), 1);
       switch (reply_list::kind_of(entry)) {
         case reply_kind::task: w.make_ready_here(*reply_list::target_of<fiber::fiber>(entry), *at++); break;
-        case reply_kind::value_8: *reply_list::target_of<std::uint64_t>(entry) = *at++; break;
-        case reply_kind::value_4:
-          *reply_list::target_of<std::uint32_t>(entry) = static_cast<std::uint32_t>(*at++);
-          break;
-        case reply_kind::value_2:
-          *reply_list::target_of<std::uint16_t>(entry) = static_cast<std::uint16_t>(*at++);
-          break;
-        case reply_kind::value_1: *reply_list::target_of<std::uint8_t>(entry) = static_cast<std::uint8_t>(*at++); break;
         case reply_kind::bulk: {
           const std::uint64_t bytes = list.pop();
           SHOAL_ASSERT(detail::words_for(bytes) <= static_cast<std::uint64_t>(end - at), k_more_than_asked);
@@ -62,6 +54,7 @@ bool take_replies(sched::worker& w, reply_list& list, net::in_channel& from) noe
           break;
         }
         case reply_kind::runs: at = take_runs(list, entry, at, end); break;
+        default: break;  // take_values() has taken these
       }
     }
     from.release();

@@ -239,7 +239,7 @@ void worker_port::make_room(std::uint32_t to, std::size_t words) {
 bool worker_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
   peer& p = peers_[to];
   w.executed_mark = p.requests.mark();
-  w.reply_mark = hot_[to].replies.pushed();
+  w.reply_mark = hot_[to].replies.mark();
   if (p.requests.reached(w.executed_mark) && hot_[to].replies.popped() >= w.reply_mark) return true;
   if (!hot_[to].awaited && p.requests.has_content()) await_buffer(to);
   p.settling.append(w);

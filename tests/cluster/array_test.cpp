@@ -58,6 +58,9 @@ void check_verbs() {
       r.bit_and(i, static_cast<T>(0x70));
       r.bit_or(i, static_cast<T>(0x01));
       EXPECT_EQ(r.get(i), static_cast<T>(0x61));
+      EXPECT_EQ(r.fetch_xor(i, static_cast<T>(0x21)), static_cast<T>(0x61));
+      r.bit_xor(i, static_cast<T>(0x07));
+      EXPECT_EQ(r.get(i), static_cast<T>(0x47));
     }
     if constexpr (std::is_signed_v<T>) {
       r.put(i, static_cast<T>(-3));

@@ -15,7 +15,7 @@ std::vector<std::string> seeds() {
     return header(static_cast<std::uint8_t>(o), small, offset);
   };
   std::vector<std::uint64_t> elements;
-  for (unsigned v = 0; v < static_cast<unsigned>(verb::count); ++v)
+  for (unsigned v = 0; v < static_cast<unsigned>(verb::all_count); ++v)
     for (unsigned e = 0; e < static_cast<unsigned>(element::count); ++e) {
       const auto one = static_cast<verb>(v);
       if (one == verb::compare_exchange) {

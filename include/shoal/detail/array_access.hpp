@@ -62,16 +62,17 @@ inline void check_index([[maybe_unused]] const port& p, [[maybe_unused]] const a
               "a global array is used after it was freed");
 }
 
-/// Writes a command for one element to the owner's stream, with room for the reply if it has one; the values are words
-/// (to_word). Inlined, so that what the
-/// caller knows when it is compiled costs nothing.
+/// Writes a command for one element to the owner's stream, once expect(replies) has arranged for its reply, if it has
+/// one, or has thrown; the values are words (to_word). Inlined, so that what the caller knows when it is compiled costs
+/// nothing.
+template <class Expect>
 [[gnu::always_inline]] inline void write_command(port& p, array_layout::place at, verb what, element type,
-                                                 std::uint64_t word, std::uint64_t desired) {
+                                                 std::uint64_t word, std::uint64_t desired, const Expect& expect) {
   const std::uint8_t code = operation(what, type);
-  // Room for the reply only now: whoever runs while this waits for room in the buffer expects replies, too.
-  const auto room = [&p, at, what](std::size_t words) -> stream& {
+  // The reply only now: whoever runs while this waits for room in the buffer expects replies, too.
+  const auto room = [&p, at, what, &expect](std::size_t words) -> stream& {
     stream& s = room_for(p, at.node, words);
-    if (is_fetch(what)) p.peers[at.node].replies.reserve(1);
+    if (is_replied(what)) expect(p.peers[at.node].replies);
     return s;
   };
   if (what == verb::get) {
@@ -95,6 +96,9 @@ inline void check_index([[maybe_unused]] const port& p, [[maybe_unused]] const a
   }
 }
 
+/// For fetch(), which then says where the reply goes.
+inline void reserve_reply(reply_list& replies) { replies.reserve(1); }
+
 template <verb V, class T>
 inline T run_access(const array_layout& layout, std::uint64_t i, T value, T desired) {
   const tsan_ignore_scope ignore;
@@ -105,7 +109,7 @@ inline T run_access(const array_layout& layout, std::uint64_t i, T value, T desi
     T& element = *reinterpret_cast<T*>(base + at.offset);
     return attend(p) ? access<V, true>(element, value, desired) : access<V, false>(element, value, desired);
   }
-  write_command(p, at, V, element_of<T>(), to_word(value), to_word(desired));
+  write_command(p, at, V, element_of<T>(), to_word(value), to_word(desired), reserve_reply);
   if constexpr (is_fetch(V)) {
     return from_word<T>(fetch(p, at.node));
   } else {
@@ -116,13 +120,23 @@ inline T run_access(const array_layout& layout, std::uint64_t i, T value, T desi
 
 template <verb V, bool Exclusive, class T>
 void run_deferred(void* address, std::uint64_t value, void* target) noexcept {
-  const T old = access<V, Exclusive>(*static_cast<T*>(address), from_word<T>(value));
-  if constexpr (is_fetch(V)) *static_cast<T*>(target) = old;
+  if constexpr (is_test(V)) {
+    if (access_and_test<V, Exclusive>(*static_cast<T*>(address), from_word<T>(value)))
+      ++*static_cast<std::uint64_t*>(target);
+    return;
+  } else {
+    const T old = access<V, Exclusive>(*static_cast<T*>(address), from_word<T>(value));
+    if constexpr (is_fetch(V)) *static_cast<T*>(target) = old;
+  }
 }
+
+/// The type of what comes in reply to V.
+template <verb V, class T>
+using reply_target = std::conditional_t<is_test(V), std::uint64_t, T>;
 
 /// The oldest deferred access is done, most often one like this one, and this one takes its place.
 template <verb V, bool Exclusive, class T>
-inline void defer_access(port& p, T* element, T value, T* target) noexcept {
+inline void defer_access(port& p, T* element, T value, reply_target<V, T>* target) noexcept {
   constexpr auto run = run_deferred<V, Exclusive, T>;
   __builtin_prefetch(element, V == verb::get ? 0 : 1);
   deferred_access& slot = p.window[p.window_next++ % k_window];
@@ -133,7 +147,7 @@ inline void defer_access(port& p, T* element, T value, T* target) noexcept {
   slot.run = run;
   slot.address = element;
   slot.value = to_word(value);
-  if constexpr (is_fetch(V)) slot.target = target;
+  if constexpr (is_replied(V)) slot.target = target;
 }
 
 template <class T>
@@ -144,8 +158,9 @@ constexpr reply_kind reply_kind_of() noexcept {
                           : reply_kind::value_8;
 }
 
+/// `target` of a test_ verb: is increased if the element has changed.
 template <verb V, class T>
-inline void begin_access(const array_layout& layout, std::uint64_t i, T value, T* target, T desired) {
+inline void begin_access(const array_layout& layout, std::uint64_t i, T value, reply_target<V, T>* target, T desired) {
   const tsan_ignore_scope ignore;
   port& p = this_port();
   check_index(p, layout, i);
@@ -162,8 +177,9 @@ inline void begin_access(const array_layout& layout, std::uint64_t i, T value, T
       defer_access<V, false>(p, element, value, target);
     return;
   }
-  write_command(p, at, V, element_of<T>(), to_word(value), to_word(desired));
-  if constexpr (is_fetch(V)) p.peers[at.node].replies.push(reply_kind_of<T>(), target);
+  write_command(p, at, V, element_of<T>(), to_word(value), to_word(desired), [target](reply_list& replies) {
+    replies.expect(is_test(V) ? reply_kind::tally : reply_kind_of<T>(), target);
+  });
 }
 
 }  // namespace shoal::detail

@@ -36,19 +36,29 @@ enum class verb : std::uint8_t {
   fetch_or,
   exchange,
   compare_exchange,
-  count
+  bit_xor,
+  fetch_xor,
+  count,
+  // As the verb without `test_`, with a word in reply: 1 if it has changed the element, else 0. Only async_ forms.
+  test_min = count,
+  test_max,
+  test_and,
+  test_or,
+  all_count
 };
 
 enum class element : std::uint8_t { u8, u16, u32, u64, i8, i16, i32, i64, f32, f64, count };
 
-inline constexpr unsigned k_elements = 16;  // codes per verb
+inline constexpr unsigned k_elements = static_cast<unsigned>(element::count);  // codes per verb
 /// Codes after those of the element operations.
 enum class other_operation : std::uint8_t {
-  bulk_put = static_cast<unsigned>(verb::count) * k_elements,  // header (small value: unit of copying), bytes, data
-  bulk_get,                                                    // header (unit), bytes; replied with the data
-  call,                                                        // small value: words of payload; offset: code
+  bulk_put = static_cast<unsigned>(verb::all_count) * k_elements,  // header (small value: unit of copying), bytes, data
+  bulk_get,                                                        // header (unit), bytes; replied with the data
+  call,                                                            // small value: words of payload; offset: code
+  count
 };
 inline constexpr unsigned k_operations = 256;
+static_assert(static_cast<unsigned>(other_operation::count) <= k_operations);
 
 template <class T>
 concept element_type = std::integral<T> || std::same_as<T, float> || std::same_as<T, double>;
@@ -109,8 +119,12 @@ constexpr std::uint64_t widen_small(std::uint64_t small) noexcept {
 
 constexpr bool is_fetch(verb v) noexcept {
   return v == verb::get || v == verb::fetch_add || v == verb::fetch_min || v == verb::fetch_max ||
-         v == verb::fetch_and || v == verb::fetch_or || v == verb::exchange || v == verb::compare_exchange;
+         v == verb::fetch_and || v == verb::fetch_or || v == verb::fetch_xor || v == verb::exchange ||
+         v == verb::compare_exchange;
 }
+constexpr bool is_test(verb v) noexcept { return v >= verb::test_min; }
+/// Whether a word comes in reply.
+constexpr bool is_replied(verb v) noexcept { return is_fetch(v) || is_test(v); }
 
 constexpr std::uint64_t words_for(std::uint64_t bytes) noexcept { return (bytes + 7) / 8; }
 

@@ -56,6 +56,7 @@ inline T access(T& at, T value, [[maybe_unused]] T desired = T{}) noexcept {
   constexpr bool is_max = V == verb::max || V == verb::fetch_max;
   constexpr bool is_and = V == verb::bit_and || V == verb::fetch_and;
   constexpr bool is_or = V == verb::bit_or || V == verb::fetch_or;
+  constexpr bool is_xor = V == verb::bit_xor || V == verb::fetch_xor;
   if constexpr (Exclusive) {
     const T old = at;
     if constexpr (V == verb::put || V == verb::exchange)
@@ -70,6 +71,8 @@ inline T access(T& at, T value, [[maybe_unused]] T desired = T{}) noexcept {
       at = static_cast<T>(old & value);
     else if constexpr (is_or)
       at = static_cast<T>(old | value);
+    else if constexpr (is_xor)
+      at = static_cast<T>(old ^ value);
     else if constexpr (V == verb::compare_exchange) {
       if (old == value) at = desired;
     }
@@ -98,7 +101,23 @@ inline T access(T& at, T value, [[maybe_unused]] T desired = T{}) noexcept {
       return cell.fetch_and(value, std::memory_order_seq_cst);
     else if constexpr (is_or)
       return cell.fetch_or(value, std::memory_order_seq_cst);
+    else if constexpr (is_xor)
+      return cell.fetch_xor(value, std::memory_order_seq_cst);
   }
+}
+
+/// Executes a test_ verb on `at`: whether it has changed it.
+template <verb V, bool Exclusive, class T>
+inline bool access_and_test(T& at, T value) noexcept {
+  static_assert(is_test(V));
+  if constexpr (V == verb::test_min)
+    return value < access<verb::fetch_min, Exclusive>(at, value);
+  else if constexpr (V == verb::test_max)
+    return access<verb::fetch_max, Exclusive>(at, value) < value;
+  else if constexpr (V == verb::test_and)
+    return (access<verb::fetch_and, Exclusive>(at, value) & static_cast<T>(~value)) != 0;
+  else
+    return (static_cast<T>(~access<verb::fetch_or, Exclusive>(at, value)) & value) != 0;
 }
 
 /// Copies `bytes` in elements of `unit` bytes (1, 2, 4, 8: none of them tears; 0: as it comes). One side is shared
@@ -127,7 +146,8 @@ constexpr unsigned copy_unit() noexcept {
 }
 
 constexpr bool is_bitwise(verb v) noexcept {
-  return v == verb::bit_and || v == verb::bit_or || v == verb::fetch_and || v == verb::fetch_or;
+  return v == verb::bit_and || v == verb::bit_or || v == verb::bit_xor || v == verb::fetch_and || v == verb::fetch_or ||
+         v == verb::fetch_xor || v == verb::test_and || v == verb::test_or;
 }
 constexpr bool is_addition(verb v) noexcept { return v == verb::add || v == verb::fetch_add; }
 

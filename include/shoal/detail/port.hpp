@@ -51,12 +51,14 @@ struct node_context {
   std::atomic<suspended*> stop{nullptr};
 };
 
-/// The destination of a reply: how to use its word, in the upper 16 bits, and a pointer.
-enum class reply_kind : std::uint8_t { value_1, value_2, value_4, value_8, task, bulk, runs };
+/// The destination of replies: how to use their words, in the upper 4 bits, and a pointer. value_: to values of that
+/// many bytes; tally: added to a count.
+enum class reply_kind : std::uint8_t { value_1, value_2, value_4, value_8, tally, task, bulk, runs };
 
-/// Where the replies of a node go, oldest first. A bulk reply has two entries: the second has its bytes.
-/// One of runs has four: the last two have the bytes of a run (above bit 32 the unit of copying),
-/// and those from run to run.
+/// Where the replies of a node go, oldest first. An entry of values or of a tally is for up to 4096 words: their number
+/// less one is below the kind, and the values lie one behind the other. A bulk reply has two entries: the second has its
+/// bytes. One of runs has four: the last two have the bytes of a run (above bit 32 the unit of copying), and those from
+/// run to run.
 /// Room is made before the command is written, since it may throw: a command whose reply nobody expects would give all
 /// later replies to the wrong targets. Between reserve() and the last push() the task does not leave.
 class reply_list {
@@ -66,8 +68,28 @@ public:
     if (tail_ - head_ + entries > mask_ + 1) [[unlikely]]  // also if there is no ring yet
       grow();
   }
+  /// Not values.
   void push(reply_kind kind, const void* target) noexcept {
-    push_word(static_cast<std::uint64_t>(kind) << 48 | reinterpret_cast<std::uintptr_t>(target));
+    next_ = k_no_next;
+    push_word(entry(kind, target));
+  }
+  /// The next word goes to `target`, as a value or to a tally. Mostly it is the next of a row: then the entry of the
+  /// others is for this one, too. May throw std::bad_alloc, like reserve().
+  void expect(reply_kind kind, const void* target) {
+    const std::uint64_t word = entry(kind, target);
+    if (word == next_ && (ring_[(tail_ - 1) & mask_] & k_rest) != k_rest) [[likely]] {
+      ring_[(tail_ - 1) & mask_] += k_one;
+    } else {
+      reserve(1);
+      push_word(word);
+    }
+    next_ = word + bytes_of(kind);
+  }
+  /// The next `count` words, at least 1 and at most k_most_row, go to a row of values.
+  void expect_row(reply_kind kind, const void* target, std::uint64_t count) {
+    reserve(1);
+    push_word(entry(kind, target) + (count - 1) * k_one);
+    next_ = k_no_next;
   }
   void push_word(std::uint64_t word) noexcept {
     SHOAL_CHECK(tail_ - head_ < mask_ + 1, "a reply is expected for which no room was reserved");
@@ -75,29 +97,72 @@ public:
   }
   std::uint64_t pop() noexcept { return ring_[head_++ & mask_]; }
   std::uint64_t peek(std::uint64_t ahead) const noexcept { return ring_[(head_ + ahead) & mask_]; }
-  /// Stores as many of the words [at, end) as are for 8-byte values in a row; returns where it stopped.
+  /// Stores as many of the words [at, end) as are for values and tallies; returns where it stopped.
   const std::uint64_t* take_values(const std::uint64_t* at, const std::uint64_t* end) noexcept {
-    const std::uint64_t* const ring = ring_.get();
+    std::uint64_t* const ring = ring_.get();
     const std::uint64_t mask = mask_;
     std::uint64_t head = head_;
-    end =
-        at + std::min<std::uint64_t>(tail_ - head, static_cast<std::uint64_t>(end - at));  // no more than are expected
-    while (at < end && kind_of(ring[head & mask]) == reply_kind::value_8)
-      *target_of<std::uint64_t>(ring[head++ & mask]) = *at++;
+    const std::uint64_t tail = tail_;
+    while (at < end && head != tail) {
+      std::uint64_t& next = ring[head & mask];
+      const reply_kind kind = kind_of(next);
+      if (kind > reply_kind::tally) break;
+      const std::uint64_t expected = (next & k_rest) / k_one + 1;
+      const std::uint64_t n = std::min<std::uint64_t>(expected, static_cast<std::uint64_t>(end - at));
+      switch (kind) {
+        case reply_kind::value_8: store_row(target_of<std::uint64_t>(next), at, n); break;
+        case reply_kind::value_4: store_row(target_of<std::uint32_t>(next), at, n); break;
+        case reply_kind::value_2: store_row(target_of<std::uint16_t>(next), at, n); break;
+        case reply_kind::value_1: store_row(target_of<std::uint8_t>(next), at, n); break;
+        default:
+          for (std::uint64_t k = 0; k < n; ++k) *target_of<std::uint64_t>(next) += at[k];
+      }
+      at += n;
+      if (n < expected) {
+        next += n * bytes_of(kind) - n * k_one;
+        break;
+      }
+      ++head;
+    }
     head_ = head;
+    if (head == tail) next_ = k_no_next;
     return at;
   }
-  std::uint64_t pushed() const noexcept { return tail_; }
+  /// The replies that were expected so far have arrived when popped() reaches this. Those expected later have entries of
+  /// their own.
+  std::uint64_t mark() noexcept {
+    next_ = k_no_next;
+    return tail_;
+  }
   std::uint64_t popped() const noexcept { return head_; }
   bool empty() const noexcept { return head_ == tail_; }
 
-  static reply_kind kind_of(std::uint64_t entry) noexcept { return static_cast<reply_kind>(entry >> 48); }
+  static reply_kind kind_of(std::uint64_t entry) noexcept { return static_cast<reply_kind>(entry >> 60); }
   template <class T>
   static T* target_of(std::uint64_t entry) noexcept {
-    return reinterpret_cast<T*>(entry & ((std::uint64_t{1} << 48) - 1));
+    return reinterpret_cast<T*>(entry & (k_one - 1));
   }
+  static constexpr std::uint64_t k_most_row = 4096;
 
 private:
+  static std::uint64_t entry(reply_kind kind, const void* target) noexcept {
+    return static_cast<std::uint64_t>(kind) << 60 | reinterpret_cast<std::uintptr_t>(target);
+  }
+  static std::uint64_t bytes_of(reply_kind kind) noexcept {
+    return kind == reply_kind::tally ? 0 : std::uint64_t{1} << static_cast<unsigned>(kind);
+  }
+  template <class T>
+  static void store_row(T* to, const std::uint64_t* from, std::uint64_t count) noexcept {
+    if (count == 1) {
+      *to = static_cast<T>(*from);
+      return;
+    }
+    for (std::uint64_t k = 0; k < count; ++k) to[k] = static_cast<T>(from[k]);
+  }
+
+  static constexpr std::uint64_t k_one = std::uint64_t{1} << 48;  // a word more
+  static constexpr std::uint64_t k_rest = (k_most_row - 1) * k_one;
+  static constexpr std::uint64_t k_no_next = ~std::uint64_t{0};
   [[gnu::noinline, gnu::cold]] void grow();
 
   static constexpr std::size_t k_initial = 1024;
@@ -105,6 +170,7 @@ private:
   std::uint64_t mask_ = ~std::uint64_t{0};
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
+  std::uint64_t next_ = k_no_next;  // an entry that continues the row of the last one
 };
 
 inline void run_nothing(void*, std::uint64_t, void*) noexcept {}

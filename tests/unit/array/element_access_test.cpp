@@ -44,10 +44,24 @@ void check_verbs() {
   EXPECT_EQ(at, v(60));
   EXPECT_EQ((access<verb::compare_exchange, Exclusive>(at, v(60), v(7))), v(60));
   EXPECT_EQ(at, v(7));
+  EXPECT_FALSE((access_and_test<verb::test_min, Exclusive>(at, v(7))));
+  EXPECT_TRUE((access_and_test<verb::test_max, Exclusive>(at, v(8))));
+  EXPECT_FALSE((access_and_test<verb::test_max, Exclusive>(at, v(8))));
+  EXPECT_TRUE((access_and_test<verb::test_min, Exclusive>(at, v(7))));
+  EXPECT_EQ(at, v(7));
   if constexpr (std::is_integral_v<T>) {
     EXPECT_EQ((access<verb::fetch_or, Exclusive>(at, v(8))), v(7));
     EXPECT_EQ(at, v(15));
     EXPECT_EQ((access<verb::fetch_and, Exclusive>(at, v(6))), v(15));
+    EXPECT_EQ(at, v(6));
+    EXPECT_EQ((access<verb::fetch_xor, Exclusive>(at, v(12))), v(6));
+    EXPECT_EQ(at, v(10));
+    access<verb::bit_xor, Exclusive>(at, v(12));
+    EXPECT_FALSE((access_and_test<verb::test_or, Exclusive>(at, v(2))));
+    EXPECT_TRUE((access_and_test<verb::test_or, Exclusive>(at, v(9))));
+    EXPECT_EQ(at, v(15));
+    EXPECT_FALSE((access_and_test<verb::test_and, Exclusive>(at, v(31))));
+    EXPECT_TRUE((access_and_test<verb::test_and, Exclusive>(at, v(22))));
     EXPECT_EQ(at, v(6));
     at = std::numeric_limits<T>::max();
     access<verb::add, Exclusive>(at, v(1));  // wraps around, signed ones too
@@ -132,7 +146,8 @@ TEST(verbs, of_each_type) {
                k_has_verb<verb::compare_exchange, bool> && k_has_verb<verb::max, bool>));
   EXPECT_FALSE((k_has_verb<verb::add, bool> || k_has_verb<verb::fetch_add, bool> || k_has_verb<verb::bit_and, bool> ||
                 k_has_verb<verb::bit_or, bool> || k_has_verb<verb::fetch_and, bool> ||
-                k_has_verb<verb::fetch_or, bool>));
+                k_has_verb<verb::fetch_or, bool> || k_has_verb<verb::fetch_xor, bool> ||
+                k_has_verb<verb::test_or, bool>));
   EXPECT_TRUE((k_has_verb<verb::add, double> && k_has_verb<verb::bit_or, char> && k_has_verb<verb::add, char>));
   EXPECT_FALSE((k_has_verb<verb::bit_or, float>));
 }

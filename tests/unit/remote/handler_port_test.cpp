@@ -113,7 +113,7 @@ TEST_F(handler_ports, are_settled_when_all_is_executed_and_answered) {
     as_handler([&] {
       write(1);
       detail::t_port->peers[1].replies.reserve(1);
-      detail::t_port->peers[1].replies.push(detail::reply_kind::value_8, &target);
+      detail::t_port->peers[1].replies.expect(detail::reply_kind::value_8, &target);
     });
     struct counted final : settling {
       int times = 0;

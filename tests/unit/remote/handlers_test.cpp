@@ -94,6 +94,40 @@ TEST_P(handler_runs, replies_come_in_the_order_of_the_requests) {
   EXPECT_EQ(serving_.executed, 7U);
 }
 
+TEST_P(handler_runs, tests_reply_whether_the_element_changed) {
+  memory_[0] = 10;
+  const words buffer{op(verb::test_min, 12, 0),
+                     op(verb::test_min, 7, 0),
+                     op(verb::test_max, k_value_follows, 0),
+                     5000,
+                     op(verb::test_max, k_value_follows, 0),
+                     5000,
+                     op(verb::test_or, 0x408, 0),
+                     op(verb::test_or, 0x407, 0),
+                     op(verb::test_and, 0x7, 0)};
+  EXPECT_EQ(run(buffer), buffer.size());
+  EXPECT_EQ(out_.all(), (words{0, 1, 1, 0, 1, 1, 1}));
+  EXPECT_EQ(memory_[0], 7U);
+  EXPECT_EQ(serving_.executed, 7U);
+}
+
+TEST_P(handler_runs, gets_go_on_when_there_is_room_for_replies_again) {
+  for (std::uint64_t i = 0; i < memory_.size(); ++i) memory_[i] = i;
+  words buffer;
+  for (std::uint64_t i = 0; i < 100; ++i) buffer.push_back(op(verb::get, 0, i % memory_.size()));
+  out_.bound = 2;
+  const std::size_t at = run(buffer);
+  EXPECT_EQ(at, 2 * test_out::k_words);
+  out_.taken = 2;
+  EXPECT_EQ(run({buffer.begin() + static_cast<std::ptrdiff_t>(at), buffer.end()}), 100 - at);
+  const words got = out_.all();
+  ASSERT_EQ(got.size(), 100U);
+  for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(got[i], i % memory_.size());
+  EXPECT_EQ(serving_.executed, 100U);
+  out_.taken = out_.sent.size();
+  EXPECT_TRUE(refused({op(verb::get, 0, 0), op(verb::get, 0, memory_.size())}));
+}
+
 TEST_P(handler_runs, without_room_for_a_reply_they_stop_in_front_of_the_command_and_go_on_later) {
   words buffer;
   for (std::uint64_t i = 0; i < 100; ++i) buffer.push_back(op(verb::fetch_add, 1, 0));
