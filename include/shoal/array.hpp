@@ -11,6 +11,7 @@
 // Source: SYSTEMS: GMT (Morari 2014, chapter 5). Shown by tests/cluster/array_test.cpp, tests/cluster/litmus_test.cpp.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,6 +22,7 @@
 #include "shoal/detail/array_access.hpp"
 #include "shoal/detail/array_layout.hpp"
 #include "shoal/detail/array_lists.hpp"
+#include "shoal/detail/array_update.hpp"
 #include "shoal/distribution.hpp"
 #include "shoal/index_list.hpp"
 
@@ -211,6 +213,20 @@ public:
   void async_scatter_max(index_list indices, std::span<const T> values) const {
     begin_scatter<detail::verb::max>(indices, values);
   }
+
+  // --- functions of the program, where the element is ----------------------------------------------------------------
+  /// f(T&) on element i, and its result. Atomic with all other modifications of the element if that has 1, 2, 4 or 8
+  /// bytes, else with other updates of it. f must not wait, and may run more than once: it only changes the element. f and
+  /// its result travel: trivially copyable, f of at most 500 bytes.
+  ///   r.update(i, [step](float& x) { x = 0.9F * x + step; });
+  template <class F>
+  requires std::invocable<const F&, T&>
+  auto update(std::uint64_t i, const F& f) const -> detail::update_result<T, F> {
+    return detail::run_update<T>(layout_, i, f);
+  }
+  template <class F>
+  requires std::invocable<const F&, T&>
+  void async_update(std::uint64_t i, const F& f) const { detail::begin_update<T>(layout_, i, f); }
 
   /// Sets every element. May switch.
   void fill(const T& value) const {

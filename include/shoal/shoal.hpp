@@ -3,11 +3,14 @@
 #pragma once
 
 #include "shoal/array.hpp"
+#include "shoal/change_count.hpp"
 #include "shoal/collectives.hpp"
 #include "shoal/distribution.hpp"
+#include "shoal/element_stream.hpp"
 #include "shoal/error.hpp"
 #include "shoal/files.hpp"
 #include "shoal/future.hpp"
+#include "shoal/index_list.hpp"
 #include "shoal/job.hpp"
 #include "shoal/lock_meter.hpp"
 #include "shoal/locks.hpp"
@@ -16,6 +19,7 @@
 #include "shoal/on.hpp"
 #include "shoal/parallel_for.hpp"
 #include "shoal/partition.hpp"
+#include "shoal/parts.hpp"
 #include "shoal/pool.hpp"
 #include "shoal/profile.hpp"
 #include "shoal/quiesce.hpp"

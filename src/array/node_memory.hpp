@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "array/array_table.hpp"
+#include "array/element_locks.hpp"
 #include "array/offset_heap.hpp"
 #include "machine/segment.hpp"
 #include "shoal/array.hpp"
@@ -33,6 +34,7 @@ public:
 
   std::byte* const* bases() const noexcept { return bases_.data(); }
   const array_table& arrays() const noexcept { return arrays_; }
+  element_locks& locks() noexcept { return locks_; }
   std::uint64_t capacity_bytes() const noexcept { return own_.capacity(); }
   std::uint32_t node() const noexcept { return node_; }
   const memory_options& options() const noexcept { return options_; }
@@ -63,6 +65,7 @@ private:
   std::uint32_t node_;
   memory_options options_;
   array_table arrays_;
+  element_locks locks_;
 
   std::mutex leases_lock_;  // never held over a wait
   std::unique_ptr<offset_heap> leases_;
