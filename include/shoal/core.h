@@ -203,6 +203,11 @@ int shoal_async_put_range(shoal_array array, uint64_t first, uint64_t count, con
 /** Sets every element to `*value`. Switches. Elements of at most 8 KiB, else SHOAL_WRONG_TYPE. Each node fills its own
  * part. Errors also: SHOAL_NO_ARRAY, SHOAL_NO_OPERAND. */
 int shoal_fill(shoal_array array, const void* value, shoal_error* error);
+/** `values[k]` = element `indices[k]`, and the reverse, for `count` elements; returns when that is complete. May switch.
+ * The fastest way to many single elements. Of several values for one element, any remains. `values`: as of
+ * shoal_get_range. Errors: SHOAL_NO_ARRAY, SHOAL_OUT_OF_RANGE, SHOAL_NO_OPERAND, SHOAL_UNALIGNED; then nothing is done. */
+int shoal_gather(shoal_array array, const uint64_t* indices, uint64_t count, void* values, shoal_error* error);
+int shoal_scatter(shoal_array array, const uint64_t* indices, uint64_t count, const void* values, shoal_error* error);
 /** Copies `count` elements of `from` to `to`, whose elements have the same size; the ranges must not overlap. Switches.
  * Each node sends what it holds. Errors: SHOAL_NO_ARRAY, SHOAL_OUT_OF_RANGE, SHOAL_WRONG_TYPE. */
 int shoal_copy(shoal_array to, uint64_t to_first, shoal_array from, uint64_t from_first, uint64_t count,

@@ -8,6 +8,7 @@
 
 #include "array/node_memory.hpp"
 #include "shoal/detail/array_access.hpp"
+#include "shoal/detail/array_lists.hpp"
 #include "shoal/detail/port.hpp"
 #include "shoal/detail/tsan_ignore.hpp"
 
@@ -162,6 +163,29 @@ refusal check_range(std::uint64_t id, std::uint64_t first, std::uint64_t count, 
   return refusal::none;
 }
 
+refusal check_list(std::uint64_t id, const std::uint64_t* indices, std::uint64_t count, const void* values,
+                   const array_layout*& layout, std::uint64_t& bad) noexcept {
+  if (const refusal r = check_range(id, 0, 0, nullptr, layout); r != refusal::none) return r;
+  if (count != 0 && (indices == nullptr || values == nullptr)) return refusal::no_operand;
+  if (const unsigned unit = unit_of(*layout); unit != 0 && reinterpret_cast<std::uintptr_t>(values) % unit != 0)
+    return refusal::unaligned;
+  for (std::uint64_t k = 0; k < count; ++k)
+    if (indices[k] >= layout->size) return bad = indices[k], refusal::out_of_range;
+  return refusal::none;
+}
+
+// Calls word(T) with the unsigned type of the elements' size, or other().
+template <class Word, class Other>
+auto with_word(const array_layout& layout, const Word& word, const Other& other) {
+  switch (layout.element_bytes) {
+    case 1: return word(std::uint8_t{});
+    case 2: return word(std::uint16_t{});
+    case 4: return word(std::uint32_t{});
+    case 8: return word(std::uint64_t{});
+    default: return other();
+  }
+}
+
 refusal settled(refusal r, std::uint64_t id, std::uint64_t first, std::uint64_t count) {
   if (r == refusal::none) settle_bulk(*find(id), first, count);
   return r;
@@ -243,6 +267,44 @@ refusal run_get(std::uint64_t id, std::uint64_t first, std::uint64_t count, void
 
 refusal run_put(std::uint64_t id, std::uint64_t first, std::uint64_t count, const void* values) {
   return settled(begin_put(id, first, count, values), id, first, count);
+}
+
+refusal gather(std::uint64_t id, const std::uint64_t* indices, std::uint64_t count, void* values, std::uint64_t& bad) {
+  const array_layout* layout = nullptr;
+  if (const refusal r = check_list(id, indices, count, values, layout, bad); r != refusal::none) return r;
+  auto* const to = static_cast<std::byte*>(values);
+  const bool by_messages = with_word(
+      *layout, [&]<class T>(T) { return gather_list<T>(*layout, indices, count, static_cast<T*>(values)); },
+      [&] {
+        bool messages = false;
+        for (std::uint64_t k = 0; k < count; ++k) {
+          bulk_get(*layout, indices[k], to + k * layout->element_bytes, 1, 0);
+          messages |= this_port().bases[layout->locate(indices[k]).node] == nullptr;
+        }
+        return messages;
+      });
+  settle_list(by_messages);
+  return refusal::none;
+}
+
+refusal scatter(std::uint64_t id, const std::uint64_t* indices, std::uint64_t count, const void* values,
+                std::uint64_t& bad) {
+  const array_layout* layout = nullptr;
+  if (const refusal r = check_list(id, indices, count, values, layout, bad); r != refusal::none) return r;
+  const auto* const from = static_cast<const std::byte*>(values);
+  const bool by_messages = with_word(
+      *layout,
+      [&]<class T>(T) { return scatter_list<verb::put, T>(*layout, indices, count, static_cast<const T*>(values)); },
+      [&] {
+        bool messages = false;
+        for (std::uint64_t k = 0; k < count; ++k) {
+          bulk_put(*layout, indices[k], from + k * layout->element_bytes, 1, 0);
+          messages |= this_port().bases[layout->locate(indices[k]).node] == nullptr;
+        }
+        return messages;
+      });
+  settle_list(by_messages);
+  return refusal::none;
 }
 
 refusal fill(std::uint64_t id, const void* value) {

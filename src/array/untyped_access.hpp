@@ -55,6 +55,10 @@ refusal run_get(std::uint64_t id, std::uint64_t first, std::uint64_t count, void
 refusal run_put(std::uint64_t id, std::uint64_t first, std::uint64_t count, const void* values);
 refusal begin_get(std::uint64_t id, std::uint64_t first, std::uint64_t count, void* target);
 refusal begin_put(std::uint64_t id, std::uint64_t first, std::uint64_t count, const void* values);
+/// values[k] = element indices[k], and the reverse; any index out of range: nothing is done, and `bad` is the first one.
+refusal gather(std::uint64_t id, const std::uint64_t* indices, std::uint64_t count, void* values, std::uint64_t& bad);
+refusal scatter(std::uint64_t id, const std::uint64_t* indices, std::uint64_t count, const void* values,
+                std::uint64_t& bad);
 /// Sets every element to `*value`. Elements of at most k_most_fill_bytes, else wrong_type.
 refusal fill(std::uint64_t id, const void* value);
 /// Both arrays must have elements of the same size.

@@ -176,6 +176,22 @@ int shoal_async_put_range(shoal_array array, uint64_t first, uint64_t count, con
                 [&] { return status_of(array::begin_put(array, first, count, values), error, array, first, count); });
 }
 
+int shoal_gather(shoal_array array, const uint64_t* indices, uint64_t count, void* values, shoal_error* error) {
+  return in_job(error, [&] {
+    std::uint64_t bad = 0;
+    const refusal r = array::gather(array, indices, count, values, bad);
+    return status_of(r, error, array, bad);
+  });
+}
+
+int shoal_scatter(shoal_array array, const uint64_t* indices, uint64_t count, const void* values, shoal_error* error) {
+  return in_job(error, [&] {
+    std::uint64_t bad = 0;
+    const refusal r = array::scatter(array, indices, count, values, bad);
+    return status_of(r, error, array, bad);
+  });
+}
+
 int shoal_fill(shoal_array array, const void* value, shoal_error* error) {
   return in_job(error, [&] { return status_of(array::fill(array, value), error, array, 0); });
 }

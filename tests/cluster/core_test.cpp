@@ -95,6 +95,37 @@ void expect_all(shoal_array a, std::uint64_t size, std::uint64_t value) {
   for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(got[i], value) << i;
 }
 
+TEST_P(core, elements_of_lists_are_gathered_and_scattered) {
+  run([] {
+    const shoal_array a = array_of(1000, SHOAL_CYCLIC);
+    std::vector<std::uint64_t> indices(500);
+    std::vector<std::uint64_t> values(500);
+    for (std::uint64_t k = 0; k < 500; ++k) indices[k] = k * 7 % 1000, values[k] = k << 20;
+    shoal_error e{};
+    ASSERT_EQ(shoal_scatter(a, indices.data(), 500, values.data(), &e), SHOAL_OK) << e.message;
+    std::vector<std::uint64_t> got(500);
+    ASSERT_EQ(shoal_gather(a, indices.data(), 500, got.data(), &e), SHOAL_OK) << e.message;
+    EXPECT_EQ(got, values);
+    indices[499] = 1000;
+    EXPECT_EQ(shoal_scatter(a, indices.data(), 500, got.data(), &e), SHOAL_OUT_OF_RANGE);
+    EXPECT_EQ(shoal_gather(a, nullptr, 1, got.data(), &e), SHOAL_NO_OPERAND);
+    EXPECT_EQ(shoal_gather(a, indices.data(), 1, reinterpret_cast<char*>(got.data()) + 1, &e), SHOAL_UNALIGNED);
+    EXPECT_EQ(shoal_gather(a + 1, indices.data(), 1, got.data(), &e), SHOAL_NO_ARRAY);
+    EXPECT_EQ(shoal_gather(a, nullptr, 0, nullptr, &e), SHOAL_OK);
+    ASSERT_EQ(shoal_array_free(a, &e), SHOAL_OK);
+
+    shoal_array triples = 0;
+    ASSERT_EQ(shoal_array_create(SHOAL_BYTES, 3, 100, SHOAL_PARTITION, &triples, &e), SHOAL_OK) << e.message;
+    const std::uint64_t three[] = {99, 0, 50};
+    const char text[] = "abcdefghi";
+    char read[9];
+    ASSERT_EQ(shoal_scatter(triples, three, 3, text, &e), SHOAL_OK) << e.message;
+    ASSERT_EQ(shoal_gather(triples, three, 3, read, &e), SHOAL_OK) << e.message;
+    EXPECT_EQ(std::string(read, 9), "abcdefghi");
+    ASSERT_EQ(shoal_array_free(triples, &e), SHOAL_OK);
+  });
+}
+
 TEST_P(core, loops_run_every_iteration_once_wherever_they_run) {
   run([this] {
     constexpr std::uint64_t k_size = 3001;
