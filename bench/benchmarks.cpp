@@ -4,6 +4,7 @@
 #include "bench/micro/access.hpp"
 #include "bench/micro/barrier.hpp"
 #include "bench/micro/blocked.hpp"
+#include "bench/micro/checkpoint.hpp"
 #include "bench/micro/collectives.hpp"
 #include "bench/micro/dependences.hpp"
 #include "bench/micro/domains.hpp"
@@ -43,6 +44,8 @@ constexpr subcommand k_benchmarks[] = {
     {"barrier", "barrier and allreduce of 8 bytes over nodes", "shoal bench barrier -n 2", declare_barrier},
     {"collectives", "barrier, broadcast, reduce, all-reduce, scan, all-gather, all-to-all over nodes",
      "shoal bench collectives -n 2 --bytes 1048576", declare_collectives},
+    {"checkpoint", "checkpoints, and plain sequential writing to the same disk",
+     "shoal bench checkpoint -n 2 --folder /scratch", declare_checkpoint},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "shoal/array.hpp"
 #include "shoal/change_count.hpp"
+#include "shoal/checkpoint.hpp"
 #include "shoal/collectives.hpp"
 #include "shoal/distribution.hpp"
 #include "shoal/element_stream.hpp"

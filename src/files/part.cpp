@@ -73,6 +73,25 @@ public:
   file_thread& first_thread() noexcept { return *lanes_.front(); }
   std::uint64_t first_block() const noexcept { return share_.first; }
 
+  /// Calls body(block) on the threads alone, where no task takes part.
+  template <class Body>
+  void run_on_threads(const Body& body) {
+    if (share_.empty()) return;
+    task_group lanes;
+    for (auto& thread : lanes_)
+      lanes.run([this, &body, &thread] {
+        thread->run([&] {
+          try {
+            while (const auto b = next()) body(*b);
+          } catch (...) {
+            next_.store(share_.end, std::memory_order_relaxed);  // the others stop
+            throw;
+          }
+        });
+      });
+    lanes.wait();
+  }
+
   /// Calls body(lane's thread, block, memory for a block) for each block.
   template <class Body>
   void run(const Body& body) {
@@ -151,21 +170,24 @@ void copy_part(const part& p, std::byte* to) {
 
 void write_part(const std::string& path, const part& p, bool sync, const std::byte* copied) {
   transfer all(path, p, machine::file::purpose::write);
-  all.run([&](file_thread& thread, const block& b, std::byte* memory) {
-    const std::byte* from = memory;
-    if (copied != nullptr)
-      from = copied + (b.number - all.first_block()) * p.file.block_elements * p.file.type.bytes;
-    else
-      get_elements(p, b.first, b.count, memory);
-    thread.run([&] {
-      const std::span data(from, b.bytes);
-      all.file().write_at(data, p.file.offset_of(b.number));
-      all.file().begin_writing(p.file.offset_of(b.number), b.bytes);
-      if (!p.file.has_checksums()) return;
-      const std::uint64_t sum = p.file.checksum(b.number, data);
-      all.file().write_at(std::as_bytes(std::span{&sum, 1}), p.file.checksum_offset(b.number));
+  const auto write = [&](const block& b, const std::byte* from) {
+    const std::span data(from, b.bytes);
+    all.file().write_at(data, p.file.offset_of(b.number));
+    all.file().begin_writing(p.file.offset_of(b.number), b.bytes);
+    if (!p.file.has_checksums()) return;
+    const std::uint64_t sum = p.file.checksum(b.number, data);
+    all.file().write_at(std::as_bytes(std::span{&sum, 1}), p.file.checksum_offset(b.number));
+  };
+  if (copied != nullptr) {
+    all.run_on_threads([&](const block& b) {
+      write(b, copied + (b.number - all.first_block()) * p.file.block_elements * p.file.type.bytes);
     });
-  });
+  } else {
+    all.run([&](file_thread& thread, const block& b, std::byte* memory) {
+      get_elements(p, b.first, b.count, memory);
+      thread.run([&] { write(b, memory); });
+    });
+  }
   if (sync) all.first_thread().run([&] { all.file().sync(); });
 }
 

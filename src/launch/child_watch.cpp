@@ -16,10 +16,10 @@ public:
               bool pass_signals)
       : processes_(processes), job_(job), stop_(stop), pass_signals_(pass_signals) {}
 
-  int run() {
+  job_end run() {
     while (std::ranges::any_of(processes_, [](const auto& p) { return p.running(); })) step();
     const int found = status_ != 0 ? status_ : follower_status_;
-    return found == 0 && failing_ ? 1 : found;
+    return {found == 0 && failing_ ? 1 : found, job_.lost().has_value() && stop_.signal() == 0};
   }
 
 private:
@@ -133,8 +133,8 @@ private:
 
 }  // namespace
 
-int watch_children(std::vector<machine::child_process>& processes, job_view& job, machine::interruption& stop,
-                   bool pass_signals) {
+job_end watch_children(std::vector<machine::child_process>& processes, job_view& job, machine::interruption& stop,
+                       bool pass_signals) {
   return child_watch(processes, job, stop, pass_signals).run();
 }
 

@@ -44,8 +44,13 @@ protected:
   ~job_view() = default;
 };
 
+struct job_end {
+  int status = 0;
+  bool lost_node = false;  // a node ended, or went silent, before it had done its part
+};
+
 /// `processes`: by node. `pass_signals`: they are the nodes themselves.
-int watch_children(std::vector<machine::child_process>& processes, job_view& job, machine::interruption& stop,
-                   bool pass_signals);
+job_end watch_children(std::vector<machine::child_process>& processes, job_view& job, machine::interruption& stop,
+                       bool pass_signals);
 
 }  // namespace shoal::launch

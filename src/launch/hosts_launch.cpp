@@ -120,7 +120,7 @@ std::vector<std::string> parse_hosts(const std::string& list) {
   return hosts;
 }
 
-int launch_hosts(const hosts_job& job) {
+int launch_hosts(const hosts_job& job, bool* lost_node) {
   const unsigned nodes = job.nodes != 0 ? job.nodes : static_cast<unsigned>(std::max<std::size_t>(job.hosts.size(), 1));
   if (nodes > k_most_nodes)
     throw error(errc::invalid_argument, fmt::format("a job has 1 to {} nodes, not {}", k_most_nodes, nodes));
@@ -160,13 +160,14 @@ int launch_hosts(const hosts_job& job) {
     inputs.push_back(std::move(ours));
   }
   hub_view view(center, hosts, inputs);
-  const int status = watch_children(processes, view, stop, !remote);
-  bool nobody = remote && status == 0;
+  const job_end end = watch_children(processes, view, stop, !remote);
+  if (lost_node != nullptr) *lost_node = end.lost_node;
+  bool nobody = remote && end.status == 0;
   for (unsigned n = 0; n < nodes; ++n) nobody = nobody && center.at(n) == presence::absent;
   if (nobody)
     base::say("no node of this job has come: either {} does not start the runtime, or {} did not run it",
               job.arguments.front(), job.remote_shell);
-  return status;
+  return end.status;
 }
 
 }  // namespace shoal::launch

@@ -24,8 +24,8 @@ struct hosts_job {
   std::vector<std::string> environment;  // added
 };
 
-/// Runs the job; its exit status: that of the node that failed first in time, else 0.
-int launch_hosts(const hosts_job& job);
+/// Runs the job; its exit status: that of the node that failed first in time, else 0. `lost_node`: whether one was lost.
+int launch_hosts(const hosts_job& job, bool* lost_node = nullptr);
 
 /// "a,b,a" -> the hosts. Throws shoal::error for a name that could not be one.
 std::vector<std::string> parse_hosts(const std::string& list);

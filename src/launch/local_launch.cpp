@@ -91,7 +91,7 @@ std::uint64_t default_segment_bytes(unsigned nodes) {
                                  machine::k_huge_page_bytes);
 }
 
-int launch_local(const local_job& job) {
+int launch_local(const local_job& job, bool* lost_node) {
   if (job.nodes < 1 || job.nodes > k_most_nodes)
     throw error(errc::invalid_argument, fmt::format("-n takes 1 to {} nodes, not {}", k_most_nodes, job.nodes));
   const std::uint64_t segment_bytes = job.segment_bytes != 0 ? job.segment_bytes : default_segment_bytes(job.nodes);
@@ -117,7 +117,9 @@ int launch_local(const local_job& job) {
     processes.push_back(machine::spawn(request));
   }
   world_view view(shared);
-  return watch_children(processes, view, stop, true);
+  const job_end end = watch_children(processes, view, stop, true);
+  if (lost_node != nullptr) *lost_node = end.lost_node;
+  return end.status;
 }
 
 }  // namespace shoal::launch

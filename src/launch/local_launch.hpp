@@ -38,8 +38,8 @@ struct local_job {
   std::vector<std::string> environment;  // added
 };
 
-/// Runs the job; its exit status: that of the node that failed first in time, else 0.
-int launch_local(const local_job& job);
+/// Runs the job; its exit status: that of the node that failed first in time, else 0. `lost_node`: whether one was lost.
+int launch_local(const local_job& job, bool* lost_node = nullptr);
 
 /// Address space per node for global memory: what the machine has, or what a limit on address space allows.
 std::uint64_t default_segment_bytes(unsigned nodes);

@@ -161,6 +161,22 @@ void make_folder(const std::string& path) {
     refuse_file(path, "make the folder", failure ? failure.value() : ENOTDIR);
 }
 
+std::vector<std::string> names_in(const std::string& path) {
+  std::vector<std::string> names;
+  std::error_code failure;
+  for (std::filesystem::directory_iterator at(path, failure), end; !failure && at != end; at.increment(failure))
+    names.push_back(at->path().filename());
+  if (failure && failure.value() != ENOENT) refuse_file(path, "read", failure.value());
+  return names;
+}
+
+bool remove_folder(const std::string& path) {
+  std::error_code failure;
+  const auto removed = std::filesystem::remove_all(path, failure);
+  if (failure) refuse_file(path, "remove", failure.value());
+  return removed != 0;
+}
+
 std::string absolute_path(const std::string& path) {
   std::error_code failure;
   const std::filesystem::path result = std::filesystem::absolute(path, failure);

@@ -59,6 +59,10 @@ void sync_folder(const std::string& path);
 std::string folder_of(const std::string& path);
 /// Makes it and those around it, if they are missing.
 void make_folder(const std::string& path);
+/// The names in it, in no order; none if there is no such folder.
+std::vector<std::string> names_in(const std::string& path);
+/// Removes a folder with all that is in it. False: there was none.
+bool remove_folder(const std::string& path);
 /// As seen from the root, with this process's folder in front.
 std::string absolute_path(const std::string& path);
 

@@ -25,6 +25,10 @@ constexpr setting k_job_table[] = {
      .min = "0",
      .max = "1024"},
     {.name = "pin", .type = setting_type::boolean, .default_value = "on", .help = "pin workers to processors"},
+    {.name = "restart",
+     .type = setting_type::boolean,
+     .default_value = "off",
+     .help = "programs go on from their newest checkpoints (shoal run --restart)"},
     {.name = "direct",
      .type = setting_type::boolean,
      .default_value = "on",
@@ -69,6 +73,7 @@ config read_config(const base::settings& s) {
           static_cast<unsigned>(s.get_int("workers")),
           s.get_bool("direct"),
           s.get_bool("pin"),
+          s.get_bool("restart"),
           static_cast<std::int64_t>(s.get_real("hang_seconds") * 1e9),
           base::log_level_of(s.get_text("log")),
           read_profile_wish(s)};

@@ -87,7 +87,8 @@ node::node(node_parts parts)
                .generations = memory_.arrays().generations(),
                .memory = &memory_,
                .teams = &teams_,
-               .stops = &stops_},
+               .stops = &stops_,
+               .restarted = parts.settings->restart},
       ports_(port_setup(parts, *transport_, memory_, context_)),
       pool_(pool_setup(parts), &ports_) {
   profile_files_ = claim_profile_files(wish_, node_, nodes_);

@@ -36,7 +36,7 @@ std::vector<std::string> mpi_launcher(const config& c, unsigned nodes) {
 
 }  // namespace
 
-int start_job(const config& c, const start_request& request) {
+int start_job(const config& c, const start_request& request, bool* lost_node) {
   if (c.transport == "inproc")
     throw error(errc::invalid_argument,
                 fmt::format("transport inproc is for nodes in one process: start the program by itself with "
@@ -50,7 +50,7 @@ int start_job(const config& c, const start_request& request) {
     job.segment_bytes = c.segment_bytes;
     job.arguments = request.arguments;
     job.environment = environment;
-    return launch::launch_local(job);
+    return launch::launch_local(job, lost_node);
   }
   if (c.transport == "shm")
     throw error(errc::invalid_argument,
@@ -75,7 +75,7 @@ int start_job(const config& c, const start_request& request) {
   job.start_ns = c.start_timeout_ns;
   job.arguments = request.arguments;
   job.environment = environment;
-  return launch::launch_hosts(job);
+  return launch::launch_hosts(job, lost_node);
 }
 
 }  // namespace shoal::runtime

@@ -22,6 +22,7 @@ struct start_request {
 };
 
 /// The exit status. `c.transport` decides: shm and auto share memory unless there are hosts; mpi takes mpirun.
-int start_job(const config& c, const start_request& request);
+/// `lost_node`: whether a node was lost.
+int start_job(const config& c, const start_request& request, bool* lost_node = nullptr);
 
 }  // namespace shoal::runtime

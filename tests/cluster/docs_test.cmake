@@ -7,6 +7,7 @@ set(guides
     locks.md
     containers.md
     files.md
+    checkpoints.md
     collectives.md
 )
 list(TRANSFORM guides PREPEND ${PROJECT_SOURCE_DIR}/docs/)

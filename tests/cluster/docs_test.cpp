@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the snippets of docs/guide.md, docs/tasks.md, docs/containers.md, docs/files.md and docs/locks.md unchanged.
+// Runs the snippets of docs/guide.md, docs/tasks.md, docs/containers.md, docs/files.md, docs/checkpoints.md
+// and docs/locks.md unchanged.
 #undef NDEBUG  // the snippets assert, in optimised builds too
 #include <atomic>
 #include <cassert>
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "shoal/checkpoint.hpp"
 #include "shoal/files.hpp"
 #include "shoal/global_bitset.hpp"
 #include "shoal/global_map.hpp"

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <optional>
 
+#include "base/log.hpp"
 #include "base/settings.hpp"
 #include "launch/hosts_launch.hpp"
 #include "runtime/job.hpp"
@@ -28,6 +31,7 @@ struct run_request {
   std::string hosts;
   std::string remote_shell = "ssh";
   std::string listen;
+  std::string restart;  // how often after a loss; empty: not given
   std::vector<std::string> program;
 };
 
@@ -41,7 +45,35 @@ std::vector<std::string> environment_of(const run_request& request) {
   if (!request.progress.empty()) result.push_back("SHOAL_PROGRESS=" + request.progress);
   if (request.helpers) result.push_back("SHOAL_HELPERS=" + std::to_string(*request.helpers));
   if (request.verbose) result.emplace_back("SHOAL_LOG=verbose");
+  if (!request.restart.empty()) result.emplace_back("SHOAL_RESTART=on");
   return result;
+}
+
+unsigned restarts_of(const run_request& request) {
+  constexpr unsigned k_most_restarts = 1000;
+  unsigned count = 0;
+  const char* const begin = request.restart.data();
+  const char* const end = begin + request.restart.size();
+  if (begin == end) return 0;
+  if (const auto got = std::from_chars(begin, end, count);
+      got.ec != std::errc{} || got.ptr != end || count > k_most_restarts)
+    throw error(errc::invalid_argument, fmt::format("--restart={} is no number of restarts; 0 to {} are possible",
+                                                    request.restart, k_most_restarts));
+  if (count > 0 && request.transport == "mpi")
+    throw error(errc::invalid_argument,
+                "--restart=COUNT is not for transport mpi, whose jobs mpirun starts; use --restart without a number");
+  return count;
+}
+
+// As long as it loses a node, and has starts left.
+int run_again(const runtime::config& c, const runtime::start_request& job, unsigned restarts) {
+  for (;; --restarts) {
+    bool lost_node = false;
+    const int status = runtime::start_job(c, job, &lost_node);
+    if (status == 0 || !lost_node || restarts == 0) return status;
+    base::say("the job is started again, from its newest checkpoint; it may be {} more time{}", restarts - 1,
+              restarts == 2 ? "" : "s");
+  }
 }
 
 int run(const run_request& request) {
@@ -58,7 +90,7 @@ int run(const run_request& request) {
   job.listen = request.listen;
   job.arguments = request.program;
   job.environment = environment_of(request);
-  return runtime::start_job(runtime::read_config(s), job);
+  return run_again(runtime::read_config(s), job, restarts_of(request));
 }
 
 }  // namespace
@@ -85,6 +117,9 @@ subcommand_body declare_run(CLI::App& app) {
   app.add_option("--helpers", request->helpers,
                  "threads per node that only execute commands on its memory, if workers compute for a long time")
       ->check(CLI::Range(0U, 64U));
+  app.add_flag("--restart{0}", request->restart,
+               "programs go on from their newest checkpoints; =COUNT: and are started again up to so often after the "
+               "loss of a node");
   app.add_flag("-v,--verbose", request->verbose, "print the configuration: nodes, machines, transport");
   auto* hosts =
       app.add_option("--hosts", request->hosts, "machines to run on, separated by commas; started with --remote-shell")

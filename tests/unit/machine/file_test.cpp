@@ -111,6 +111,13 @@ TEST_F(files_on_disk, folders_and_paths) {
   shoal::machine::make_folder(path("x/y/z"));
   shoal::machine::make_folder(path("x/y/z"));
   EXPECT_TRUE(fs::is_directory(path("x/y/z")));
+  EXPECT_EQ(shoal::machine::names_in(path("x")), (std::vector<std::string>{"y"}));
+  EXPECT_TRUE(shoal::machine::names_in(path("none")).empty());
+  file(path("x/y/f"), file::purpose::write);
+  EXPECT_EQ(code_of([&] { shoal::machine::names_in(path("x/y/f")); }), errc::system);
+  EXPECT_TRUE(shoal::machine::remove_folder(path("x/y")));
+  EXPECT_FALSE(shoal::machine::remove_folder(path("x/y")));
+  shoal::machine::make_folder(path("x/y/z"));
   EXPECT_EQ(shoal::machine::folder_of("a"), ".");
   EXPECT_EQ(shoal::machine::folder_of("/x/a"), "/x");
   EXPECT_EQ(shoal::machine::absolute_path("/x/./y/../a"), "/x/a");
