@@ -72,6 +72,8 @@ public:
 
   // --- any vertex; may switch ----------------------------------------------------------------------------------------
   std::uint64_t degree(std::uint64_t v) const { return rows_.degrees.get(v); }
+  /// Entry k of the row of any vertex, k < degree(v): two accesses.
+  Id neighbour(std::uint64_t v, std::uint64_t k) const { return rows_.entry(v, k); }
   /// The neighbours of any vertex: a view of the row if its memory is mapped, else a copy of it in `room`, by one
   /// message for its place and one for all entries.
   std::span<const Id> row(std::uint64_t v, std::vector<Id>& room) const { return rows_.row(v, room); }
@@ -100,12 +102,13 @@ public:
   using arc_type = graph::arc<Id, Weight>;
 
   global_graph() = default;
-  /// From a file. A plain edge list is read by all nodes, each its part, others by the calling node. Weights in files are
-  /// not read: see weighted().
+  /// From a file. A plain edge list is read by all nodes, each its part, others by the calling node, and so are weights:
+  /// the values of a Matrix Market file, or the third numbers of an edge list; 1 where there is none.
   static global_graph read(const std::string& path, const graph_options& options = {},
                            const graph::read_options& how = {}) {
-    static_assert(std::is_void_v<Weight>, "weights in files are not read: read the graph, then call weighted()");
-    auto loaded = detail::load_edges<Id>(path, how);
+    static_assert(std::is_void_v<Weight> || std::is_floating_point_v<Weight>,
+                  "weights in files are real numbers: read a graph with weights of type double");
+    auto loaded = detail::load_edges<Id, Weight>(path, how);
     graph_options with = options;
     if (!with.way) with.way = loaded.header.directed ? graph::direction::forward : graph::direction::both;
     global_graph made = build(loaded.header.vertices, loaded.edges.ref(), with);

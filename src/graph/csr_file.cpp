@@ -161,6 +161,7 @@ graph_header stream_csr_file(byte_source& from, const read_options& options, con
       from, options, [&](std::vector<std::uint64_t>&& read) { offsets = std::move(read); },
       [&](std::uint64_t target) {
         while (offsets[row + 1] <= block.count()) ++row;
+        if (options.weights) options.weights(1);
         block.add({row, target});
       });
   block.finish();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Edge lists: one edge per line, "from to", numbers from 0, separated by blanks or tabs. Up to two more numbers
-// (weight, time) are checked and dropped. Lines that begin with # or % are comments. Some comments have a meaning:
+// (weight, time) are checked; the first is the weight, for who asks for it. Lines that begin with # or % are comments. Some comments have a meaning:
 //   # Directed graph ... / # Undirected graph ... / # Nodes: N Edges: M             as written by SNAP
 //   # shoal graph directed|undirected vertices V edges E                            binding: V and E are checked
 //   # shoal names                                                                   then V lines "# NAME", for 0 to V-1
@@ -153,8 +153,15 @@ private:
   void edge_line(field_cursor& fields) {
     const std::uint64_t from = fields.number("the first vertex");
     const std::uint64_t to = fields.number("the second vertex");
-    for (int i = 0; i < k_extra_columns && !fields.at_end(); ++i) fields.real_value("the value after the edge");
+    double weight = 1;
+    for (int i = 0; i < k_extra_columns && !fields.at_end(); ++i) {
+      const double value = fields.real_value("the value after the edge");
+      if (i > 0) continue;
+      weight = value;
+      header_.weighted = true;
+    }
     fields.expect_end("the edge");
+    if (options_.weights) options_.weights(weight);
     if (exact_) {
       const std::uint64_t worse = std::max(from, to);
       if (header_.vertices == 0)

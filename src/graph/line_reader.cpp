@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <system_error>
@@ -91,23 +92,25 @@ std::uint64_t field_cursor::number(std::string_view what) {
   refuse_number(text, what, all_digits(text));
 }
 
-void field_cursor::integer_value(std::string_view what) {
+double field_cursor::integer_value(std::string_view what) {
   const std::string_view text = word(what);
   const std::string_view digits = without_plus(text);
   std::int64_t value = 0;
   const auto [after, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (code == std::errc{} && after == digits.data() + digits.size()) return;
+  if (code == std::errc{} && after == digits.data() + digits.size()) return static_cast<double>(value);
   if (code == std::errc::result_out_of_range) refuse_number(text, what, true);
   reader_.refuse(fmt::format("{} is not an integer: {}", what, in_quotes(text)));
 }
 
-void field_cursor::real_value(std::string_view what) {
+double field_cursor::real_value(std::string_view what) {
   const std::string_view text = word(what);
   const std::string_view digits = without_plus(text);
   double value = 0;
   const auto [after, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const bool whole = after == digits.data() + digits.size();
+  if (whole && code == std::errc{}) return value;
   // A value outside the range of double (1e400) is still a number.
-  if (after == digits.data() + digits.size() && (code == std::errc{} || code == std::errc::result_out_of_range)) return;
+  if (whole && code == std::errc::result_out_of_range) return std::strtod(std::string(digits).c_str(), nullptr);
   reader_.refuse(fmt::format("{} is not a number: {}", what, in_quotes(text)));
 }
 

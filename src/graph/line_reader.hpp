@@ -58,8 +58,8 @@ public:
 
   std::string_view word(std::string_view what);
   std::uint64_t number(std::string_view what);  // unsigned, 64 bits
-  void integer_value(std::string_view what);    // checked and dropped: signed, 64 bits
-  void real_value(std::string_view what);       // checked and dropped
+  double integer_value(std::string_view what);  // signed, 64 bits
+  double real_value(std::string_view what);     // infinite or 0 if it is beyond the range of double
 
   /// Throws if anything is left.
   void expect_end(std::string_view after) const;

@@ -114,6 +114,8 @@ graph_header stream_matrix_market(byte_source& from, const read_options& options
     lines.refuse(
         fmt::format("{} entries are announced; a matrix of {} x {} has no room for them", entries, rows, columns));
   }
+  if (options.weights && kind.values == value_kind::complex)
+    lines.refuse("the values are complex; weights of edges must be real or integer");
   check_sizes(fmt::format("{}:{}", lines.name(), lines.number()), rows, entries, options);
 
   edge_block block(sink);
@@ -131,13 +133,15 @@ graph_header stream_matrix_market(byte_source& from, const read_options& options
                              : fmt::format("vertex {} is out of range: the header allows 1 to {}", worse, rows));
     }
     if (kind.no_diagonal && row == column) lines.refuse("a skew-symmetric matrix has no entries on its diagonal");
+    double weight = 1;
     switch (kind.values) {
       case value_kind::none: break;
-      case value_kind::integer: fields.integer_value("the value"); break;
+      case value_kind::integer: weight = fields.integer_value("the value"); break;
       case value_kind::complex: fields.real_value("the real part"); [[fallthrough]];
-      case value_kind::real: fields.real_value("the value"); break;
+      case value_kind::real: weight = fields.real_value("the value"); break;
     }
     fields.expect_end("the entry");
+    if (options.weights) options.weights(weight);
     block.add({row - 1, column - 1});
   }
   // The last entry of a file that was truncated within a number looks complete; only the missing line end shows it.
@@ -146,7 +150,12 @@ graph_header stream_matrix_market(byte_source& from, const read_options& options
     lines.refuse(fmt::format("{} follows the {} entries that are announced; nothing should", in_quotes(line), entries));
   }
   block.finish();
-  graph_header header{.vertices = rows, .edges = entries, .directed = !kind.symmetric, .names = {}, .remarks = {}};
+  graph_header header{.vertices = rows,
+                      .edges = entries,
+                      .directed = !kind.symmetric,
+                      .weighted = kind.values == value_kind::real || kind.values == value_kind::integer,
+                      .names = {},
+                      .remarks = {}};
   if (cut)
     header.remarks.push_back(fmt::format("{}: the last line has no end; the file may be truncated", lines.name()));
   return header;

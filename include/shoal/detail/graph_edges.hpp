@@ -67,10 +67,10 @@ global_array<graph::arc<Id>> generate_edges(const Generator& generator) {
   return edges;
 }
 
-template <class Id>
+template <class Id, class Weight = void>
 struct loaded_edges {
   graph::graph_header header;
-  global_array<graph::arc<Id>> edges;
+  global_array<graph::arc<Id, Weight>> edges;
 };
 
 /// A path as a value that travels.
@@ -143,19 +143,16 @@ std::optional<loaded_edges<Id>> load_in_parts(const std::string& path, const gra
 }
 
 /// Edges that one task adds, in the memory of all nodes: each array has half of what is stored, so there are few.
-template <class Id>
+template <class Arc>
 class growing_edges {
 public:
-  void add(std::span<const graph::edge> some) {
-    for (const graph::edge& e : some) {
-      check_width<Id>(std::max(e.from, e.to) + 1);
-      room_.push_back({static_cast<Id>(e.from), static_cast<Id>(e.to)});
-      if (room_.size() == k_at_once) store();
-    }
+  void add(const Arc& one) {
+    room_.push_back(one);
+    if (room_.size() == k_at_once) store();
   }
-  global_array<graph::arc<Id>> take() {
+  global_array<Arc> take() {
     store();
-    global_array<graph::arc<Id>> all(stored_);
+    global_array<Arc> all(stored_);
     std::uint64_t at = 0;
     for (part& p : parts_) {
       if (p.used > 0) all->copy(at, p.edges.ref(), 0, p.used);
@@ -168,15 +165,15 @@ public:
 private:
   static constexpr std::size_t k_at_once = std::size_t{1} << 16;
   struct part {
-    global_array<graph::arc<Id>> edges;
+    global_array<Arc> edges;
     std::uint64_t used = 0;
   };
 
   void store() {
-    std::span<const graph::arc<Id>> rest(room_);
+    std::span<const Arc> rest(room_);
     while (!rest.empty()) {
       if (parts_.empty() || parts_.back().used == parts_.back().edges.size())
-        parts_.push_back({global_array<graph::arc<Id>>(std::max<std::uint64_t>(k_at_once, stored_ / 2))});
+        parts_.push_back({global_array<Arc>(std::max<std::uint64_t>(k_at_once, stored_ / 2))});
       part& p = parts_.back();
       const auto now = rest.first(std::min<std::uint64_t>(rest.size(), p.edges.size() - p.used));
       p.edges->put(p.used, now);
@@ -188,16 +185,33 @@ private:
   }
 
   std::vector<part> parts_;
-  std::vector<graph::arc<Id>> room_;
+  std::vector<Arc> room_;
   std::uint64_t stored_ = 0;
 };
 
-template <class Id>
-loaded_edges<Id> load_edges(const std::string& path, const graph::read_options& how) {
-  if (auto loaded = load_in_parts<Id>(path, how)) return std::move(*loaded);
-  growing_edges<Id> edges;
-  loaded_edges<Id> loaded;
-  loaded.header = graph::stream_graph(path, how, [&](std::span<const graph::edge> some) { edges.add(some); });
+template <class Id, class Weight>
+loaded_edges<Id, Weight> load_edges(const std::string& path, graph::read_options how) {
+  using arc = graph::arc<Id, Weight>;
+  growing_edges<arc> edges;
+  std::vector<double> weights;  // of the edges that the sink has not got yet
+  if constexpr (std::is_void_v<Weight>) {
+    if (auto loaded = load_in_parts<Id>(path, how)) return std::move(*loaded);
+  } else {
+    how.weights = [&](double weight) { weights.push_back(weight); };
+  }
+  loaded_edges<Id, Weight> loaded;
+  loaded.header = graph::stream_graph(path, how, [&](std::span<const graph::edge> some) {
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const graph::edge& e = some[i];
+      check_width<Id>(std::max(e.from, e.to) + 1);
+      arc made{};
+      made.from = static_cast<Id>(e.from);
+      made.to = static_cast<Id>(e.to);
+      if constexpr (!std::is_void_v<Weight>) made.weight = static_cast<Weight>(weights[i]);
+      edges.add(made);
+    }
+    weights.clear();
+  });
   check_width<Id>(loaded.header.vertices);
   loaded.edges = edges.take();
   return loaded;

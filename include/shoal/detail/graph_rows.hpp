@@ -2,7 +2,7 @@
 // The rows of a distributed graph as handles, and as pointers to this node's part. The row of vertex v lies at the owner
 // of element v of `degrees`; element v + owner(v) of `offsets` is its begin, counted from the owner's first target, and
 // the next element its end.
-// Who may call: tasks. Only row() may switch. Shown by tests/cluster/graph_test.cpp.
+// Who may call: tasks. Only row() and entry() may switch. Shown by tests/cluster/graph_test.cpp.
 #pragma once
 
 #include <array>
@@ -56,6 +56,10 @@ struct graph_rows {
     return {own.first, own.first + own.count, offsets.local().data(), targets.local().data(), weights.local().data()};
   }
 
+  Id entry(std::uint64_t v, std::uint64_t k) const {
+    const std::uint32_t node = degrees.owner(v);
+    return targets.get(targets.layout().local_range(node).first + offsets.get(v + node) + k);
+  }
   std::span<const Id> row(std::uint64_t v, std::vector<Id>& room) const {
     const auto at = offsets.layout().template locate<std::uint64_t>(v + degrees.owner(v));
     if (const std::byte* base = this_port().bases[at.node]; base != nullptr) {

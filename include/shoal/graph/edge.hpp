@@ -40,6 +40,7 @@ struct graph_header {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   bool directed = false;
+  bool weighted = false;             // edges have values in the input
   std::vector<std::string> names;    // empty, or one per vertex
   std::vector<std::string> remarks;  // irregularities of the input that are not errors; a tool should print them
 };

@@ -36,6 +36,8 @@ struct read_options {
   /// Rejects an input if its declared sizes, or its edges (as stored in edge_list), need more than this; 0: no limit.
   std::uint64_t memory_limit_bytes = 0;
   progress_function progress = {};
+  /// Receives the value of each edge, in the order of the edges: 1 if it has none. Complex values are errors then.
+  std::function<void(double)> weights = {};
 };
 
 /// Larger vertex numbers are rejected in any input.
