@@ -30,7 +30,7 @@ public:
     known_ = halo_->values<std::uint32_t>();
     hooks_ = graph_.values<std::uint32_t>();
   }
-  void describe(bench::report& r) const override { describe_graph(r, o_.input, graph_); }
+  void describe(bench::report& r) const override { describe_graph(r, o_.input, graph_.header(), graph_.arcs()); }
   std::uint64_t run() override {
     rounds_ = o_.common.form == "simple" ? cc::simple(graph_.ref(), labels_.ref())
                                          : cc::fast(halo_->ref(), known_.ref(), labels_.ref(), hooks_.ref());

@@ -58,14 +58,14 @@ global_graph<> make_graph(const graph_input& in, std::uint64_t seed, const graph
   return g;
 }
 
-void describe_graph(bench::report& r, const graph_input& in, const global_graph<>& g) {
+void describe_graph(bench::report& r, const graph_input& in, const graph::graph_header& header, std::uint64_t arcs) {
   r.parameter("graph", !in.file.empty()
                            ? in.file
                            : fmt::format("{} scale {}, edge factor {}", in.kronecker != 0 ? "kronecker" : "uniform",
                                          in.scale(), in.edge_factor));
-  r.parameter("vertices", g.vertices());
-  r.parameter("edges", g.header().edges);
-  r.parameter("arcs", g.arcs());
+  r.parameter("vertices", header.vertices);
+  r.parameter("edges", header.edges);
+  r.parameter("arcs", arcs);
 }
 
 }  // namespace shoal::tools

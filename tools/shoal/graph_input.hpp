@@ -35,6 +35,6 @@ void check_graph_input(const graph_input& in, const kernel_options& options, dou
 
 global_graph<> make_graph(const graph_input& in, std::uint64_t seed, const graph_options& options);
 
-void describe_graph(bench::report& r, const graph_input& in, const global_graph<>& g);
+void describe_graph(bench::report& r, const graph_input& in, const graph::graph_header& header, std::uint64_t arcs);
 
 }  // namespace shoal::tools

@@ -33,7 +33,7 @@ public:
     shares_ = halo_->values<float>();
   }
   void describe(bench::report& r) const override {
-    describe_graph(r, o_.input, successors_);
+    describe_graph(r, o_.input, successors_.header(), successors_.arcs());
     r.parameter("tolerance", o_.ranks.tolerance);
   }
   std::uint64_t run() override {
