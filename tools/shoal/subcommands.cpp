@@ -18,6 +18,7 @@ constexpr subcommand k_subcommands[] = {
     {"pagerank", "PageRank of a graph, validated", "shoal pagerank --kronecker 18 -n 2", declare_pagerank},
     {"cc", "connected components of a graph, validated", "shoal cc --kronecker 18 -n 2", declare_cc},
     {"sssp", "shortest distances in a graph with weights, validated", "shoal sssp --kronecker 18 -n 2", declare_sssp},
+    {"tc", "triangles of a graph, validated", "shoal tc --kronecker 16 -n 2", declare_tc},
     {"walk", "random walks on a graph, validated", "shoal walk --uniform 18 -n 2", declare_walk},
     {"histogram", "small remote updates of random elements, validated", "shoal histogram -n 2 -w 1 --direct off",
      declare_histogram},

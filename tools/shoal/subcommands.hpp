@@ -25,6 +25,7 @@ subcommand_body declare_pagerank(CLI::App& app);
 subcommand_body declare_cc(CLI::App& app);
 subcommand_body declare_histogram(CLI::App& app);
 subcommand_body declare_sssp(CLI::App& app);
+subcommand_body declare_tc(CLI::App& app);
 subcommand_body declare_walk(CLI::App& app);
 subcommand_body declare_ps(CLI::App& app);
 subcommand_body declare_run(CLI::App& app);
