@@ -20,6 +20,7 @@ constexpr subcommand k_subcommands[] = {
     {"sssp", "shortest distances in a graph with weights, validated", "shoal sssp --kronecker 18 -n 2", declare_sssp},
     {"tc", "triangles of a graph, validated", "shoal tc --kronecker 16 -n 2", declare_tc},
     {"walk", "random walks on a graph, validated", "shoal walk --uniform 18 -n 2", declare_walk},
+    {"hashmap", "concurrent access to a hash map of strings, validated", "shoal hashmap -n 2 -w 1", declare_hashmap},
     {"histogram", "small remote updates of random elements, validated", "shoal histogram -n 2 -w 1 --direct off",
      declare_histogram},
     {"mpi-threads", "fair and prioritised access of an MPI program's threads to its MPI library",

@@ -27,6 +27,7 @@ subcommand_body declare_histogram(CLI::App& app);
 subcommand_body declare_sssp(CLI::App& app);
 subcommand_body declare_tc(CLI::App& app);
 subcommand_body declare_walk(CLI::App& app);
+subcommand_body declare_hashmap(CLI::App& app);
 subcommand_body declare_ps(CLI::App& app);
 subcommand_body declare_run(CLI::App& app);
 subcommand_body declare_mpi_threads(CLI::App& app);
