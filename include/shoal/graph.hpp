@@ -152,8 +152,11 @@ public:
   }
   /// The same graph with other numbers: vertex v becomes labels[v], a permutation. The rows are sorted. Nodes own as many
   /// vertices each.
-  global_graph relabelled(const array_ref<Id>& labels) const {
-    const auto arcs = detail::relabelled_arcs(ref_.rows(), labels);
+  global_graph relabelled(const array_ref<Id>& labels) const { return relabelled(labels, labels); }
+  /// As a matrix whose rows and columns are permuted: the arc from v to u becomes that from rows[v] to columns[u]. Of
+  /// arcs in both directions only one permutation of both makes sense.
+  global_graph relabelled(const array_ref<Id>& rows, const array_ref<Id>& columns) const {
+    const auto arcs = detail::relabelled_arcs(ref_.rows(), rows, columns);
     using source = detail::edge_array<arc_type>;
     return global_graph(vertices(), header_.edges, ref_.way(), source{arcs, graph::direction::forward, false},
                         {.sorted = true});

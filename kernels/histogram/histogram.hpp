@@ -12,6 +12,7 @@
 #include <functional>
 #include <span>
 
+#include "kernels/random/indices.hpp"
 #include "shoal/array.hpp"
 #include "shoal/on.hpp"
 #include "shoal/parallel_for.hpp"
@@ -35,17 +36,6 @@ inline void fast(const numbers& counts, const numbers& indices) {
   });
 }
 
-/// Index i of the random sequence of `seed`.
-inline std::uint64_t index_at(std::uint64_t seed, std::uint64_t i, std::uint64_t size) noexcept {
-  __extension__ using wide = unsigned __int128;
-  return static_cast<std::uint64_t>(static_cast<wide>(splitmix64::at(seed, i)) * size >> 64);
-}
-
-inline void fill(const numbers& indices, std::uint64_t table_size, std::uint64_t seed) {
-  parallel_for(owners_of(indices), indices.size(),
-               [indices, table_size, seed](std::uint64_t i) { indices.async_put(i, index_at(seed, i, table_size)); });
-}
-
 /// Whether `counts` holds how often each number is among `count` indices, `times` times over.
 inline bool is_right(const numbers& counts, std::uint64_t count, std::uint64_t seed, std::uint64_t times = 1) {
   const std::uint64_t size = counts.size();
@@ -54,7 +44,8 @@ inline bool is_right(const numbers& counts, std::uint64_t count, std::uint64_t s
       [counts](std::uint64_t i) -> std::uint64_t { return counts.get(i) * mix64(i + 1); }, std::plus<>());
   const std::uint64_t wanted = parallel_reduce(
       everywhere, count, std::uint64_t{0},
-      [size, seed](std::uint64_t i) -> std::uint64_t { return mix64(index_at(seed, i, size) + 1); }, std::plus<>());
+      [size, seed](std::uint64_t i) -> std::uint64_t { return mix64(random_indices::index_at(seed, i, size) + 1); },
+      std::plus<>());
   return found == wanted * times;
 }
 

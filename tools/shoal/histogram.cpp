@@ -26,7 +26,7 @@ public:
   void construct() override {
     counts_ = global_array<std::uint64_t>(o_.table_size());
     indices_ = global_array<std::uint64_t>(o_.updates);
-    histogram::fill(indices_, o_.table_size(), o_.common.seed);
+    random_indices::fill(indices_, o_.table_size(), o_.common.seed);
   }
   void describe(bench::report& r) const override {
     r.parameter("table_mb", o_.table_mb);

@@ -86,7 +86,8 @@ struct weighted_rows {
 
 /// All arcs of a graph, each at the owner of its row, with the new numbers of both ends.
 template <class Id, class Weight>
-global_array<graph::arc<Id, Weight>> relabelled_arcs(const graph_rows<Id, Weight>& g, const array_ref<Id>& labels) {
+global_array<graph::arc<Id, Weight>> relabelled_arcs(const graph_rows<Id, Weight>& g, const array_ref<Id>& rows,
+                                                     const array_ref<Id>& columns) {
   using arc = graph::arc<Id, Weight>;
   global_array<std::uint64_t> counts(node_count());
   spmd([g, counts = counts.ref()](team&) { counts.local()[0] = g.local().arcs(); });
@@ -95,17 +96,17 @@ global_array<graph::arc<Id, Weight>> relabelled_arcs(const graph_rows<Id, Weight
   std::partial_sum(bounds.begin(), bounds.end(), bounds.begin());
   global_array<arc> arcs(bounds.back(),
                          bounds.back() == 0 ? distribution_plan(distribution::partition) : blocks_at(bounds));
-  spmd([g, labels, arcs = arcs.ref()](team&) {
+  spmd([g, rows, columns, arcs = arcs.ref()](team&) {
     const auto own = g.local();
     const auto out = arcs.local();
     parallel_for(here, own.first, own.last, [&](std::uint64_t v) {
-      const Id label = labels.get(v);
+      const Id label = rows.get(v);
       std::uint64_t at = own.offsets[v - own.first];
       const auto row = own.neighbours(v);
       for (std::size_t i = 0; i < row.size(); ++i, ++at) {
         out[at].from = label;
         if constexpr (!std::is_void_v<Weight>) out[at].weight = own.weights(v)[i];
-        labels.async_get(row[i], &out[at].to);
+        columns.async_get(row[i], &out[at].to);
       }
     });
   });

@@ -22,6 +22,9 @@ class kernel_commands : public testing::TestWithParam<kernel> {};
 
 INSTANTIATE_TEST_SUITE_P(all, kernel_commands,
                          testing::Values(kernel{"histogram", "--table-mb 1 --updates 100000"},
+                                         kernel{"gather", "--table-mb 1 --reads 100000"},
+                                         kernel{"randperm", "--numbers 100000"}, kernel{"permute", "--rows 3000"},
+                                         kernel{"transpose", "--rows 3000"}, kernel{"toposort", "--rows 3000"},
                                          kernel{"pagerank", "--kronecker 9"},
                                          kernel{"cc", "--uniform 9 --edge-factor 1"}),
                          [](const auto& one) { return std::string(one.param.name); });
@@ -47,6 +50,24 @@ TEST_P(kernel_commands, refuse_bad_input) {
   for (const std::string wrong : {"--form medium", "--repeat 0", "--no-such-option"}) {
     const answer got = run_command(name + " " + wrong);
     EXPECT_EQ(got.status, 2) << name << " " << wrong << got.text;
+  }
+}
+
+TEST(bale_commands, refuse_bad_sizes) {
+  for (const std::string wrong : {"gather --table-mb 0", "gather --reads 0", "gather --reads many",
+                                  "randperm --numbers 0", "randperm --numbers -5", "permute --rows 0",
+                                  "permute --per-row 0", "transpose --rows 4294967296", "toposort --per-row 2000000"}) {
+    const answer got = run_command(wrong + " -w 1");
+    EXPECT_EQ(got.status, 2) << wrong << got.text;
+  }
+}
+
+TEST(bale_commands, refuse_what_does_not_fit_into_memory) {
+  for (const std::string large : {"gather --reads 1099511627776", "randperm --numbers 1099511627776",
+                                  "permute --rows 4000000000 --per-row 1000", "toposort --rows 4000000000"}) {
+    const answer got = run_command(large + " -w 1");
+    EXPECT_EQ(got.status, 1) << large << got.text;
+    EXPECT_NE(got.text.find("of memory"), std::string::npos) << got.text;
   }
 }
 
