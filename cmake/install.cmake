@@ -12,8 +12,8 @@ if(SHOAL_CHECKED)  # templates in public headers must agree with the library
   set(checked_flag " -DSHOAL_CHECKED=1")
 endif()
 
-install(TARGETS shoal shoal_shared EXPORT shoal ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-                                                LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS shoal shoal_shared gmt gmt_shared EXPORT shoal ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+                                                               LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN *.hpp PATTERN *.h)
 if(TARGET shoal_command)
@@ -22,7 +22,7 @@ endif()
 
 # All that is installed: `cmake --build build --target installed`.
 get_property(plugins GLOBAL PROPERTY SHOAL_PLUGINS)
-add_custom_target(installed DEPENDS shoal shoal_shared ${plugins})
+add_custom_target(installed DEPENDS shoal shoal_shared gmt gmt_shared ${plugins})
 foreach(target shoal_command launch_pmix mpi_threads_openmpi mpi_threads_mpich)
   if(TARGET ${target})
     add_dependencies(installed ${target})
@@ -51,4 +51,5 @@ if(SHOAL_TOML_LIBRARY)
   set(toml_library " -ltomlplusplus")
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/shoal.pc.in ${PROJECT_BINARY_DIR}/shoal.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/shoal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/gmt.pc.in ${PROJECT_BINARY_DIR}/gmt.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/shoal.pc ${PROJECT_BINARY_DIR}/gmt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -12,22 +12,32 @@ constexpr std::uint32_t k_nobody = ~std::uint32_t{0};
 
 }  // namespace
 
-loop_shares loop_shares::everywhere(std::uint64_t begin, std::uint64_t end) {
+loop_shares loop_shares::everywhere(std::uint64_t begin, std::uint64_t end, std::uint32_t start) {
   loop_shares s;
-  s.divide(begin, end, k_nobody);
+  s.divide(begin, end, start, k_nobody);
   return s;
 }
 
 loop_shares loop_shares::elsewhere(std::uint64_t begin, std::uint64_t end) {
   SHOAL_ASSERT(this_port().nodes > 1, "there is no elsewhere: the job has one node");
   loop_shares s;
-  s.divide(begin, end, this_port().node);
+  s.divide(begin, end, 0, this_port().node);
   return s;
 }
 
-loop_shares loop_shares::here(std::uint64_t begin, std::uint64_t end) {
+loop_shares loop_shares::here(std::uint64_t begin, std::uint64_t end) { return on(this_port().node, begin, end); }
+
+loop_shares loop_shares::on(std::uint32_t node, std::uint64_t begin, std::uint64_t end) {
   loop_shares s;
-  s.add(this_port().node, {.first = begin, .count = end - begin});
+  s.add(node, {.first = begin, .count = end - begin});
+  return s;
+}
+
+loop_shares loop_shares::dealt(std::uint64_t count) {
+  loop_shares s;
+  const std::uint32_t nodes = this_port().nodes;
+  for (std::uint32_t n = 0; n < nodes && n < count; ++n)
+    s.add(n, {.first = n, .count = (count - n + nodes - 1) / nodes, .stride = nodes});
   return s;
 }
 
@@ -53,14 +63,15 @@ void loop_shares::add(std::uint32_t node, const loop_share& share) {
 }
 
 // Equal shares; the first ones are longer by one where the range does not divide.
-void loop_shares::divide(std::uint64_t begin, std::uint64_t end, std::uint32_t but) {
+void loop_shares::divide(std::uint64_t begin, std::uint64_t end, std::uint32_t start, std::uint32_t but) {
   const std::uint32_t nodes = this_port().nodes;
   const std::uint32_t takers = nodes - (but < nodes ? 1 : 0);
   const std::uint64_t whole = (end - begin) / takers;
   const std::uint64_t rest = (end - begin) % takers;
   std::uint64_t first = begin;
   std::uint32_t taker = 0;
-  for (std::uint32_t n = 0; n < nodes; ++n) {
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    const std::uint32_t n = (start + i) % nodes;
     if (n == but) continue;
     const std::uint64_t count = whole + (taker++ < rest ? 1 : 0);
     add(n, {.first = first, .count = count});

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <shoal/error.hpp>
 #include <string_view>
@@ -285,5 +286,10 @@ void wake_descriptor::clear() const noexcept {
 }
 
 void exit_now(int status) noexcept { ::_exit(status); }
+
+void call_at_exit(void (*f)(int status) noexcept) {
+  static_cast<void>(::on_exit([](int status, void* of) { reinterpret_cast<void (*)(int) noexcept>(of)(status); },
+                              reinterpret_cast<void*>(f)));
+}
 
 }  // namespace shoal::machine

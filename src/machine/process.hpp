@@ -96,6 +96,9 @@ private:
 int open_process(int pid) noexcept;
 void close_descriptor(int descriptor) noexcept;
 
+/// Calls f(status) when the program calls exit(), or returns from main(). Once more per call.
+void call_at_exit(void (*f)(int status) noexcept);
+
 int own_pid() noexcept;
 /// The file this process runs.
 std::string own_executable();

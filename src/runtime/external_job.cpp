@@ -298,6 +298,7 @@ public:
   }
 
   node& first() noexcept override { return *here_; }
+  void abandon() noexcept override { all_.control().leave(); }
   void end(const std::exception_ptr& thrown) override;
 
 private:

@@ -172,6 +172,7 @@ public:
   }
 
   node& first() noexcept override { return *here_; }
+  void abandon() noexcept override { world_->leave(me_.node); }
   void end(const std::exception_ptr& thrown) override {
     if (thrown) std::rethrow_exception(thrown);
     here_->report_profile();

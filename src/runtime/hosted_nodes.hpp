@@ -29,6 +29,8 @@ public:
   /// To be called once, when first() has ended, or has thrown `thrown`. Waits for the other nodes of this process,
   /// tells other processes that this one leaves, and writes the profiles. Rethrows `thrown` instead of writing them.
   virtual void end(const std::exception_ptr& thrown) = 0;
+  /// This process ends now, and with it the job: its end is no loss to the others, which have been told. Any thread.
+  virtual void abandon() noexcept {}
 };
 
 /// `c.nodes` nodes, all in this process.

@@ -44,7 +44,7 @@ int run_job(const config& c, const std::function<int()>& main_task) { return run
 
 }  // namespace shoal::runtime
 
-namespace shoal::detail {
+namespace shoal::runtime {
 namespace {
 
 constexpr const char* k_prefix = "--shoal-";
@@ -73,29 +73,37 @@ void take_arguments(base::settings& s, int* argc, char** argv) {
   *argc = static_cast<int>(kept.size());
 }
 
-runtime::config read_config(int* argc, char** argv, const run_options& options) {
-  auto s = runtime::all_settings();
-  take_arguments(s, argc, argv);
-  for (const auto& [name, value] : options.settings) s.set(name, value);
-  s.check(!launch::another_process_warns());
-  return runtime::read_config(s);
-}
-
 // The system keeps eight bits of a status: without this a failure with 256 would pass for success.
 int exit_status(int status) noexcept { return status >= 0 && status <= 255 ? status : 1; }
 
 }  // namespace
 
-int run(int* argc, char** argv, const run_options& options, const std::function<int()>& main_task) {
-  machine::open_standard_descriptors();
+config read_config(int* argc, char** argv, const run_options& options) {
+  auto s = all_settings();
+  take_arguments(s, argc, argv);
+  for (const auto& [name, value] : options.settings) s.set(name, value);
+  s.check(!launch::another_process_warns());
+  return read_config(s);
+}
+
+int status_of(const std::function<int()>& run) noexcept {
   try {
-    return exit_status(runtime::run_job(read_config(argc, argv, options), main_task));
+    return exit_status(run());
   } catch (const std::exception& e) {
-    base::write_line("", runtime::describe_failure(e));
+    base::write_line("", describe_failure(e));
   } catch (...) {
     base::write_line("", fmt::format("the main task ended with {}", base::sentence_of_thrown()));
   }
   return 1;
+}
+
+}  // namespace shoal::runtime
+
+namespace shoal::detail {
+
+int run(int* argc, char** argv, const run_options& options, const std::function<int()>& main_task) {
+  machine::open_standard_descriptors();
+  return runtime::status_of([&] { return runtime::run_job(runtime::read_config(argc, argv, options), main_task); });
 }
 
 }  // namespace shoal::detail
@@ -126,7 +134,7 @@ void job::start(int* argc, char** argv, const run_options& options) {
   machine::open_standard_descriptors();
   const base::log_context before = base::current_log_context();  // of the caller's thread: the nodes set theirs
   try {
-    state_ = std::make_unique<state>(detail::read_config(argc, argv, options));
+    state_ = std::make_unique<state>(runtime::read_config(argc, argv, options));
     state_->nodes->first().start();  // first: while no other node serves, an error is simply thrown
     state_->nodes->begin();
   } catch (const std::system_error& e) {

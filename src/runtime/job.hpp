@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runtime/config.hpp"
+#include "shoal/run.hpp"
 
 namespace shoal::runtime {
 
@@ -19,6 +20,11 @@ int run_in_process(config c, const std::function<int()>& main_task);
 /// Runs a job of one main task, which the calling thread runs as worker 0 of node 0, in the processes that this one was
 /// started for. Returns the main task's result on node 0, else 0.
 int run_job(const config& c, const std::function<int()>& main_task);
+
+/// The configuration from a program's code, its command line, from which it takes --shoal-NAME=VALUE, and the rest.
+config read_config(int* argc, char** argv, const run_options& options);
+/// Calls run() and gives the exit status of the process: 1, after a message, if it throws.
+int status_of(const std::function<int()>& run) noexcept;
 
 /// The message for an exception that ended a job or prevented its start.
 std::string describe_failure(const std::exception& e);

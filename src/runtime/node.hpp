@@ -43,6 +43,7 @@ struct node_parts {
 class node {
 public:
   explicit node(node_parts parts);
+  ~node() { delete context_.above.load(std::memory_order_acquire); }
   node(const node&) = delete;
   node& operator=(const node&) = delete;
 

@@ -55,6 +55,7 @@ struct started {
   const detail::graph_node* node = nullptr;
   const void* group = nullptr;
   std::uint64_t number = 0;  // no other task on this stack has it
+  void* local = nullptr;     // what a layer above keeps for the running task; who sets it resets it
 };
 
 struct stack_call;
@@ -176,6 +177,8 @@ public:
   /// The tasks of this worker that wait, at most `most`; returns how many there are. The worker's own thread.
   std::size_t list_waits(std::vector<waiting_task>& into, std::size_t most);
   bool parked() const noexcept { return parked_.load(std::memory_order_relaxed); }
+  /// How many iterations of outermost loops may wait here before others are held back.
+  std::size_t most_waiting() const noexcept { return most_waiting_; }
   /// Whether its policy ever steals from that worker.
   bool reaches(unsigned victim) const noexcept { return reached_[victim]; }
   bool reaches_all() const noexcept { return unreached_ == 0; }

@@ -44,15 +44,18 @@ struct loop_share {
 
 inline constexpr std::size_t k_share_words = packed<loop_share>::k_words;
 
-/// The nodes that take part in a loop, in ascending order, and the share of each.
+/// The nodes that take part in a loop, in ascending order (from `start` on, modulo n), and the share of each.
 class loop_shares {
 public:
-  /// Equal shares on all nodes.
-  static loop_shares everywhere(std::uint64_t begin, std::uint64_t end);
+  /// Equal shares on all nodes, the first one on node `start`.
+  static loop_shares everywhere(std::uint64_t begin, std::uint64_t end, std::uint32_t start = 0);
   /// Equal shares on all nodes but this one; ends the program if there is no other.
   static loop_shares elsewhere(std::uint64_t begin, std::uint64_t end);
-  /// All on this node.
+  /// All on this node, or on that one.
   static loop_shares here(std::uint64_t begin, std::uint64_t end);
+  static loop_shares on(std::uint32_t node, std::uint64_t begin, std::uint64_t end);
+  /// Position i of [0, count) on node i mod n.
+  static loop_shares dealt(std::uint64_t count);
   /// Each index on the node that holds the element; ends the program if there is no such element.
   static loop_shares owners(const array_layout& layout, std::uint64_t begin, std::uint64_t end);
 
@@ -74,7 +77,7 @@ public:
 
 private:
   void add(std::uint32_t node, const loop_share& share);
-  void divide(std::uint64_t begin, std::uint64_t end, std::uint32_t but);
+  void divide(std::uint64_t begin, std::uint64_t end, std::uint32_t start, std::uint32_t but);
 
   std::vector<std::uint32_t> nodes_;
   std::vector<loop_share> shares_;

@@ -35,8 +35,16 @@ class node_teams;
 
 namespace shoal::detail {
 
+/// What a layer above keeps for a node; see node_context::above.
+struct node_extension {
+  node_extension() = default;
+  node_extension(const node_extension&) = delete;
+  node_extension& operator=(const node_extension&) = delete;
+  virtual ~node_extension() = default;
+};
+
 /// The state that all workers of one node share. `runtime` fills it before the workers start; it is constant from then
-/// on, except for `stop`. The layers above `remote` find their own objects here.
+/// on, except for `stop` and `above`. The layers above `remote` find their own objects here.
 struct node_context {
   std::uint32_t node = 0;
   std::uint32_t nodes = 1;
@@ -50,6 +58,9 @@ struct node_context {
   bool restarted = false;  // the job is to go on from a checkpoint
   // The task that waits for node 0's message to stop. Partners: that task, and the worker that executes the message.
   std::atomic<suspended*> stop{nullptr};
+  // The objects of a C interface above `cluster`, made by the first task that needs them; destroyed with the node.
+  // Partners: the tasks that make and use them.
+  std::atomic<node_extension*> above{nullptr};
 };
 
 /// The destination of replies: how to use their words, in the upper 4 bits, and a pointer. value_: to values of that
