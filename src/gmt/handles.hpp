@@ -7,7 +7,7 @@
 // (Dijkstra and Scholten, "Termination detection for diffusing computations", 1980). A task that is not of the handle,
 // but starts one of it, first has the owner count its node (add_token).
 // Who may call: see each function. No lock is held over a wait.
-// Shown by tests/cluster/gmt_handle_test.cpp.
+// Shown by tests/cluster/gmt_test.cpp.
 #pragma once
 
 #include <atomic>

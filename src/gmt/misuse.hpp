@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ends a program that misuses GMT's C interface: one line that names the function and what was wrong.
-// Who may call: any task. Never returns. Shown by tests/cluster/gmt_programs_test.cpp.
+// Who may call: any task. Never returns. Shown by tests/cluster/gmt_test.cpp.
 #pragma once
 
 #include <cstdint>

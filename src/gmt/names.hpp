@@ -4,7 +4,7 @@
 // Who may call: tasks; all functions may switch. One of them at a time on node 0 (a lock for tasks).
 // Guarantees: a name belongs to one array. What is kept of an array NAME: NAME.gmt (its alloc_type_t) and NAME.shoal
 // (its elements, shoal/files.hpp); a job that is killed leaves whole files.
-// Shown by tests/cluster/gmt_state_test.cpp.
+// Shown by tests/cluster/gmt_test.cpp.
 #pragma once
 
 #include <cstdint>

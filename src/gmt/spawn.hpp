@@ -2,7 +2,7 @@
 // What loops and calls have in common that begin without being waited for: under a handle, or until the task waits.
 // Who may call: tasks. spawn_under() and hold_back() may switch.
 // Guarantees: what is begun under a handle counts in the handle from before it begins until all of it has ended.
-// Shown by tests/cluster/gmt_handle_test.cpp.
+// Shown by tests/cluster/gmt_test.cpp.
 #pragma once
 
 #include <cstdint>

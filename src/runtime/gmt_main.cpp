@@ -3,7 +3,7 @@
 // exit() in a task of any node ends the job with that status: the other nodes are told, and end as that node does. What
 // happens then is that of any C program: functions of atexit() run and streams are flushed (elsewhere only the latter),
 // and other tasks go on until the process has ended. Arrays that are to be kept are not written.
-// Shown by tests/cluster/gmt_programs_test.cpp.
+// Shown by tests/cluster/gmt_test.cpp.
 #include <fmt/format.h>
 
 #include <atomic>

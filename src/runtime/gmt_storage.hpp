@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of GMT's named arrays, by the layer of files (gmt/names.hpp). Who may call: main(), before the job.
-// Errors: shoal::error where the folder cannot be made. Shown by tests/cluster/gmt_state_test.cpp.
+// Errors: shoal::error where the folder cannot be made. Shown by tests/cluster/gmt_test.cpp.
 #pragma once
 
 #include <string>
