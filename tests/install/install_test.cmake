@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DWAY=find_package|pkg_config|dlopen_from_c ... -P install_test.cmake (see CMakeLists.txt beside this file).
+# cmake -DWAY=find_package|pkg_config|dlopen_from_c|gmt ... -P install_test.cmake (see CMakeLists.txt beside this file).
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
@@ -48,6 +48,36 @@ if(WAY STREQUAL find_package)
   set(program ${SCRATCH}/project/build/downstream)
   run(${SCRATCH}/project/build/two_jobs)
   run(${SCRATCH}/project/build/late_host ${SCRATCH}/project/build/liblate_plugin.so)
+elseif(WAY STREQUAL gmt)
+  file(GLOB files ${SOURCE}/examples/gmt/* ${SOURCE}/tests/install/gmt/*)
+  file(COPY ${files} DESTINATION ${SCRATCH}/project)
+  run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SCRATCH}/project -B ${SCRATCH}/project/build -DCMAKE_BUILD_TYPE=Release
+      -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${prefix}
+      -DWANTED_VERSION=${VERSION})
+  run(${CMAKE_COMMAND} --build ${SCRATCH}/project/build)
+  set(program ${SCRATCH}/project/build/hello)
+  set(ENV{SHOAL_WORKERS} 1)
+  foreach(example hello hello_shared gups bfs walk hashmap)
+    run(${SCRATCH}/project/build/${example})
+    run(${CMAKE_COMMAND} -E env SHOAL_NODES=4 SHOAL_SEGMENT=256M ${SCRATCH}/project/build/${example})
+    if(EXISTS ${BUILD}/shoal)
+      foreach(nodes 2 3)
+        run(${prefix}/bin/shoal run -n ${nodes} -- ${SCRATCH}/project/build/${example} --gmt_num_workers 1
+            --gmt_num_helpers 1)
+      endforeach()
+    endif()
+  endforeach()
+  # With pkg-config, as the manual says.
+  file(GLOB_RECURSE description ${prefix}/gmt.pc)
+  get_filename_component(folder ${description} DIRECTORY)
+  set(ENV{PKG_CONFIG_PATH} ${folder})
+  run(${PKG_CONFIG} --static --exact-version=${VERSION} gmt)
+  run(${PKG_CONFIG} --static --cflags --libs gmt)
+  string(STRIP "${output}" flags)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  run(${C_COMPILER} -O2 -Wall -Wextra -Wpedantic -Werror -o ${SCRATCH}/project/hello
+      ${SCRATCH}/project/hello.c ${flags})
+  run(${SCRATCH}/project/hello)
 elseif(WAY STREQUAL dlopen_from_c)
   file(GLOB_RECURSE library ${prefix}/libshoal.so)
   if(NOT library)
