@@ -28,6 +28,13 @@ template <class F>
   }
 }
 
+// One operation, complete when it returns. A function of its own, mostly called last: while a task waits, its stack has a
+// small frame for the access, and it is in the cache again sooner.
+template <verb V, class T>
+[[gnu::noinline]] T run_word(const array_layout& layout, std::uint64_t elem, T value, T desired) {
+  return detail::run_access<V, T>(layout, elem, value, desired);
+}
+
 bool is_aligned(const void* at, std::uint64_t bytes) noexcept {
   return (reinterpret_cast<std::uintptr_t>(at) & (bytes - 1)) == 0;
 }
@@ -46,8 +53,21 @@ void for_copies(const array_layout& layout, std::uint64_t elem, F&& f) {
   for (std::uint32_t k = 0; k < layout.nodes; ++k) f(elem + size * k - size * here);
 }
 
-void begin_put(const array_layout& layout, std::uint64_t elem, const void* src, std::uint64_t count) {
+// What is not inlined keeps the frames of the fast paths small: each waiting task has one of them on its stack, and they
+// are read from memory again when it continues.
+[[gnu::noinline]] void begin_put(const array_layout& layout, std::uint64_t elem, const void* src, std::uint64_t count) {
   detail::bulk_put(layout, elem, src, count, unit_of(layout, src));
+}
+[[gnu::noinline]] void put_range(const array_layout& layout, std::uint64_t elem, const void* src, std::uint64_t count) {
+  begin_put(layout, elem, src, count);
+  detail::settle_bulk(layout, elem, count);
+}
+[[gnu::noinline]] void begin_get(const array_layout& layout, std::uint64_t elem, void* dst, std::uint64_t count) {
+  detail::bulk_get(layout, elem, dst, count, unit_of(layout, dst));
+}
+[[gnu::noinline]] void get_range(const array_layout& layout, std::uint64_t elem, void* dst, std::uint64_t count) {
+  begin_get(layout, elem, dst, count);
+  detail::settle_bulk(layout, elem, count);
 }
 
 [[gnu::noinline]] void put_copies(const array_layout& known, std::uint64_t elem, const void* src, std::uint64_t count,
@@ -64,7 +84,7 @@ void begin_put(const array_layout& layout, std::uint64_t elem, const void* src, 
 
 // Of a replicated array: the copy of node 0 decides, and the others follow.
 template <class T>
-std::int64_t add_to_copies(const array_layout& known, std::uint64_t elem, T value) {
+[[gnu::noinline]] std::int64_t add_to_copies(const array_layout& known, std::uint64_t elem, T value) {
   const array_layout layout = known;
   const std::uint64_t size = layout.size / layout.nodes;
   const std::uint64_t first = elem % size;
@@ -75,7 +95,8 @@ std::int64_t add_to_copies(const array_layout& known, std::uint64_t elem, T valu
   return old;
 }
 template <class T>
-std::int64_t exchange_in_copies(const array_layout& known, std::uint64_t elem, T expected, T desired) {
+[[gnu::noinline]] std::int64_t exchange_in_copies(const array_layout& known, std::uint64_t elem, T expected,
+                                                  T desired) {
   const array_layout layout = known;
   const std::uint64_t size = layout.size / layout.nodes;
   const std::uint64_t first = elem % size;
@@ -95,7 +116,7 @@ void extend(begun_operations::narrow r) noexcept {
   }
 }
 
-void wait_for_data() {
+[[gnu::noinline]] void wait_for_data() {
   shoal::wait();
   task_state* const s = task_state::here();
   if (s == nullptr || s->begun == nullptr) return;
@@ -107,7 +128,7 @@ void wait_for_data() {
 // Where the short result of an operation without wait goes: its sign is extended by the wait. nullptr: the caller is no
 // task of this interface, whose wait would not do that.
 template <class T>
-T* place_for(std::int64_t* ret) {
+[[gnu::noinline]] T* place_for(std::int64_t* ret) {
   if constexpr (sizeof(T) == sizeof *ret) {
     return ret;
   } else {
@@ -127,7 +148,6 @@ T* place_for(std::int64_t* ret) {
 using namespace shoal::gmt;  // for the C functions below
 using shoal::detail::array_layout;
 using shoal::detail::begin_access;
-using shoal::detail::run_access;
 using shoal::detail::verb;
 
 void gmt_put(gmt_data_t array, uint64_t elem, const void* src, uint64_t num_elem) {
@@ -136,10 +156,9 @@ void gmt_put(gmt_data_t array, uint64_t elem, const void* src, uint64_t num_elem
   if (num_elem == 1 && is_word(layout.element_bytes))
     return with_word("gmt_put", array, layout, [&]<class T>(T value) {
       std::memcpy(&value, src, sizeof value);
-      run_access<verb::put, T>(layout, elem, value, T{});
+      run_word<verb::put, T>(layout, elem, value, T{});
     });
-  begin_put(layout, elem, src, num_elem);
-  shoal::detail::settle_bulk(layout, elem, num_elem);
+  put_range(layout, elem, src, num_elem);
 }
 
 void gmt_put_nb(gmt_data_t array, uint64_t elem, const void* src, uint64_t num_elem) {
@@ -157,7 +176,7 @@ void gmt_put_value(gmt_data_t array, uint64_t elem, uint64_t value) {
   const array_layout& layout = checked("gmt_put_value", array, elem, 1);
   with_word("gmt_put_value", array, layout, [&]<class T>(T) {
     if (is_replicated(array)) return put_value_copies(layout, elem, value, true);
-    run_access<verb::put, T>(layout, elem, static_cast<T>(value), T{});
+    run_word<verb::put, T>(layout, elem, static_cast<T>(value), T{});
   });
 }
 
@@ -173,11 +192,10 @@ void gmt_get(gmt_data_t array, uint64_t elem, void* dst, uint64_t num_elem) {
   const array_layout& layout = checked("gmt_get", array, elem, num_elem);
   if (num_elem == 1 && is_word(layout.element_bytes))
     return with_word("gmt_get", array, layout, [&]<class T>(T) {
-      const T value = run_access<verb::get, T>(layout, elem, T{}, T{});
+      const T value = run_word<verb::get, T>(layout, elem, T{}, T{});
       std::memcpy(dst, &value, sizeof value);
     });
-  shoal::detail::bulk_get(layout, elem, dst, num_elem, unit_of(layout, dst));
-  shoal::detail::settle_bulk(layout, elem, num_elem);
+  get_range(layout, elem, dst, num_elem);
 }
 
 void gmt_get_nb(gmt_data_t array, uint64_t elem, void* dst, uint64_t num_elem) {
@@ -185,7 +203,7 @@ void gmt_get_nb(gmt_data_t array, uint64_t elem, void* dst, uint64_t num_elem) {
   if (num_elem == 1 && is_word(layout.element_bytes) && is_aligned(dst, layout.element_bytes))
     return with_word("gmt_get_nb", array, layout,
                      [&]<class T>(T) { begin_access<verb::get, T>(layout, elem, T{}, static_cast<T*>(dst), T{}); });
-  shoal::detail::bulk_get(layout, elem, dst, num_elem, unit_of(layout, dst));
+  begin_get(layout, elem, dst, num_elem);
 }
 
 void gmt_memcpy(gmt_data_t src, uint64_t src_elem, gmt_data_t dst, uint64_t dst_elem, uint64_t num_elem) {
@@ -205,7 +223,7 @@ int64_t gmt_atomic_add(gmt_data_t array, uint64_t elem, int64_t value) {
   const array_layout& layout = checked("gmt_atomic_add", array, elem, 1);
   return with_word("gmt_atomic_add", array, layout, [&]<class T>(T) -> std::int64_t {
     if (is_replicated(array)) return add_to_copies<T>(layout, elem, static_cast<T>(value));
-    return run_access<verb::fetch_add, T>(layout, elem, static_cast<T>(value), T{});
+    return run_word<verb::fetch_add, T>(layout, elem, static_cast<T>(value), T{});
   });
 }
 
@@ -220,7 +238,7 @@ void gmt_atomic_add_nb(gmt_data_t array, uint64_t elem, int64_t value, int64_t* 
     } else if (T* const place = place_for<T>(ret); place != nullptr) {
       begin_access<verb::fetch_add, T>(layout, elem, static_cast<T>(value), place, T{});
     } else {
-      *ret = run_access<verb::fetch_add, T>(layout, elem, static_cast<T>(value), T{});
+      *ret = run_word<verb::fetch_add, T>(layout, elem, static_cast<T>(value), T{});
     }
   });
 }
@@ -231,7 +249,7 @@ int64_t gmt_atomic_cas(gmt_data_t array, uint64_t elem, int64_t old_value, int64
     const T expected = static_cast<T>(old_value);
     const T desired = static_cast<T>(new_value);
     if (is_replicated(array)) return exchange_in_copies<T>(layout, elem, expected, desired);
-    return run_access<verb::compare_exchange, T>(layout, elem, expected, desired);
+    return run_word<verb::compare_exchange, T>(layout, elem, expected, desired);
   });
 }
 
@@ -249,7 +267,7 @@ void gmt_atomic_cas_nb(gmt_data_t array, uint64_t elem, int64_t old_value, int64
     if (place != nullptr)
       begin_access<verb::compare_exchange, T>(layout, elem, expected, place, desired);
     else
-      *ret = run_access<verb::compare_exchange, T>(layout, elem, expected, desired);
+      *ret = run_word<verb::compare_exchange, T>(layout, elem, expected, desired);
   });
 }
 
