@@ -14,19 +14,28 @@ namespace {
 
 constexpr int k_madv_populate_write = 23;  // Linux 5.14; some C libraries do not name it
 
+[[noreturn]] void refuse(std::size_t bytes, int cause) {
+  throw error(errc::out_of_memory,
+              fmt::format("the system refused {} of memory for a buffer ({}); {}", describe_bytes(bytes),
+                          std::strerror(cause), describe_address_space_limits()));
+}
+
 }  // namespace
 
 huge_buffer::huge_buffer(std::size_t bytes, page_kind pages) {
   if (bytes == 0) return;
   require_memory(bytes, "a buffer");
+  *this = unpopulated(bytes, pages);
+  if (!populate_pages(data(), size())) refuse(size(), errno);
+}
+
+huge_buffer huge_buffer::unpopulated(std::size_t bytes, page_kind pages) {
+  huge_buffer made;
   const bool huge = pages == page_kind::huge;
-  mapping_ = mapping::reserve(round_up(bytes, huge ? k_huge_page_bytes : page_size()));
-  ::madvise(data(), size(), huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-  if (::mprotect(data(), size(), PROT_READ | PROT_WRITE) == 0 && populate_pages(data(), size())) return;
-  const int cause = errno;
-  throw error(errc::out_of_memory,
-              fmt::format("the system refused {} of memory for a buffer ({}); {}", describe_bytes(size()),
-                          std::strerror(cause), describe_address_space_limits()));
+  made.mapping_ = mapping::reserve(round_up(bytes, huge ? k_huge_page_bytes : page_size()));
+  ::madvise(made.data(), made.size(), huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  if (::mprotect(made.data(), made.size(), PROT_READ | PROT_WRITE) != 0) refuse(made.size(), errno);
+  return made;
 }
 
 bool populate_pages(void* address, std::size_t bytes) noexcept {

@@ -18,6 +18,8 @@ class huge_buffer {
 public:
   huge_buffer() = default;
   explicit huge_buffer(std::size_t bytes, page_kind pages = page_kind::huge);
+  /// The same without its memory, of which nobody has asked whether it is there: populate_pages() takes it, in parts.
+  static huge_buffer unpopulated(std::size_t bytes, page_kind pages = page_kind::huge);
 
   std::byte* data() const noexcept { return mapping_.data(); }
   std::size_t size() const noexcept { return mapping_.size(); }

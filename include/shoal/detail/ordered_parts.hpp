@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A global array as algorithms that work part by part want it: each node's elements one behind the other in the array.
+// Cyclic and block-cyclic arrays are copied to an array of equal blocks, and back.
+// Who may call: tasks. Construction, put_back() and destruction may switch. Errors: shoal::error (out_of_memory).
+// Shown by tests/cluster/sort_test.cpp.
+#pragma once
+
+#include <concepts>
+
+#include "shoal/array.hpp"
+#include "shoal/distribution.hpp"
+
+namespace shoal::detail {
+
+template <class T>
+array_ref<T> handle_of(const array_ref<T>& a) noexcept {
+  return a;
+}
+template <class T>
+array_ref<T> handle_of(const global_array<T>& a) noexcept {
+  return a.ref();
+}
+template <class T>
+concept global_elements = requires(const T& a) {
+  handle_of(a);
+};
+
+inline bool has_ordered_parts(const array_layout& layout) noexcept {
+  return layout.kind != distribution::cyclic && layout.kind != distribution::block_cyclic;
+}
+inline bool same_places(const array_layout& a, const array_layout& b) noexcept {
+  if (a.kind != b.kind || a.size != b.size || a.first_node != b.first_node || a.node_count != b.node_count) return false;
+  for (std::uint32_t part = 0; part < a.node_count; ++part)
+    if (a.local_range(a.node_of_part(part)) != b.local_range(b.node_of_part(part))) return false;
+  return true;
+}
+
+template <class T>
+class parts_in_order {
+public:
+  /// `wanted`: whether it matters.
+  explicit parts_in_order(const array_ref<T>& array, bool wanted = true) : array_(array) {
+    if (wanted && !has_ordered_parts(array.layout())) copy(distribution::partition);
+  }
+  /// With the places of another array.
+  template <class U>
+  parts_in_order(const array_ref<T>& array, const array_ref<U>& other, bool wanted) : array_(array) {
+    if (wanted && !same_places(array.layout(), other.layout())) copy(like(other));
+  }
+  array_ref<T> ref() const noexcept { return copy_.size() > 0 ? copy_.ref() : array_; }
+  void put_back() const {
+    if (copy_.size() > 0) array_.copy(0, copy_.ref(), 0, array_.size());
+  }
+
+private:
+  void copy(const distribution_plan& plan) {
+    copy_ = global_array<T>(array_.size(), plan);
+    copy_->copy(0, array_, 0, array_.size());
+  }
+
+  array_ref<T> array_;
+  global_array<T> copy_;
+};
+
+}  // namespace shoal::detail
