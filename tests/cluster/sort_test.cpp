@@ -19,17 +19,17 @@ using shoal::global_array;
 
 class sort_nodes : public shoal::test::cluster {};
 SHOAL_CLUSTER_TESTS(sort_nodes);
-INSTANTIATE_TEST_SUITE_P(many, sort_nodes, testing::Values(shoal::test::job_shape{16, 1, false}),
-                         shoal::test::name_of);
+INSTANTIATE_TEST_SUITE_P(many, sort_nodes, testing::Values(shoal::test::job_shape{16, 1, false}), shoal::test::name_of);
 
 /// All on the last node, none on the first, a few on the second, most on the third.
 std::vector<distribution_plan> plans_for(std::uint64_t size) {
-  std::vector<distribution_plan> all{distribution::partition, distribution::local, distribution::remote,
-                                     distribution::cyclic, shoal::block_cyclic(100), shoal::partition_from(
-                                         shoal::node_count() - 1)};
+  std::vector<distribution_plan> all{distribution::partition,  distribution::local,
+                                     distribution::remote,     distribution::cyclic,
+                                     shoal::block_cyclic(100), shoal::partition_from(shoal::node_count() - 1)};
   std::vector<std::uint64_t> bounds(shoal::node_count() + std::size_t{1}, size);
   bounds[0] = 0;
-  for (std::size_t n = 1; n + 1 < bounds.size(); ++n) bounds[n] = n == 1 ? 0 : n == 2 ? std::min<std::uint64_t>(size, 3) : size - size / (n * n);
+  for (std::size_t n = 1; n + 1 < bounds.size(); ++n)
+    bounds[n] = n == 1 ? 0 : n == 2 ? std::min<std::uint64_t>(size, 3) : size - size / (n * n);
   all.push_back(shoal::blocks_at(bounds));
   return all;
 }
@@ -50,7 +50,11 @@ template <class T>
 std::vector<T> numbers(std::uint64_t size, unsigned set) {
   std::vector<T> v(size);
   for (std::uint64_t i = 0; i < size; ++i) {
-    const std::uint64_t w = set == 0 ? shoal::mix64(i) : set == 1 ? shoal::mix64(i) % 5 : set == 2 ? i : set == 3 ? size - i : 7;
+    const std::uint64_t w = set == 0   ? shoal::mix64(i)
+                            : set == 1 ? shoal::mix64(i) % 5
+                            : set == 2 ? i
+                            : set == 3 ? size - i
+                                       : 7;
     v[i] = static_cast<T>(static_cast<std::int64_t>(w));
   }
   return v;

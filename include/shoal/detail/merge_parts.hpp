@@ -48,7 +48,8 @@ void merge_parts(columns<Key, Value> data, columns<Key, Value> spare, std::vecto
         [&](std::size_t piece) {
           std::uint64_t at = piece * k_piece;
           const std::uint64_t end = std::min<std::uint64_t>(at + k_piece, count);
-          auto pair = static_cast<std::size_t>(std::upper_bound(bounds.begin(), bounds.end(), at) - bounds.begin() - 1) / 2 * 2;
+          auto pair =
+              static_cast<std::size_t>(std::upper_bound(bounds.begin(), bounds.end(), at) - bounds.begin() - 1) / 2 * 2;
           for (; at < end; pair += 2) {
             const std::uint64_t first = bounds[pair];
             const std::uint64_t middle = bounds[pair + 1];

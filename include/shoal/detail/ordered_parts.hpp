@@ -29,7 +29,8 @@ inline bool has_ordered_parts(const array_layout& layout) noexcept {
   return layout.kind != distribution::cyclic && layout.kind != distribution::block_cyclic;
 }
 inline bool same_places(const array_layout& a, const array_layout& b) noexcept {
-  if (a.kind != b.kind || a.size != b.size || a.first_node != b.first_node || a.node_count != b.node_count) return false;
+  if (a.kind != b.kind || a.size != b.size || a.first_node != b.first_node || a.node_count != b.node_count)
+    return false;
   for (std::uint32_t part = 0; part < a.node_count; ++part)
     if (a.local_range(a.node_of_part(part)) != b.local_range(b.node_of_part(part))) return false;
   return true;

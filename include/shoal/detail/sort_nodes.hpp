@@ -75,8 +75,8 @@ void sort_member(team& parts, const array_columns<Key, Value>& all, const array_
   const std::uint32_t members = parts.size();
   std::vector<std::uint64_t> bounds(members + std::size_t{1}, layout.size);
   for (std::uint32_t p = 0; p < members; ++p) bounds[p] = layout.local_range(layout.node_of_part(p)).first;
-  auto cuts = find_cuts<Key>(parts, std::span<const Key>(own.keys, count), std::span<const std::uint64_t>(bounds),
-                             local.less);
+  auto cuts =
+      find_cuts<Key>(parts, std::span<const Key>(own.keys, count), std::span<const std::uint64_t>(bounds), local.less);
   std::vector<std::uint64_t> counts(members);
   for (std::uint32_t p = 0; p < members; ++p) counts[p] = cuts[p + 1] - cuts[p];
   std::vector<std::uint64_t> before = counts;

@@ -28,7 +28,7 @@ struct cut_proposal {
 
 /// The state of the search for one cut on one member.
 struct cut_search {
-  std::uint64_t low = 0;     // the cut lies in [low, high] of this member's elements
+  std::uint64_t low = 0;  // the cut lies in [low, high] of this member's elements
   std::uint64_t high = 0;
   std::uint64_t before = 0;  // of the elements between low and high of all members, so many are before the cut
   std::uint64_t inside = 0;  // the number of these
@@ -87,7 +87,8 @@ std::vector<std::uint64_t> find_cuts(team& t, std::span<const T> own, std::span<
       if (width == 0) continue;
       // Where the cut would be if all members' elements were alike; every third time the middle, for others.
       const double share =
-          round % 3 == 2 ? 0.5 : static_cast<double>(s.before) / static_cast<double>(std::max<std::uint64_t>(s.inside, 1));
+          round % 3 == 2 ? 0.5
+                         : static_cast<double>(s.before) / static_cast<double>(std::max<std::uint64_t>(s.inside, 1));
       const auto step = static_cast<std::uint64_t>(share * static_cast<double>(width));
       proposals[k] = {own[s.low + std::min(step, width - 1)], width};
     }

@@ -67,7 +67,7 @@ TEST(sort, takes_spans_of_keys_values_and_records) {
     std::vector<std::int32_t> keys{3, -1, 2};
     std::vector<std::string> names{"three", "minus one", "two"};
     std::vector<const std::string*> values{&names[0], &names[1], &names[2]};
-    shoal::sort(std::span(keys), std::span(values));
+    shoal::sort_by_key(keys, std::span(values));
     EXPECT_EQ(keys, (std::vector<std::int32_t>{-1, 2, 3}));
     EXPECT_EQ(*values[0] + *values[1] + *values[2], "minus onetwothree");
     shoal::sort(std::span(keys), std::greater<>{});
