@@ -6,7 +6,13 @@
 #include <vector>
 
 #include "kernels/cc/cc.hpp"
+#include "kernels/hashmap/hashmap.hpp"
 #include "kernels/pagerank/pagerank.hpp"
+#include "kernels/sssp/fast.hpp"
+#include "kernels/sssp/sssp.hpp"
+#include "kernels/tc/fast.hpp"
+#include "kernels/tc/tc.hpp"
+#include "kernels/walk/walk.hpp"
 #include "shoal/graph_halo.hpp"
 #include "shoal/random.hpp"
 #include "tests/cluster/cluster.hpp"
@@ -110,6 +116,106 @@ TEST_P(kernels, cc) {
       EXPECT_LE(rounds, 12U) << name;
       labels->put(vertices - 1, labels->get(vertices - 1) + 1);
       EXPECT_NE(cc::fault_of(g.ref(), labels.ref()), "") << name;
+    }
+  });
+}
+
+TEST_P(kernels, walk) {
+  run([] {
+    for (const auto& [name, vertices, edges] : small_graphs()) {
+      const auto g = global_graph<>::build(vertices, edges, {.balance_edges = vertices % 1000 == 0});
+      const walk::options o{.length = 20, .seed = 5};
+      for (const std::uint64_t walkers : {std::uint64_t{1}, (vertices + 1) / 2}) {
+        const shoal::global_array<std::uint64_t> traces(walkers);
+        const std::uint64_t steps = walk::simple(g.ref(), traces.ref(), o);
+        EXPECT_EQ(walk::fault_of(g.ref(), traces.ref(), o, steps, ~0ULL), "") << name;
+        traces->fill(0);
+        EXPECT_EQ(walk::fast(g.ref(), traces.ref(), o), steps) << name;
+        EXPECT_EQ(walk::fault_of(g.ref(), traces.ref(), o, steps, ~0ULL), "") << name;
+        EXPECT_EQ(walk::fault_of(g.ref(), traces.ref(), o, steps, 100), "") << name;
+        EXPECT_NE(walk::fault_of(g.ref(), traces.ref(), o, steps + 1, ~0ULL), "") << name;
+        traces->add(0, 1);
+        EXPECT_NE(walk::fault_of(g.ref(), traces.ref(), o, steps, 100), "") << name;
+      }
+    }
+  });
+}
+
+template <class Weight>
+void check_sssp(const named_graph& input, Weight delta) {
+  const auto plain = global_graph<>::build(input.vertices, input.edges);
+  const auto g = plain.weighted([](std::uint64_t v, std::uint64_t u) {
+    return static_cast<Weight>(sssp::random_weight{3}(v, u)) * static_cast<Weight>(0.7 * 2);
+  });
+  const auto distances = g.template values<Weight>();
+  const std::uint64_t source = input.vertices / 2;
+  sssp::simple(g.ref(), distances.ref(), source, delta);
+  EXPECT_EQ(sssp::fault_of(g.ref(), distances.ref(), source), "") << input.name;
+  distances->fill(0);
+  const shoal::graph_halo<> halo(plain);
+  sssp::fast(g.ref(), halo.ref(), distances.ref(), source, delta);
+  EXPECT_EQ(sssp::fault_of(g.ref(), distances.ref(), source), "") << input.name;
+  distances->add(source, 1);
+  EXPECT_NE(sssp::fault_of(g.ref(), distances.ref(), source), "") << input.name;
+}
+
+TEST_P(kernels, sssp) {
+  run([] {
+    for (const named_graph& one : small_graphs()) {
+      check_sssp<std::uint32_t>(one, 40);
+      check_sssp<double>(one, 1e-4);  // more bins than there are
+    }
+  });
+}
+
+TEST_P(kernels, hashmap) {
+  run([] {
+    hashmap::word_list lines;
+    for (const std::string_view word :
+         {"live", "evil", "level", "no", "on", "live", "straw", "warts", "a", "b", "evil"}) {
+      lines.text.insert(lines.text.end(), word.begin(), word.end());
+      lines.begins.push_back(lines.text.size());
+    }
+    const hashmap::word_pool read(std::move(lines));
+    const hashmap::word_pool made(400, 7);
+    for (const hashmap::word_pool* pool : {&read, &made}) {
+      const hashmap::options o{.tasks = 30, .length = 20, .seed = 3};
+      const hashmap::string_map map;
+      hashmap::fill(map, pool->ref());
+      std::uint64_t found = hashmap::simple(map, pool->ref(), o);
+      EXPECT_EQ(hashmap::fault_of(map, pool->ref(), o, found), "");
+      hashmap::fill(map, pool->ref());
+      found = hashmap::fast(map, pool->ref(), o);
+      EXPECT_EQ(hashmap::fault_of(map, pool->ref(), o, found), "");
+      EXPECT_NE(hashmap::fault_of(map, pool->ref(), o, found + 1), "");
+      map->async_add(pool->ref().at(0), 1000);
+      shoal::wait();
+      EXPECT_NE(hashmap::fault_of(map, pool->ref(), o, found + 1000), "");
+      map->erase(pool->ref().at(0));
+      EXPECT_NE(hashmap::fault_of(map, pool->ref(), o, found), "");
+    }
+  });
+}
+
+TEST_P(kernels, tc) {
+  run([] {
+    std::vector<named_graph> all = small_graphs();
+    named_graph complete{"complete", 40, {}};
+    for (std::uint64_t v = 0; v < 40; ++v)
+      for (std::uint64_t u = 0; u < v; ++u) complete.edges.push_back({v, u});
+    all.push_back(complete);
+    for (const auto& [name, vertices, edges] : all) {
+      const auto g = global_graph<>::build(vertices, edges);
+      const std::uint64_t count = tc::simple(g.ref());
+      EXPECT_EQ(tc::fault_of(g.ref(), count), "") << name;
+      EXPECT_NE(tc::fault_of(g.ref(), count + 1), "") << name;
+      EXPECT_TRUE(name != "complete" || count == 40U * 39 * 38 / 6) << count;
+      const auto up = tc::upward(g.ref());
+      const shoal::graph_halo<> halo(up);
+      const auto begins = halo.values<std::uint64_t>();
+      const auto lengths = halo.values<std::uint32_t>();
+      for (const std::uint64_t most : {std::uint64_t{1} << 20, std::uint64_t{7}})  // targets at once
+        EXPECT_EQ(tc::fast(up.ref(), halo.ref(), begins.ref(), lengths.ref(), most).triangles, count) << name;
     }
   });
 }

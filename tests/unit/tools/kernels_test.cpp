@@ -2,6 +2,8 @@
 // The subcommands of kernels as a user meets them.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -26,7 +28,10 @@ INSTANTIATE_TEST_SUITE_P(all, kernel_commands,
                                          kernel{"randperm", "--numbers 100000"}, kernel{"permute", "--rows 3000"},
                                          kernel{"transpose", "--rows 3000"}, kernel{"toposort", "--rows 3000"},
                                          kernel{"pagerank", "--kronecker 9"},
-                                         kernel{"cc", "--uniform 9 --edge-factor 1"}),
+                                         kernel{"cc", "--uniform 9 --edge-factor 1"},
+                                         kernel{"walk", "--uniform 9 --length 10"}, kernel{"sssp", "--kronecker 9"},
+                                         kernel{"tc", "--kronecker 8"},
+                                         kernel{"hashmap", "--pool 2000 --tasks 50 --length 40"}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 TEST_P(kernel_commands, measure_and_validate_in_all_forms) {
@@ -72,7 +77,7 @@ TEST(bale_commands, refuse_what_does_not_fit_into_memory) {
 }
 
 TEST(graph_commands, refuse_what_is_no_graph) {
-  for (const std::string name : {"pagerank", "cc"})
+  for (const std::string name : {"pagerank", "cc", "walk", "sssp", "tc"})
     for (const std::string wrong :
          {"", "--kronecker 5 --uniform 5", "--kronecker 32", "/no/such/file", "--kronecker 5 --compact-ids"}) {
       const answer got = run_command(name + " " + wrong + " -w 1");
@@ -81,20 +86,74 @@ TEST(graph_commands, refuse_what_is_no_graph) {
 }
 
 TEST(graph_commands, refuse_what_does_not_fit_into_memory) {
-  for (const std::string name : {"pagerank", "cc"}) {
+  for (const std::string name : {"pagerank", "cc", "walk", "sssp", "tc"}) {
     const answer got = run_command(name + " --kronecker 31 --edge-factor 16000 -w 1");
     EXPECT_EQ(got.status, 1) << name << got.text;
-    EXPECT_NE(got.text.find("TiB of memory"), std::string::npos) << got.text;
+    EXPECT_NE(got.text.find("iB of memory"), std::string::npos) << got.text;
   }
 }
 
 TEST(graph_commands, read_files) {
   const std::string file = std::string(SHOAL_SOURCE_DIR) + "/data/debian-bookworm.txt.zst";
-  for (const std::string name : {"pagerank", "cc"}) {
+  for (const std::string name : {"pagerank", "cc", "walk", "sssp", "tc"}) {
     const answer got = run_command(name + " " + file + " --repeat 1 -n 2 -w 1 --json -", "2>/dev/null");
     ASSERT_EQ(got.status, 0) << got.text;
     EXPECT_EQ(nlohmann::json::parse(got.text).at("checks").at("validated"), true) << name;
   }
+}
+
+/// A file that ends with the test.
+class input_file {
+public:
+  input_file(const std::string& name, const std::string& text) : path_(testing::TempDir() + name) {
+    std::ofstream(path_) << text;
+  }
+  input_file(const input_file&) = delete;
+  input_file& operator=(const input_file&) = delete;
+  ~input_file() { std::filesystem::remove(path_); }
+  const std::string& path() const noexcept { return path_; }
+
+private:
+  std::string path_;
+};
+
+TEST(graph_commands, read_weights) {
+  const input_file lengths("shoal_weights.txt", "0 1 2.5\n1 2 0.25\n0 2 7\n");
+  for (const std::string form : {"fast", "simple"}) {
+    const answer got = run_command(
+        "sssp " + lengths.path() + " --source 0 --repeat 1 -n 2 -w 1 --json - --form " + form, "2>/dev/null");
+    ASSERT_EQ(got.status, 0) << got.text;
+    const auto object = nlohmann::json::parse(got.text);
+    EXPECT_EQ(object.at("checks").at("validated"), true);
+    EXPECT_EQ(object.at("parameters").at("weights"), "of the file");
+  }
+  const input_file pattern("shoal_pattern.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n");
+  EXPECT_EQ(run_command("sssp " + pattern.path() + " -w 1").status, 0);
+}
+
+TEST(graph_commands, refuse_bad_weights) {
+  for (const std::string bad : {"0 1 2\n1 2 -0.5\n", "0 1 2\n1 2 inf\n", "0 1 2\n1 2 nan\n", "0 1 2\n1 2 heavy\n"}) {
+    const input_file file("shoal_bad_weights.txt", bad);
+    const answer got = run_command("sssp " + file.path() + " -w 1");
+    EXPECT_EQ(got.status, 2) << bad << got.text;
+  }
+  const input_file complex("shoal_complex.mtx",
+                           "%%MatrixMarket matrix coordinate complex symmetric\n2 2 1\n2 1 1.5 2\n");
+  EXPECT_EQ(run_command("sssp " + complex.path() + " --weights random -w 1").status, 0);
+  for (const std::string wrong : {"--weights heavy", "--delta -1", "--delta 0", "--source no_such"})
+    EXPECT_EQ(run_command("sssp --kronecker 5 -w 1 " + wrong).status, 2) << wrong;
+}
+
+TEST(hashmap_command, reads_words_and_refuses_what_is_none) {
+  const input_file words("shoal_words.txt", "live\n\nevil\nlevel\n");
+  const answer got = run_command("hashmap --words " + words.path() + " --tasks 10 --length 10 -n 2 -w 1");
+  EXPECT_EQ(got.status, 0) << got.text;
+  const input_file nothing("shoal_no_words.txt", "\n\n");
+  const input_file long_word("shoal_long_word.txt", std::string(2000, 'a') + "\n");
+  for (const std::string& bad : {nothing.path(), long_word.path(), std::string("/no/such/file")})
+    EXPECT_EQ(run_command("hashmap -w 1 --words " + bad).status, 2) << bad;
+  for (const std::string wrong : {"--pool 0", "--tasks 0", "--length -1"})
+    EXPECT_EQ(run_command("hashmap -w 1 " + wrong).status, 2) << wrong;
 }
 
 TEST_P(kernel_commands, can_leave_the_check_out) {
