@@ -9,8 +9,8 @@
 namespace shoal::files {
 namespace {
 
-constexpr std::string_view k_magic = "\x93NUMPY";
-constexpr std::size_t k_prefix_bytes = k_magic.size() + 2 + 2;  // and version, length
+constexpr std::string_view k_npy_magic = "\x93NUMPY";
+constexpr std::size_t k_prefix_bytes = k_npy_magic.size() + 2 + 2;  // and version, length
 constexpr std::size_t k_alignment = 64;
 
 // Reads a dictionary of strings, booleans and tuples of numbers.
@@ -138,7 +138,7 @@ std::string npy_header(file_type type, std::span<const std::uint64_t> shape) {
                                  type.bytes == 1 || type.kind == 'V' ? '|' : '<', type.name(), extents);
   text.append(k_alignment - (k_prefix_bytes + text.size() + 1) % k_alignment, ' ');
   text += '\n';
-  std::string header(k_magic);
+  std::string header(k_npy_magic);
   header += '\x01';
   header += '\x00';
   header += static_cast<char>(text.size() & 0xff);
@@ -148,16 +148,16 @@ std::string npy_header(file_type type, std::span<const std::uint64_t> shape) {
 
 void read_npy_header(const std::string& path, std::span<const std::byte> begin, array_file& file) {
   const std::string_view bytes(reinterpret_cast<const char*>(begin.data()), begin.size());
-  if (!bytes.starts_with(k_magic) || bytes.size() < k_prefix_bytes + 2)
+  if (!bytes.starts_with(k_npy_magic) || bytes.size() < k_prefix_bytes + 2)
     refuse_file(path, "is not a NumPy file: its first bytes are others");
-  const int version = static_cast<unsigned char>(bytes[k_magic.size()]);
+  const int version = static_cast<unsigned char>(bytes[k_npy_magic.size()]);
   if (version < 1 || version > 3)
     refuse_file(path, fmt::format("has version {} of NumPy's format; 1 to 3 are known", version));
   const std::size_t width = version == 1 ? 2 : 4;
   std::size_t length = 0;
   for (std::size_t i = 0; i < width; ++i)
-    length |= static_cast<std::size_t>(static_cast<unsigned char>(bytes[k_magic.size() + 2 + i])) << (8 * i);
-  const std::size_t start = k_magic.size() + 2 + width;
+    length |= static_cast<std::size_t>(static_cast<unsigned char>(bytes[k_npy_magic.size() + 2 + i])) << (8 * i);
+  const std::size_t start = k_npy_magic.size() + 2 + width;
   if (length > bytes.size() - start)
     refuse_file(path, "is truncated in its header, or the header is longer than 64 KiB");
   dictionary_reader(path, bytes.substr(start, length)).read(file);

@@ -249,7 +249,7 @@ TEST_P(core, misuse_gives_a_status_and_a_sentence) {
     EXPECT_EQ(std::string(e.message), "1 elements from index 10 on are out of the range of an array of 10 elements");
     EXPECT_EQ(put(SHOAL_PUT, SHOAL_F64, a, 0), SHOAL_WRONG_TYPE);
     EXPECT_EQ(put(-1, SHOAL_U64, a, 0), SHOAL_NO_SUCH_VERB);
-    EXPECT_EQ(put(SHOAL_COMPARE_EXCHANGE + 1, SHOAL_U64, a, 0), SHOAL_NO_SUCH_VERB);
+    EXPECT_EQ(put(SHOAL_FETCH_XOR + 1, SHOAL_U64, a, 0), SHOAL_NO_SUCH_VERB);
     EXPECT_EQ(put(SHOAL_PUT, SHOAL_BYTES + 1, a, 0), SHOAL_NO_SUCH_VERB);
     EXPECT_EQ(shoal_access(SHOAL_GET, SHOAL_U64, a, 0, nullptr, nullptr, nullptr, &e), SHOAL_NO_OPERAND);
     EXPECT_EQ(shoal_put_range(a, 5, 6, &value, &e), SHOAL_OUT_OF_RANGE);
