@@ -42,7 +42,7 @@ void check_type() {
     });
     EXPECT_EQ(before, static_cast<T>(i));
     a->update(i, [](T& x) { x = static_cast<T>(x + 3); });
-    a->async_update(i, [i](T& x) { x = static_cast<T>(x + i); });
+    a->async_update(i, [i](T& x) { x = static_cast<T>(x + static_cast<T>(i)); });
   }
   shoal::wait();
   for (std::uint64_t i = 0; i < a.size(); ++i) ASSERT_EQ(a->get(i), static_cast<T>(3 * i + 4));
