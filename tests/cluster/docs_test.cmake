@@ -9,6 +9,7 @@ set(guides
     files.md
     checkpoints.md
     collectives.md
+    sort.md
 )
 list(TRANSFORM guides PREPEND ${PROJECT_SOURCE_DIR}/docs/)
 add_custom_command(
