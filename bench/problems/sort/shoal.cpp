@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/problems/harness.hpp"
+#include "bench/problems/sort/kernel.hpp"
+#include "shoal/pool.hpp"
+#include "shoal/sort.hpp"
+
+int main(int argc, char** argv) {
+  problems::measurement<problems::sort::problem> m(argc, argv);
+  shoal::pool pool(m.workers());
+  pool.run([&m] { m.run([](problems::sort::problem& p) { shoal::sort(p.keys); }); });
+  return m.finish();
+}
