@@ -31,8 +31,8 @@ outcome in_process(unsigned nodes, const strings& command, const strings& settin
              with({"SHOAL_NODES=" + std::to_string(nodes), "SHOAL_WORKERS=1", "SHOAL_SEGMENT=256M"}, settings));
 }
 
-strings by_run(unsigned nodes, const strings& command) {
-  return launch({"-n", std::to_string(nodes), "-w", "2"}, command);
+strings by_run(unsigned nodes, const strings& command, const strings& options = {}) {
+  return launch(with({"-n", std::to_string(nodes), "-w", "2"}, options), command);
 }
 
 void expect_ok(const outcome& got, const std::string& says) {
@@ -46,9 +46,9 @@ protected:
     const std::string says = name + " ok";
     const strings command = with({program("gmt_" + name + "_" + GetParam())}, arguments);
     for (const unsigned nodes : {1U, 2U, 4U}) expect_ok(run(by_run(nodes, command)), says);
-    expect_ok(run(by_run(3, command), {"SHOAL_DIRECT=off"}), says);
+    expect_ok(run(by_run(3, command, {"--direct", "off"})), says);
     expect_ok(in_process(16, command, {"SHOAL_DIRECT=off"}), says);
-    if (has_plugin("ucx")) expect_ok(run(by_run(3, command), {"SHOAL_TRANSPORT=ucx", "SHOAL_DIRECT=off"}), says);
+    if (has_plugin("ucx")) expect_ok(run(by_run(3, command, {"--transport", "ucx", "--direct", "off"})), says);
     for (const std::string& mpi : {std::string("openmpi"), std::string("mpich")})
       if (has_plugin("mpi_" + mpi) && has_program("mpirun." + mpi))
         expect_ok(run(with({"mpirun." + mpi, "-n", "2"}, with(command, {"--gmt_num_workers", "1"})),
@@ -117,6 +117,12 @@ TEST_F(gmt_ends, arguments_for_the_library_do_not_reach_the_program) {
   EXPECT_TRUE(end({"--gmt_help"}, 1).has("--gmt_num_workers N"));
   EXPECT_EQ(end({"return", "0", "--gmt_num_workers"}, 1).status.shell_code(), 1);
   EXPECT_EQ(end({"return", "0", "--gmt_num_workers=many"}, 1).status.shell_code(), 1);
+}
+
+TEST_F(gmt_ends, a_node_that_is_too_busy_is_not_called) {
+  const outcome got = run(by_run(2, {program("gmt_ends_c"), "busy"}), {"SHOAL_CALL_MEMORY=64K"});
+  expect_status(got, 0);
+  EXPECT_TRUE(got.has("busy for a while")) << got;
 }
 
 TEST_F(gmt_ends, misuse_with_a_message_that_names_the_function) {

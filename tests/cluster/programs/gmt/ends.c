@@ -41,6 +41,28 @@ static void return_much(const void* args, uint32_t args_size, void* ret, uint32_
   (void)args, (void)args_size, (void)ret, (void)handle;
 }
 
+/* Calls that cannot begin, since all workers of the node compute, fill its room for calls. */
+static void compute(const void* args, uint32_t args_size, void* ret, uint32_t* ret_size, gmt_handle_t handle) {
+  for (const double end = gmt_timer() + 0.3; gmt_timer() < end;) continue;
+  (void)args, (void)args_size, (void)ret, (void)ret_size, (void)handle;
+}
+
+static void nothing(const void* args, uint32_t args_size, void* ret, uint32_t* ret_size, gmt_handle_t handle) {
+  (void)args, (void)args_size, (void)ret, (void)ret_size, (void)handle;
+}
+
+static void keep_busy(void) {
+  const uint32_t node = gmt_num_nodes() - 1;
+  for (uint32_t w = 0; w < gmt_num_workers(); ++w)
+    gmt_execute_on_node_nb(node, compute, NULL, 0, NULL, NULL, GMT_PREEMPTABLE);
+  int begun = 0;
+  while (begun < 100000 && gmt_try_execute_on_node_nb(node, nothing, NULL, 0, NULL, NULL, GMT_PREEMPTABLE)) ++begun;
+  CHECK(begun > 0 && begun < 100000);
+  gmt_wait_execute_nb();
+  CHECK(gmt_try_execute_on_node(node, nothing, NULL, 0, NULL, NULL, GMT_PREEMPTABLE));
+  puts("busy for a while");
+}
+
 static int is(const char* name, char* argv[]) { return strcmp(name, argv[1]) == 0; }
 
 int gmt_main(uint64_t argc, char* argv[]) {
@@ -53,6 +75,7 @@ int gmt_main(uint64_t argc, char* argv[]) {
     for (uint64_t i = 0; i < argc; ++i) printf("argument %s\n", i == 0 ? "0" : argv[i]);
     printf("workers %u of node %u\n", gmt_num_workers(), gmt_node_id());
   }
+  if (is("busy", argv)) keep_busy();
   if (is("return", argv)) return status;
   if (is("exit_main", argv)) leave(&status, sizeof status, NULL, NULL, GMT_HANDLE_NULL);
   if (is("exit_there", argv)) {
