@@ -25,7 +25,7 @@ struct config : fiber::options, sched::options, launch::options, net::options, r
   unsigned workers = 0;     // per node; 0: chosen
   bool direct = true;       // nodes of a machine map each other's memory
   bool pin = true;
-  bool restart = false;  // programs go on from their checkpoints
+  bool restart = false;                   // programs go on from their checkpoints
   std::int64_t hang_ns = 10'000'000'000;  // until a report of what cannot go on by itself; 0: none
   base::log_level log = base::log_level::say;
   profile_wish profiling;

@@ -32,6 +32,8 @@ constexpr subcommand k_subcommands[] = {
      declare_transpose},
     {"toposort", "orders that make a matrix upper triangular, validated", "shoal toposort --rows 100000 -n 2 -w 1",
      declare_toposort},
+    {"sort", "sort keys of six data sets of falling entropy, validated", "shoal sort --keys 10000000 --type f64 -n 2",
+     declare_sort},
     {"mpi-threads", "fair and prioritised access of an MPI program's threads to its MPI library",
      "shoal mpi-threads --lock priority -- mpirun -n 2 ./program", declare_mpi_threads},
     {"bench", "measure", "shoal bench --list\n  shoal bench limits --seconds 0.1 --json -", declare_bench},

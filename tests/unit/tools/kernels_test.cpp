@@ -22,17 +22,16 @@ struct kernel {
 
 class kernel_commands : public testing::TestWithParam<kernel> {};
 
-INSTANTIATE_TEST_SUITE_P(all, kernel_commands,
-                         testing::Values(kernel{"histogram", "--table-mb 1 --updates 100000"},
-                                         kernel{"gather", "--table-mb 1 --reads 100000"},
-                                         kernel{"randperm", "--numbers 100000"}, kernel{"permute", "--rows 3000"},
-                                         kernel{"transpose", "--rows 3000"}, kernel{"toposort", "--rows 3000"},
-                                         kernel{"pagerank", "--kronecker 9"},
-                                         kernel{"cc", "--uniform 9 --edge-factor 1"},
-                                         kernel{"walk", "--uniform 9 --length 10"}, kernel{"sssp", "--kronecker 9"},
-                                         kernel{"tc", "--kronecker 8"},
-                                         kernel{"hashmap", "--pool 2000 --tasks 50 --length 40"}),
-                         [](const auto& one) { return std::string(one.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    all, kernel_commands,
+    testing::Values(kernel{"histogram", "--table-mb 1 --updates 100000"},
+                    kernel{"gather", "--table-mb 1 --reads 100000"}, kernel{"randperm", "--numbers 100000"},
+                    kernel{"permute", "--rows 3000"}, kernel{"transpose", "--rows 3000"},
+                    kernel{"toposort", "--rows 3000"}, kernel{"sort", "--keys 100000 --type f64"},
+                    kernel{"pagerank", "--kronecker 9"}, kernel{"cc", "--uniform 9 --edge-factor 1"},
+                    kernel{"walk", "--uniform 9 --length 10"}, kernel{"sssp", "--kronecker 9"},
+                    kernel{"tc", "--kronecker 8"}, kernel{"hashmap", "--pool 2000 --tasks 50 --length 40"}),
+    [](const auto& one) { return std::string(one.param.name); });
 
 TEST_P(kernel_commands, measure_and_validate_in_all_forms) {
   for (const std::string form : {"fast", "simple"})
@@ -74,6 +73,18 @@ TEST(bale_commands, refuse_what_does_not_fit_into_memory) {
     EXPECT_EQ(got.status, 1) << large << got.text;
     EXPECT_NE(got.text.find("of memory"), std::string::npos) << got.text;
   }
+}
+
+TEST(sort_command, sorts_all_types_and_data_sets) {
+  for (const std::string type : {"u32", "i64", "f32"})
+    for (const std::string entropy : {"0", "3", "5"}) {
+      const answer got = run_command(
+          "sort --keys 50000 --repeat 1 -w 2 --json - --type " + type + " --entropy " + entropy, "2>/dev/null");
+      ASSERT_EQ(got.status, 0) << type << got.text;
+      EXPECT_EQ(nlohmann::json::parse(got.text).at("checks").at("validated"), true) << type << ", " << entropy;
+    }
+  for (const std::string wrong : {"--keys 0", "--type u16", "--entropy 6"})
+    EXPECT_EQ(run_command("sort " + wrong).status, 2) << wrong;
 }
 
 TEST(graph_commands, refuse_what_is_no_graph) {
