@@ -89,6 +89,7 @@ int gmt_main(uint64_t argc, char* argv[]) {
     b.next = done;
   }
   printf("%llu of %llu vertices in %lld levels, %.2f M edges/s\n", (unsigned long long)visited,
-         (unsigned long long)b.vertices, (long long)b.level, (double)(visited * b.degree) * 1e-6 / (gmt_timer() - start));
+         (unsigned long long)b.vertices, (long long)b.level,
+         (double)(visited * b.degree) * 1e-6 / (gmt_timer() - start));
   return is_right(&b) ? 0 : 1;
 }

@@ -5,6 +5,7 @@
 
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 
 namespace shoal::gmt {
 
@@ -30,6 +31,7 @@ std::uint64_t node_state::total(event e) const noexcept {
 }
 
 std::uint64_t node_state::random() {
+  const detail::tsan_ignore_scope of_this_worker;
   worker_state& w = worker();
   if (const std::uint64_t number = seed_number_.load(std::memory_order_acquire); w.seeded != number) [[unlikely]] {
     w.random = xoshiro256ss(seed_.load(std::memory_order_relaxed), detail::t_worker->index);

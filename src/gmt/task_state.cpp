@@ -2,6 +2,7 @@
 #include "gmt/task_state.hpp"
 
 #include "gmt/node_state.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 
 namespace shoal::gmt {
 
@@ -16,6 +17,7 @@ void task_scope::end_operations() {
 }
 
 void task_scope::give_back_id() noexcept {
+  const detail::tsan_ignore_scope of_this_worker;
   worker_state& w = node_state::here().worker();
   try {
     w.free_ids.push_back(state_.id / detail::t_worker->siblings);
@@ -27,6 +29,7 @@ void task_scope::give_back_id() noexcept {
 
 uint32_t gmt_task_id() {
   using namespace shoal;
+  const detail::tsan_ignore_scope of_this_worker;
   gmt::worker_state& w = gmt::node_state::here().worker();
   gmt::task_state* const s = gmt::task_state::here();
   if (s != nullptr && s->id != gmt::task_state::k_no_id) return s->id;
