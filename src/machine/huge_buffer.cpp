@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -35,6 +39,10 @@ huge_buffer huge_buffer::unpopulated(std::size_t bytes, page_kind pages) {
   made.mapping_ = mapping::reserve(round_up(bytes, huge ? k_huge_page_bytes : page_size()));
   ::madvise(made.data(), made.size(), huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   if (::mprotect(made.data(), made.size(), PROT_READ | PROT_WRITE) != 0) refuse(made.size(), errno);
+#if defined(__SANITIZE_ADDRESS__)
+  // Stacks of a pool that has ended may have lain here; the red zones of their frames are still marked.
+  __asan_unpoison_memory_region(made.data(), made.size());
+#endif
   return made;
 }
 
