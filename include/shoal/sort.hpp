@@ -90,9 +90,6 @@ inline void require_values(std::uint64_t keys, std::uint64_t values) {
                                           std::to_string(values) + " values; give a value for each key");
 }
 
-template <global_elements Array>
-using element_in = typename decltype(handle_of(std::declval<const Array&>()))::value_type;
-
 }  // namespace detail
 
 template <detail::global_elements Array>

@@ -2,6 +2,7 @@
 // Runs the snippets of docs/guide.md, docs/tasks.md, docs/containers.md, docs/files.md, docs/checkpoints.md, docs/sort.md
 // and docs/locks.md unchanged.
 #undef NDEBUG  // the snippets assert, in optimised builds too
+#include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <cstdio>
@@ -25,6 +26,7 @@
 #include "shoal/global_queue.hpp"
 #include "shoal/global_set.hpp"
 #include "shoal/global_vector.hpp"
+#include "shoal/scan.hpp"
 #include "shoal/sort.hpp"
 #include "tests/cluster/cluster.hpp"
 #include "tests/cluster/folder.hpp"

@@ -6,9 +6,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
+#include <utility>
 
 #include "shoal/array.hpp"
 #include "shoal/distribution.hpp"
+#include "shoal/spmd.hpp"
 
 namespace shoal::detail {
 
@@ -34,6 +37,20 @@ inline bool same_places(const array_layout& a, const array_layout& b) noexcept {
   for (std::uint32_t part = 0; part < a.node_count; ++part)
     if (a.local_range(a.node_of_part(part)) != b.local_range(b.node_of_part(part))) return false;
   return true;
+}
+
+template <global_elements Array>
+using element_in = typename decltype(handle_of(std::declval<const Array&>()))::value_type;
+
+/// Runs body(team&) on the nodes that hold parts, with ranks in order of the parts.
+template <class Body>
+void over_parts(const array_layout& layout, const Body& body) {
+  spmd([layout, body](team& t) {
+    if (layout.node_count == t.size() && layout.first_node == 0) return body(t);
+    const bool takes_part = layout.holds_part(node_id());
+    team parts = t.split(takes_part ? 0 : 1, layout.part_of(node_id()));
+    if (takes_part) body(parts);
+  });
 }
 
 template <class T>

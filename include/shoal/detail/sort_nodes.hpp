@@ -15,9 +15,10 @@
 
 #include "shoal/array.hpp"
 #include "shoal/detail/merge_parts.hpp"
+#include "shoal/detail/ordered_parts.hpp"
 #include "shoal/detail/sort_local.hpp"
 #include "shoal/detail/sorted_cuts.hpp"
-#include "shoal/spmd.hpp"
+#include "shoal/team.hpp"
 
 namespace shoal::detail {
 
@@ -93,13 +94,7 @@ void sort_member(team& parts, const array_columns<Key, Value>& all, const array_
 
 template <class Key, class Value, class Local>
 void sort_over_nodes(const array_columns<Key, Value>& all, const array_columns<Key, Value>& spare, const Local& local) {
-  spmd([all, spare, local](team& t) {
-    const array_layout& layout = all.keys.layout();
-    if (layout.node_count == t.size() && layout.first_node == 0) return sort_member(t, all, spare, local);
-    const std::uint32_t node = t.node(t.rank());
-    team parts = t.split(layout.holds_part(node) ? 0 : 1, layout.part_of(node));
-    if (layout.holds_part(node)) sort_member(parts, all, spare, local);
-  });
+  over_parts(all.keys.layout(), [all, spare, local](team& parts) { sort_member(parts, all, spare, local); });
 }
 
 }  // namespace shoal::detail
