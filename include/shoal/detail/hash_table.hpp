@@ -78,7 +78,7 @@ public:
   }
   void clear() noexcept {
     for_each([](entry& e) { e.~entry(); });
-    free(tags_, entries_, slots());
+    free(tags_, entries_);
     tags_ = nullptr;
     entries_ = nullptr;
     size_ = room_ = mask_ = 0;
@@ -120,8 +120,8 @@ private:
   static std::uint8_t* tags_in(entry* entries, std::size_t slots) noexcept {
     return reinterpret_cast<std::uint8_t*>(entries + slots);
   }
-  static void free(std::uint8_t* tags, entry* entries, std::size_t slots) noexcept {
-    if (tags != nullptr) ::operator delete (entries, slots*(sizeof(entry) + 1), std::align_val_t{alignof(entry)});
+  static void free(std::uint8_t* tags, entry* entries) noexcept {
+    if (tags != nullptr) ::operator delete (entries, std::align_val_t{alignof(entry)});
   }
 
   void grow(std::size_t size) {
@@ -140,7 +140,7 @@ private:
       entries_[from].~entry();
       tags[at] = tags_[from];
     }
-    free(tags_, entries_, old_slots);
+    free(tags_, entries_);
     tags_ = tags;
     entries_ = entries;
     room_ = wanted - wanted / 4;
