@@ -110,6 +110,7 @@ template <class T>
 
 void extend(begun_operations::narrow r) noexcept {
   switch (r.bytes) {
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, which keeps its sign
     case 1: *r.at = *reinterpret_cast<const std::int8_t*>(r.at); break;
     case 2: *r.at = *reinterpret_cast<const std::int16_t*>(r.at); break;
     default: *r.at = *reinterpret_cast<const std::int32_t*>(r.at); break;
@@ -238,6 +239,7 @@ void gmt_atomic_add_nb(gmt_data_t array, uint64_t elem, int64_t value, int64_t* 
     } else if (T* const place = place_for<T>(ret); place != nullptr) {
       begin_access<verb::fetch_add, T>(layout, elem, static_cast<T>(value), place, T{});
     } else {
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, which keeps its sign
       *ret = run_word<verb::fetch_add, T>(layout, elem, static_cast<T>(value), T{});
     }
   });
@@ -267,6 +269,7 @@ void gmt_atomic_cas_nb(gmt_data_t array, uint64_t elem, int64_t old_value, int64
     if (place != nullptr)
       begin_access<verb::compare_exchange, T>(layout, elem, expected, place, desired);
     else
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, which keeps its sign
       *ret = run_word<verb::compare_exchange, T>(layout, elem, expected, desired);
   });
 }
