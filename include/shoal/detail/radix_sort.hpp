@@ -15,6 +15,7 @@
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/radix_pass.hpp"
 #include "shoal/detail/scratch_memory.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/loop.hpp"
 
@@ -135,14 +136,30 @@ private:
     }
   }
   std::uint64_t* counts_of(std::size_t block) const noexcept { return counts_ + block * digits_; }
-  // A block does not wait, so it has its worker's buffers for itself.
-  const radix_buffers& buffers_here() const noexcept { return buffers_[workers_ == 1 ? 0 : worker_here().index]; }
+  // The buffers of this worker, which a block has for itself, since it does not wait. TSan is told the order of the
+  // blocks, which it does not see where they run on different stacks of the worker.
+  class buffers_here {
+  public:
+    explicit buffers_here(const radix_sorter& sorter) noexcept
+        : buffers_(sorter.buffers_[sorter.workers_ == 1 ? 0 : worker_here().index]) {
+      acquire_from(&buffers_);
+    }
+    buffers_here(const buffers_here&) = delete;
+    buffers_here& operator=(const buffers_here&) = delete;
+    ~buffers_here() { release_to(&buffers_); }
+    const radix_buffers* operator->() const noexcept { return &buffers_; }
+    const radix_buffers& operator*() const noexcept { return buffers_; }
+
+  private:
+    radix_buffers& buffers_;
+  };
 
   void count(const pair& data, radix_digit digit, bool first) {
     division_.run([&, first](std::size_t block) {
       const std::size_t begin = division_.begin(block);
       key_survey survey;
-      count_digits(data.keys + begin, division_.size(block), digit, buffers_here().counter, counts_of(block),
+      const buffers_here mine(*this);
+      count_digits(data.keys + begin, division_.size(block), digit, mine->counter, counts_of(block),
                    first ? &survey : nullptr, block + 1 < division_.blocks);
       if (first) surveys_[block] = survey;
     });
@@ -164,8 +181,8 @@ private:
     bool lines = lines_ && line_writer<Key>::serves(to.keys);
     if constexpr (pair::k_valued) lines = lines && line_writer<Value>::serves(to.values);
     division_.run([&, lines](std::size_t block) {
-      distribute(from.from(division_.begin(block)), division_.size(block), to, digit, counts_of(block), buffers_here(),
-                 lines);
+      const buffers_here mine(*this);
+      distribute(from.from(division_.begin(block)), division_.size(block), to, digit, counts_of(block), *mine, lines);
     });
   }
   void copy(const pair& from, const pair& to) const {
