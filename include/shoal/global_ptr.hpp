@@ -5,9 +5,10 @@
 //   root.update([leaf](tree& t) { t.left = leaf; });                     // there, alone with the object
 //   const int key = root.get().left.get().key;  ...  leaf.free();
 // Who may call: tasks. All switch tasks, but for the async_ forms, which return a shoal::future, and node().
-// Guarantees: operations on one object exclude each other. Functions travel: they capture values and handles, and must not
-// wait. Errors: what a function or a constructor throws arrives as shoal::remote_error; an empty pointer ends the program.
-// Using an object that was freed is undefined. Complexity: a call and its answer; on the object's node a lock.
+// Guarantees: operations on one object exclude each other, also while a function waits. Functions travel: they capture
+// values and handles; one that uses its own object again waits for itself, which the job reports. Errors: what a
+// function or a constructor throws arrives as shoal::remote_error; an empty pointer ends the program. Using an object
+// that was freed is undefined. Complexity: a call and its answer; on the object's node a lock.
 // Shown by tests/cluster/containers_pointer_test.cpp.
 #pragma once
 
@@ -17,20 +18,20 @@
 #include <utility>
 
 #include "shoal/detail/assert.hpp"
-#include "shoal/locks/tas.hpp"
 #include "shoal/on.hpp"
+#include "shoal/sync.hpp"
 
 namespace shoal {
 
 namespace detail {
 
-/// An object and the lock that updates hold.
+/// An object and the lock that updates hold: one for tasks, whose functions may wait.
 template <class T>
 struct lone_object {
   template <class... Arguments>
   explicit lone_object(const Arguments&... arguments) : value{arguments...} {}
 
-  tas_lock<> lock;
+  mutex lock;
   T value;
 };
 

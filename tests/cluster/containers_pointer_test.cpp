@@ -22,6 +22,21 @@ struct part {
   std::uint64_t number = 0;
 };
 
+TEST_P(containers_pointer, keeps_others_out_while_a_function_waits) {
+  run([this] {
+    const auto p = make_on<std::uint64_t>(nodes() - 1, std::uint64_t{0});
+    shoal::parallel_for(shoal::everywhere, 40, [p](std::uint64_t) {
+      p.update([](std::uint64_t& value) {
+        const std::uint64_t before = value;
+        shoal::yield();
+        value = before + 1;
+      });
+    });
+    EXPECT_EQ(p.get(), 40U);
+    p.free();
+  });
+}
+
 TEST_P(containers_pointer, reaches_objects_on_all_nodes) {
   run([this] {
     const global_ptr<std::uint64_t> none;
