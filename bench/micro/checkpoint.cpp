@@ -19,6 +19,7 @@
 #include "shoal/checkpoint.hpp"
 #include "shoal/on.hpp"
 #include "shoal/parallel_for.hpp"
+#include "shoal/random.hpp"
 
 namespace shoal::bench {
 namespace {
