@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DWAY=find_package|pkg_config|dlopen_from_c|gmt ... -P install_test.cmake (see CMakeLists.txt beside this file).
+# cmake -DWAY=find_package|pkg_config|dlopen_from_c|gmt|examples ... -P install_test.cmake (see CMakeLists.txt beside this file).
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
@@ -83,6 +83,20 @@ elseif(WAY STREQUAL gmt)
   run(${C_COMPILER} -O2 -Wall -Wextra -Wpedantic -Werror -o ${SCRATCH}/project/manual ${SCRATCH}/project/manual.c
       ${flags})
   run(${SCRATCH}/project/manual)
+elseif(WAY STREQUAL examples)
+  file(GLOB files ${SOURCE}/examples/global/*)
+  file(COPY ${files} DESTINATION ${SCRATCH}/project)
+  run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SCRATCH}/project -B ${SCRATCH}/project/build
+      -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${prefix})
+  run(${CMAKE_COMMAND} --build ${SCRATCH}/project/build)
+  set(program ${SCRATCH}/project/build/components 10)
+  set(ENV{SHOAL_WORKERS} 2)
+  foreach(example "pagerank\;10" "components\;10" "hash_join\;5000" "word_count\;1" "sample_sort\;100000")
+    run(${SCRATCH}/project/build/${example})
+    if(EXISTS ${BUILD}/shoal)
+      run(${prefix}/bin/shoal run -n 3 -w 1 --direct off -- ${SCRATCH}/project/build/${example})
+    endif()
+  endforeach()
 elseif(WAY STREQUAL dlopen_from_c)
   file(GLOB_RECURSE library ${prefix}/libshoal.so)
   if(NOT library)

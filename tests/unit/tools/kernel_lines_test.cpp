@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of lines per form in docs/kernels.md is that of the sources.
+// The tables of lines in docs/kernels.md and docs/examples.md are those of the sources.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -37,13 +37,13 @@ int lines_of_function(const std::string& header, const std::string& form) {
 }
 
 /// Lines of code within the namespace of the file.
-int lines_of_file(const std::string& path) {
+int lines_of_file(const std::string& path, const std::string& scope = "namespace shoal") {
   int count = 0;
   bool inside = false;
   for (const std::string& line : lines_of(path)) {
-    if (line.starts_with("}  // namespace shoal")) return count;
+    if (line.starts_with("}  // " + scope)) return count;
     if (inside && is_code(line)) ++count;
-    inside = inside || line.starts_with("namespace shoal");
+    inside = inside || line.starts_with(scope);
   }
   return count;
 }
@@ -72,6 +72,22 @@ TEST(kernel_lines, are_those_of_the_sources) {
     ++kernels;
   }
   EXPECT_GE(kernels, 6);
+}
+
+TEST(example_lines, are_those_of_the_sources) {
+  int examples = 0;
+  for (const std::string& line : lines_of("docs/examples.md")) {
+    std::istringstream cells(line);
+    std::string bar;
+    std::string name;
+    std::string lines;
+    cells >> bar >> name >> bar >> lines;
+    const std::string path = "examples/global/" + name;
+    if (bar != "|" || !name.ends_with(".hpp")) continue;
+    EXPECT_EQ(lines, std::to_string(lines_of_file(path, "namespace examples"))) << "docs/examples.md: " << path;
+    ++examples;
+  }
+  EXPECT_EQ(examples, 4);
 }
 
 }  // namespace
