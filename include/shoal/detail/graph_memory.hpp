@@ -8,8 +8,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <numeric>
@@ -18,9 +16,9 @@
 #include <vector>
 
 #include "shoal/array.hpp"
+#include "shoal/detail/graph_placement.hpp"
 #include "shoal/detail/graph_rows.hpp"
 #include "shoal/error.hpp"
-#include "shoal/on.hpp"
 #include "shoal/parallel_for.hpp"
 #include "shoal/spmd.hpp"
 
@@ -34,84 +32,9 @@ struct row_options {
   array_ref<std::uint32_t> owners = {};  // vertices are where its elements are; empty: equal blocks
 };
 
-/// Of arcs [0, k_arcs_together) the memory accesses overlap.
-inline constexpr std::uint64_t k_arcs_together = 64;
-
 inline constexpr std::uint64_t pieces_of(std::uint64_t count, std::uint64_t piece) noexcept {
   return (count + piece - 1) / piece;
 }
-
-/// Puts an arc into its row, on the owner of that row.
-template <class Id, class Weight>
-struct place_arc {
-  symmetric_ptr<std::uint64_t> cursors;
-  symmetric_ptr<Id> targets;
-  symmetric_ptr<Weight> weights;
-  Id row;  // counted from the node's first
-  Id target;
-  Weight weight;
-
-  void operator()() const noexcept {
-    // Partners: the other workers of this node. What it orders is the place alone.
-    const std::uint64_t place = std::atomic_ref(cursors.get()[row]).fetch_add(1, std::memory_order_relaxed);
-    targets.get()[place] = target;
-    weights.get()[place] = weight;
-  }
-};
-template <class Id>
-struct place_arc<Id, no_weight> {
-  symmetric_ptr<std::uint64_t> cursors;
-  symmetric_ptr<Id> targets;
-  Id row;
-  Id target;
-
-  void operator()() const noexcept {
-    const std::uint64_t place = std::atomic_ref(cursors.get()[row]).fetch_add(1, std::memory_order_relaxed);
-    targets.get()[place] = target;
-  }
-};
-
-/// The same for several arcs whose rows are here.
-template <class Id, class Weight>
-class place_here {
-public:
-  place_here(std::span<std::uint64_t> cursors, std::span<Id> targets, std::span<Weight> weights) noexcept
-      : cursors_(cursors), targets_(targets), weights_(weights) {}
-  ~place_here() { place(); }
-  place_here(const place_here&) = delete;
-  place_here& operator=(const place_here&) = delete;
-
-  void add(std::uint64_t row, Id target, const Weight& weight) {
-    if (size_ == some_.size()) place();
-    __builtin_prefetch(&cursors_[row], 1);
-    some_[size_++] = {row, target, weight};
-  }
-
-private:
-  struct entry {
-    std::uint64_t row;  // later the place in the row
-    Id target;
-    [[no_unique_address]] Weight weight;
-  };
-  void place() noexcept {
-    const std::span now(some_.data(), size_);
-    for (entry& e : now) {
-      e.row = std::atomic_ref(cursors_[e.row]).fetch_add(1, std::memory_order_relaxed);
-      __builtin_prefetch(&targets_[e.row], 1);
-    }
-    for (const entry& e : now) {
-      targets_[e.row] = e.target;
-      if constexpr (!std::is_same_v<Weight, no_weight>) weights_[e.row] = e.weight;
-    }
-    size_ = 0;
-  }
-
-  std::span<std::uint64_t> cursors_;
-  std::span<Id> targets_;
-  std::span<Weight> weights_;
-  std::size_t size_ = 0;
-  std::array<entry, k_arcs_together> some_;
-};
 
 template <class Id, class Weight>
 class graph_memory {
@@ -234,23 +157,24 @@ private:
 
   template <class Source>
   void scatter(const Source& source, const array_ref<std::uint64_t>& cursors) const {
-    spmd([source, cursors, targets = targets_.ref(), weights = weights_.ref()](team&) {
+    using placer = arc_placer<Id, weight>;
+    const node_local<placer> placers(cursors, targets_.ref(), weights_.ref());
+    spmd([source, cursors, placers = placers.ref()](team&) {
+      const auto own = cursors.local_range();
+      placer& mine = *placers;
       parallel_for(here, pieces_of(source.size(), k_arcs_together), [&](std::uint64_t piece) {
-        const auto own = cursors.local_range();
-        place_here<Id, weight> local(cursors.local(), targets.local(), weights.local());
         const std::uint64_t begin = piece * k_arcs_together;
         source.arcs(begin, std::min(begin + k_arcs_together, source.size()),
                     [&](std::uint64_t row, std::uint64_t target, const auto& with) {
                       const weight w = weight_or_none(with);
-                      if (row - own.first < own.count) return local.add(row - own.first, static_cast<Id>(target), w);
+                      if (row - own.first < own.count)
+                        return mine.add({static_cast<Id>(row - own.first), static_cast<Id>(target), w});
                       const std::uint32_t node = cursors.owner(row);
                       const auto there = static_cast<Id>(row - cursors.layout().local_range(node).first);
                       if constexpr (k_weighted)
-                        async_at(node, place_arc<Id, weight>{cursors.symmetric(), targets.symmetric(),
-                                                             weights.symmetric(), there, static_cast<Id>(target), w});
+                        async_invoke<place_arc<Id, weight>>(placers, node, there, static_cast<Id>(target), w);
                       else
-                        async_at(node, place_arc<Id, weight>{cursors.symmetric(), targets.symmetric(), there,
-                                                             static_cast<Id>(target)});
+                        async_invoke<place_arc<Id, weight>>(placers, node, there, static_cast<Id>(target));
                     });
       });
     });
