@@ -185,4 +185,11 @@ void refuse_edge(std::uint64_t from, std::uint64_t to, std::uint64_t vertices) {
               fmt::format("edge {} - {} is out of range: there are {} vertices, from 0", from, to, vertices));
 }
 
+void refuse_weight(const std::string& path, std::uint64_t from, std::uint64_t to) {
+  throw error(errc::bad_input,
+              fmt::format("{}: the weight of edge {} - {} is not a number (nan); give it a number, or read the graph "
+                          "without weights",
+                          path, from, to));
+}
+
 }  // namespace shoal::detail

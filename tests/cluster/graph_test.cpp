@@ -273,6 +273,7 @@ TEST_P(graphs, read_from_files_of_all_formats) {
       EXPECT_NE(std::string(e.what()).find("bad.txt:8195: "), std::string::npos) << e.what();
     }
     EXPECT_THROW(global_graph<>::read((folder / "absent.txt").string()), shoal::error);
+    EXPECT_THROW((global_graph<std::uint32_t, double>::read(write("nan.txt", "0 1 2.5\n1 2 nan\n"))), shoal::error);
     EXPECT_THROW(global_graph<>::read(write("wide.txt", "0 5000000000\n" + text)), shoal::error);
     std::filesystem::remove_all(folder);
   });

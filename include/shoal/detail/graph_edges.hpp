@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -27,6 +28,7 @@ namespace shoal::detail {
 
 [[noreturn]] void refuse_width(std::uint64_t vertices, std::size_t id_bytes);
 [[noreturn]] void refuse_edge(std::uint64_t from, std::uint64_t to, std::uint64_t vertices);
+[[noreturn]] void refuse_weight(const std::string& path, std::uint64_t from, std::uint64_t to);
 
 /// One number is left for "none".
 template <class Id>
@@ -207,7 +209,10 @@ loaded_edges<Id, Weight> load_edges(const std::string& path, graph::read_options
       arc made{};
       made.from = static_cast<Id>(e.from);
       made.to = static_cast<Id>(e.to);
-      if constexpr (!std::is_void_v<Weight>) made.weight = static_cast<Weight>(weights[i]);
+      if constexpr (!std::is_void_v<Weight>) {
+        if (std::isnan(weights[i])) refuse_weight(path, e.from, e.to);  // it has no place in an order
+        made.weight = static_cast<Weight>(weights[i]);
+      }
       edges.add(made);
     }
     weights.clear();
