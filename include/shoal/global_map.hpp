@@ -7,9 +7,10 @@
 // Who may call: tasks; async_ verbs handlers, too. Bare verbs switch tasks, async_ verbs only when buffers are full.
 // Guarantees: every operation on a key is atomic with respect to all others. async_ verbs are complete after wait(), or
 // the end of the task or loop. Functions travel and run where the key is: they capture values and handles, and must not
-// wait, nor use bare verbs on other nodes. They may begin async_ operations, which quiesce() waits for.
+// wait, nor use bare verbs of containers, or of arrays on other nodes. They may begin async_ operations, which quiesce()
+// waits for.
 // Keys and values: trivially copyable, strings, or types with a shoal::serializer (and shoal::hash); below 12 KiB.
-// Errors: what a function throws arrives as shoal::remote_error, in async_ forms it ends the program.
+// Errors: what a function throws arrives as shoal::remote_error, and no new key stays; async_ forms end the program.
 // Complexity: expected O(1), one message and its answer. Shown by tests/cluster/containers_test.cpp.
 #pragma once
 
@@ -93,7 +94,8 @@ public:
 
   // --- all entries: one call per node --------------------------------------------------------------------------------
   /// Calls f(key, value) for all entries where they are, with copies, on all workers: f may wait and change the map.
-  /// Entries that others insert or erase meanwhile are visited or not. Memory: copies of a small part of a node's part.
+  /// Entries that others insert or erase meanwhile are visited or not. Memory: copies of an eighth of a node's part,
+  /// or more if f waits.
   template <class F>
   void for_each(const F& f) const {
     detail::visit_copies(shards_, f);

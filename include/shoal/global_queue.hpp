@@ -7,9 +7,10 @@
 //   });
 // Who may call: tasks; push() and async_push() handlers, too. push() does not switch; async_push() only when buffers are
 // full; run() switches.
-// Guarantees: each element is given to the function once, on the node that it was pushed to, on any of its workers; a
-// level ends when all its calls, and what they began asynchronously, have ended. One run() at a time.
-// Errors: the first exception of the function ends the run after its level, as shoal::remote_error; what is queued stays.
+// Guarantees: without exceptions each element is given to the function once, on the node that it was pushed to, on any of
+// its workers; a level ends when all its calls, and what they began asynchronously, have ended. One run() at a time.
+// Errors: an exception of the function ends the run after its level, as shoal::remote_error; iterations of the level that
+// have not begun are dropped. What has been pushed for the next level stays.
 // Shown by tests/cluster/containers_test.cpp.
 #pragma once
 

@@ -13,7 +13,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <numeric>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "shoal/detail/container.hpp"
 #include "shoal/detail/worker_bags.hpp"
@@ -57,8 +60,11 @@ public:
     global_array<std::uint64_t> firsts(node_count());  // of each node's elements
     parallel_for(owners_of(firsts), node_count(),
                  [parts = parts_, f = firsts.ref()](std::uint64_t n) { f.put(n, parts->size()); });
-    std::uint64_t sum = 0;
-    for (std::uint32_t n = 0; n < node_count(); ++n) sum += firsts->exchange(n, sum);
+    std::vector<std::uint64_t> counts(node_count());
+    firsts->get(0, std::span(counts));
+    const std::uint64_t sum = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    std::exclusive_scan(counts.begin(), counts.end(), counts.begin(), std::uint64_t{0});
+    firsts->put(0, std::span<const std::uint64_t>(counts));
     global_array<T> all(sum);
     parallel_for(owners_of(firsts), node_count(), [parts = parts_, f = firsts.ref(), a = all.ref()](std::uint64_t n) {
       std::uint64_t at = f.get(n);

@@ -6,7 +6,7 @@
 // combine(x, y) is associative, need not commute, and is trivially copyable (all nodes get a copy). `identity` leaves
 // every value as it is. Who may call: tasks, while no other task uses the elements. Both switch tasks.
 // Complexity: each element is combined twice; O(log nodes) messages per node. Cyclic and block-cyclic arrays on several
-// nodes are copied to equal blocks and back. Errors: shoal::error (out_of_memory) before an element has changed.
+// nodes are copied to equal blocks and back. Errors: shoal::error (out_of_memory); then some elements may have changed.
 // Source: Blelloch, "Prefix sums and their applications" (1990). Shown by tests/cluster/algorithms_test.cpp.
 #pragma once
 

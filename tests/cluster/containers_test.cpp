@@ -284,12 +284,32 @@ TEST_P(containers, handlers_may_begin_operations) {
   });
 }
 
+TEST_P(containers, operations_of_this_node_that_are_deferred_are_complete_after_wait) {
+  run([] {
+    shoal::global_map<std::uint64_t, std::uint64_t> map;
+    const shoal::global_array<std::uint64_t> count(1);
+    shoal::parallel_for(shoal::everywhere, 200, [m = map.ref(), c = count.ref()](std::uint64_t i) {
+      for (std::uint64_t k = 0; k < 10; ++k) {
+        m.async_insert(10 * i + k, i);
+        m.async_add(10 * i + k, 1);
+        c.async_add(0, 1);
+      }
+      shoal::wait();
+      for (std::uint64_t k = 0; k < 10; ++k) EXPECT_TRUE(m.contains(10 * i + k));
+      m.async_erase(10 * i);
+    });
+    EXPECT_EQ(map->size(), 1800U);
+    EXPECT_EQ(count->get(0), 2000U);
+  });
+}
+
 TEST_P(containers, failures_arrive_where_somebody_waits) {
   run([] {
     shoal::global_map<std::uint64_t, std::string> map;
     for (std::uint64_t i = 0; i < 20; ++i) {
       EXPECT_THROW(map->update(i, [](std::string&) { throw std::runtime_error("no"); }), shoal::remote_error)
           << "a key of this or another node";
+      EXPECT_FALSE(map->contains(i)) << "a key whose value could not be made";
       EXPECT_THROW(map->put(i, std::string(100'000, 'x')), shoal::error);
     }
     EXPECT_TRUE(map->put(0, std::string(10'000, 'x')) || true);

@@ -2,13 +2,13 @@
 // A node's part of a container: hash tables behind locks, many more than workers, so that two seldom meet.
 // Who may call: tasks and handlers of the node, on any worker. Never switches tasks: the locks are held for one access,
 // and a worker that meets another spins, then sleeps.
-// Guarantees: what runs in with() is alone with its key. with() inside of with() ends the program if it needs the same
-// lock. Bits of the hash: 0-15 the table, 16-43 the slot, 44-50 the tag, the highest the node.
+// Guarantees: what runs in with() is alone with its key. with() inside of with(), also of another container, ends the
+// program, because two workers that take the same two locks in turn would wait for each other. Bits of the hash: 0-15 the table, 16-43
+// the slot, 44-50 the tag, the highest the node.
 // Shown by tests/cluster/containers_test.cpp, tests/stress/hash_shard_test.cpp.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +23,12 @@
 #include "shoal/locks/tas.hpp"
 
 namespace shoal::detail {
+
+/// Whether a lock of any shard is held. Nobody switches tasks meanwhile.
+inline bool& this_thread_holds() noexcept {
+  static thread_local bool holds = false;
+  return holds;
+}
 
 template <class Key, class Value, class Hash>
 class hash_shard {
@@ -85,32 +91,26 @@ private:
 
   struct alignas(64) stripe {
     tas_lock<> lock;
-    std::atomic<const void*> holder{nullptr};  // a thread. Partner: holding(), which asks whether it is itself
     table keys;
   };
   class holding {
   public:
     explicit holding(stripe& s) : s_(s) {
-      if (!s.lock.try_lock()) [[unlikely]] {
-        SHOAL_ASSERT(s.holder.load(std::memory_order_relaxed) != thread(),
-                     "a function given to a container's update() uses a key of the same container: begin the second "
-                     "access after the first, or with an async_ verb");
+      SHOAL_CHECK(
+          !std::exchange(this_thread_holds(), true),
+          "a function that a container calls for an entry uses a bare verb of this container or of another one: "
+          "begin the second access after the first, or use an async_ verb");
+      if (!s.lock.try_lock()) [[unlikely]]
         s.lock.lock();
-      }
-      s.holder.store(thread(), std::memory_order_relaxed);
     }
     holding(const holding&) = delete;
     holding& operator=(const holding&) = delete;
     ~holding() {
-      s_.holder.store(nullptr, std::memory_order_relaxed);
       s_.lock.unlock();
+      this_thread_holds() = false;
     }
 
   private:
-    static const void* thread() noexcept {
-      static thread_local char here;
-      return &here;
-    }
     stripe& s_;
   };
 

@@ -57,21 +57,16 @@ public:
   }
   bool erase(std::uint64_t hash, const Key& key) noexcept {
     if (size_ == 0) return false;
-    std::size_t hole = search(hash, key);
-    if (tags_[hole] == 0) return false;
-    entries_[hole].~entry();
-    // What follows in the same run moves into the hole, unless it is nearer to its first slot where it is.
-    for (std::size_t at = next(hole); tags_[at] != 0; at = next(at)) {
-      const std::size_t first = first_slot(Hash()(entries_[at].key));
-      if (((at - first) & mask_) < ((at - hole) & mask_)) continue;
-      ::new (static_cast<void*>(&entries_[hole])) entry(std::move(entries_[at]));
-      entries_[at].~entry();
-      tags_[hole] = tags_[at];
-      hole = at;
-    }
-    tags_[hole] = 0;
-    --size_;
+    const std::size_t at = search(hash, key);
+    if (tags_[at] == 0) return false;
+    erase_slot(at);
     return true;
+  }
+  /// Of the entry that this value, which find_or_make() has returned, belongs to.
+  void erase_value(std::uint64_t hash, const Value* value) noexcept {
+    std::size_t at = first_slot(hash);
+    while (&entries_[at].value != value) at = next(at);
+    erase_slot(at);
   }
   void reserve(std::size_t size) {
     if (size > room_) grow(size);
@@ -115,6 +110,21 @@ private:
     std::size_t at = first_slot(hash);
     while (tags_[at] != 0 && (tags_[at] != tag || !(entries_[at].key == key))) at = next(at);
     return at;
+  }
+
+  void erase_slot(std::size_t hole) noexcept {
+    entries_[hole].~entry();
+    // What follows in the same run moves into the hole, unless it is nearer to its first slot where it is.
+    for (std::size_t at = next(hole); tags_[at] != 0; at = next(at)) {
+      const std::size_t first = first_slot(Hash()(entries_[at].key));
+      if (((at - first) & mask_) < ((at - hole) & mask_)) continue;
+      ::new (static_cast<void*>(&entries_[hole])) entry(std::move(entries_[at]));
+      entries_[at].~entry();
+      tags_[hole] = tags_[at];
+      hole = at;
+    }
+    tags_[hole] = 0;
+    --size_;
   }
 
   static std::uint8_t* tags_in(entry* entries, std::size_t slots) noexcept {

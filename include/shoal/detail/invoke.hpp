@@ -6,8 +6,9 @@
 //               static result run(object&, int&&);
 //               static void prefetch(const object&, const int&); };     // optional: some messages before run()
 // Who may call: tasks; async_invoke() handlers, too. invoke() switches tasks, async_invoke() only when buffers are full.
-// Guarantees: executed once; at once if the node is this one, unless a handler calls async_invoke(). Complete as async_
-// verbs are. Arguments and results are serialized (shoal/serializer.hpp), below 12 KiB.
+// Guarantees: executed once. On this node invoke() executes at once, and async_invoke(), unless a handler calls it, a few
+// operations later if arguments are short and memory can be prefetched. Complete as async_ verbs are. Arguments and
+// results are serialized (shoal/serializer.hpp), below 12 KiB.
 // Errors: what run() throws arrives at invoke() as shoal::remote_error; in async_invoke() it ends the program.
 // Shown by tests/cluster/containers_test.cpp.
 #pragma once
@@ -199,16 +200,51 @@ void check_argument([[maybe_unused]] const T& value) noexcept {
   if constexpr (std::is_class_v<T> && std::is_trivially_copyable_v<T>) check_capture(value);
 }
 
+/// An operation on this node that fits into the window of deferred accesses: its arguments take the place of the values.
+template <class Op>
+inline constexpr bool k_fits_window = prefetching<Op>&& arguments_in<Op>::k_words <= 2;
+
+template <class Op>
+void run_deferred_operation(void* object, std::uint64_t first, void* second) noexcept {
+  const std::uint64_t words[2] = {first, reinterpret_cast<std::uint64_t>(second)};
+  try {
+    std::apply(
+        [object](auto&&... arguments) {
+          run_operation<Op>(worker_here(), *static_cast<typename Op::object*>(object), std::move(arguments)...);
+        },
+        arguments_in<Op>::read(words, 2));
+  } catch (...) {
+    refuse_exception(typeid(Op).name());
+  }
+}
+
+template <class Op, class... Arguments>
+void defer_operation(port& p, typename Op::object& object, std::size_t bytes, const Arguments&... arguments) noexcept {
+  std::uint64_t words[2] = {};
+  write_words(words, words_for(bytes), bytes, arguments...);
+  Op::prefetch(object, arguments...);
+  deferred_access& slot = p.window[p.window_next++ % k_window];
+  slot.run(slot.address, slot.value, slot.target);
+  slot = {run_deferred_operation<Op>, &object, words[0], reinterpret_cast<void*>(words[1])};
+}
+
 template <class Op, class... Arguments>
 void async_invoke(node_local_ref<typename Op::object> object, std::uint32_t node, const Arguments&... arguments) {
   worker_base& w = worker_here();
   (check_argument(arguments), ...);
   const std::size_t bytes = checked_bytes(arguments...);
   if (node == w.port->node && !is_for_handlers(*w.port)) {
-    try {
-      run_operation<Op>(w, *object, Arguments(arguments)...);
-    } catch (...) {
-      refuse_exception(typeid(Op).name());
+    if constexpr (k_fits_window<Op>) {
+      const tsan_ignore_scope ignore;
+      ++w.port->async_issued;
+      attend(*w.port);
+      defer_operation<Op>(*w.port, *object, bytes, arguments...);
+    } else {
+      try {
+        run_operation<Op>(w, *object, Arguments(arguments)...);
+      } catch (...) {
+        refuse_exception(typeid(Op).name());
+      }
     }
     return;
   }
@@ -268,6 +304,11 @@ void invoke_all(node_local_ref<typename Op::object> object, std::size_t count, c
     for (std::size_t i = 0; i < n; ++i) {
       const std::uint32_t node = owner(first + i);
       if (node == w.port->node) {
+        if constexpr (prefetching<Op>) {
+          const std::size_t ahead = std::min(i + k_messages_ahead, n - 1);
+          const tsan_ignore_scope ignore;
+          Op::prefetch(*object, key_at(first + ahead));
+        }
         take(first + i, run_here<Op>(w, *object, key_at(first + i)));
       } else {
         if (is_for_handlers(*w.port)) refuse_bare_verb(*w.port);

@@ -103,7 +103,12 @@ struct map_operations {
       const std::uint64_t h = Hash()(key);
       return s.with(h, [&](table& t) -> result {
         const auto [at, is_new] = t.find_or_make(h, std::move(key), [] { return Value{}; });
-        return called(f, *at, is_new);
+        try {
+          return called(f, *at, is_new);
+        } catch (...) {
+          if (is_new) t.erase_value(h, at);  // a key whose value could not be made is not there
+          throw;
+        }
       });
     }
   };

@@ -31,7 +31,13 @@ struct multimap_operations {
     static nothing run(shard& s, Key&& key, Value&& value) {
       const std::uint64_t h = Hash()(key);
       s.with(h, [&](table& t) {
-        t.find_or_make(h, std::move(key), [] { return std::vector<Value>(); }).first->push_back(std::move(value));
+        const auto [values, is_new] = t.find_or_make(h, std::move(key), [] { return std::vector<Value>(); });
+        try {
+          values->push_back(std::move(value));
+        } catch (...) {
+          if (is_new) t.erase_value(h, values);  // no key without values
+          throw;
+        }
       });
       return {};
     }
