@@ -5,7 +5,8 @@
  * and its thread runs others meanwhile; it stays on its thread. A non-preemptable task must not call what switches.
  * Offsets and counts are in elements; times in seconds; sizes named bytes in bytes.
  * Errors: misuse (no such array, element, node or handle; elements of another width) ends the program with a message
- * that names the function. An exception of a body is thrown by the call that waits for it (C++), else it ends the job.
+ * that names the function. An exception of a body is thrown by the call that waits for it (C++); what runs under a
+ * handle has none, and its exceptions are logged.
  * Meanings that GMT leaves open, options, how to build: docs/gmt.md. Source: Morari 2014, chapter 5; GMT's interface.
  * Shown by tests/cluster/gmt_test.cpp, tests/install/gmt, examples/gmt.
  */
@@ -130,9 +131,9 @@ alloc_type_t gmt_get_alloc_type(gmt_data_t array);
 uint64_t gmt_count_local_elements(gmt_data_t array);
 
 /* --- elements ----------------------------------------------------------------------------------------------------- */
-/* The plain forms are complete when they return, and may switch. The _nb forms switch only when buffers are full; they
- * are complete after gmt_wait_data, or when the task ends, and have no order among each other until then. What is put
- * is copied before the call returns; where a get or an atomic operation stores must live until the operation is
+/* The plain forms are complete when they return, and may switch. The _nb forms switch only when buffers are full, or, on
+ * replicated arrays and for gmt_mem_get_nb, when much is outstanding; they are complete after gmt_wait_data, or when the
+ * task ends, and have no order among each other until then. What is put is copied before the call returns; where a get or an atomic operation stores must live until the operation is
  * complete.
  * Elements of 1, 2, 4 and 8 bytes do not tear where the local memory is aligned as they are. O(n) bytes. */
 

@@ -146,7 +146,7 @@ void begin(const call_request& r) {
   task_state* const s = task_state::here();
   if (s == nullptr) return run(r);  // nobody would wait for it
   begun_operations& b = s->operations();
-  hold_back(b.calls);
+  if (hold_back(b.calls)) b.places.clear();
   if (!wants_returned(r.returned)) {
     return_place none;
     return begin_call(b.calls, r, GMT_HANDLE_NULL, none);

@@ -9,9 +9,12 @@
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/message.hpp"
+#include "shoal/error.hpp"
 
 namespace shoal::gmt {
 namespace {
+
+constexpr unsigned k_most_node_bits = 12;
 
 handle_table& table() { return node_state::here().handles; }
 
@@ -30,7 +33,10 @@ void receive_tokens(const detail::arrival& a) noexcept {
 
 handle_table::handle_table(std::uint32_t node, std::uint32_t nodes)
     : node_(node), node_bits_(static_cast<unsigned>(std::bit_width(nodes - 1))) {
-  SHOAL_ASSERT(node_bits_ <= 12, "handles name at most 4096 nodes");
+  if (node_bits_ > k_most_node_bits)
+    throw error(errc::invalid_argument,
+                "handles of GMT's C interface name at most 4096 nodes; start fewer, or use the "
+                "C++ interface");
 }
 
 std::uint32_t handle_table::make() {
@@ -40,8 +46,8 @@ std::uint32_t handle_table::make() {
     if (number == k_slots) refuse("gmt_get_handle", "262143 handles of this node exist; wait for some");
     slots_.emplace_back();
   } else {
-    number = free_.back();
-    free_.pop_back();
+    number = free_.front();  // the one that is free for the longest time, so that its last handle is known as ended
+    free_.pop_front();
   }
   slot& s = slots_[number];
   s.account = std::make_unique<handle_account>();

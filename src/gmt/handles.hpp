@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -69,18 +70,17 @@ private:
     std::uint32_t generation = 0;
   };
   handle_account* own_account(std::uint32_t handle) noexcept;
-  bool is_empty_now(handle_account& a) noexcept;
 
   const std::uint32_t node_;
   const unsigned node_bits_;
   std::mutex lock_;
   std::vector<slot> slots_;
-  std::vector<std::uint32_t> free_;
+  std::deque<std::uint32_t> free_;
   std::unordered_map<std::uint32_t, std::unique_ptr<handle_account>> others_;  // of other nodes' handles
 };
 
 /// While it exists, the calling task is of the handle (unless that is none): made by what begins such a task here.
-/// end() may switch.
+/// Its destruction may switch.
 class handle_member {
 public:
   explicit handle_member(std::uint32_t handle);

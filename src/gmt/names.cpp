@@ -5,6 +5,7 @@
 
 #include <cctype>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -163,9 +164,17 @@ void name_table::remove(gmt_data_t array) {
 void name_table::save_all() {
   if (!keeps_arrays()) return;
   const std::lock_guard guard(lock_);
-  for (const auto& [name, array] : arrays_)
-    if (const detail::array_layout* const layout = find(array); layout != nullptr && is_kept(array))
+  std::exception_ptr first;  // the others are saved all the same
+  for (const auto& [name, array] : arrays_) {
+    const detail::array_layout* const layout = find(array);
+    if (layout == nullptr || !is_kept(array)) continue;
+    try {
       save(path_of(name), array, *layout);
+    } catch (...) {
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  if (first != nullptr) std::rethrow_exception(first);
 }
 
 bool add_name(std::string_view name, gmt_data_t array) {

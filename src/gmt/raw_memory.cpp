@@ -95,7 +95,7 @@ bool is_here(const char* function, std::uint32_t node) {
 void send_bytes(std::uint32_t node, detail::receiver to, std::uint64_t* words, std::size_t head, const void* bytes,
                 std::size_t n) {
   const std::size_t all = head + detail::words_for(n);
-  words[all - 1] = n % 8 == 0 && n != 0 ? words[all - 1] : 0;
+  if (n % 8 != 0 || n == 0) words[all - 1] = 0;
   std::memcpy(words + head, bytes, n);
   detail::send(*detail::t_worker, node, to, {words, all});
 }
@@ -134,14 +134,16 @@ void begin_strided(std::uint32_t node, std::uint8_t* to, const std::uint8_t* fro
   }
 }
 
-// Pieces that may be asked for at once: answers take memory where they come from.
-constexpr std::int64_t k_most_pieces = 64;
+// Pieces that may be asked for at once: answers take memory where they come from. A short piece takes k_least_bytes.
+constexpr std::uint64_t k_most_bytes = 64 * k_piece_bytes;
+constexpr std::uint64_t k_least_bytes = 64;
 
 void begin_get(detail::completion& pieces, std::uint32_t node, std::uint8_t* to, const std::uint8_t* from,
                std::uint64_t bytes) {
   while (bytes > 0) {
-    if (pieces.begun() >= k_most_pieces) pieces.wait_and_rethrow();
     const std::uint64_t n = std::min<std::uint64_t>(bytes, k_piece_bytes);
+    if (static_cast<std::uint64_t>(pieces.begun()) >= k_most_bytes / std::max(n, k_least_bytes))
+      pieces.wait_and_rethrow();
     const std::uint64_t name = detail::expect_answer(pieces, node, to);
     const std::uint64_t words[3] = {name, address(from), n};
     try {

@@ -6,8 +6,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <utility>
+#include <memory>
 
 #include "gmt/gmt.h"
 #include "gmt/handles.hpp"
@@ -18,23 +17,26 @@ namespace shoal::gmt {
 
 /// Loops and calls of a task that may be outstanding: more make it wait, so that they do not use up the memory.
 inline constexpr std::int64_t k_most_begun = 8192;
-inline void hold_back(detail::completion& begun) {
-  if (begun.begun() >= k_most_begun) [[unlikely]]
-    begun.wait_and_rethrow();
+/// Whether it has waited for all of them.
+inline bool hold_back(detail::completion& begun) {
+  if (begun.begun() < k_most_begun) [[likely]]
+    return false;
+  begun.wait_and_rethrow();
+  return true;
 }
 
 /// Something that was begun under a handle. It ends by itself.
 struct handle_spawn final : detail::completion_callback {
-  explicit handle_spawn(handle_account& of) noexcept : completion_callback(ended), account(of) {}
+  handle_spawn() noexcept : completion_callback(ended) {}
 
   static void ended(detail::completion_callback& c) noexcept {
     auto& self = static_cast<handle_spawn&>(c);
-    handle_account& account = self.account;
+    handle_account& account = *self.account;
     delete &self;  // a failure that nobody waits for is logged
     end_under(account);
   }
 
-  handle_account& account;
+  handle_account* account = nullptr;
   return_place place;
   detail::completion calls;
 };
@@ -43,8 +45,9 @@ struct handle_spawn final : detail::completion_callback {
 template <class Begin>
 void spawn_under(const char* function, gmt_handle_t handle, Begin&& begin) {
   task_state* const s = task_state::here();
-  handle_account& account = begin_under(handle, s != nullptr ? s->account : nullptr, function);
-  auto* const spawn = new handle_spawn(account);
+  auto whole = std::make_unique<handle_spawn>();
+  whole->account = &begin_under(handle, s != nullptr ? s->account : nullptr, function);
+  handle_spawn* const spawn = whole.release();  // deletes itself
   try {
     begin(*spawn);
   } catch (...) {
