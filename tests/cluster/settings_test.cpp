@@ -68,8 +68,6 @@ TEST(settings_of_a_job, wrong_values_are_refused_with_range_and_origin) {
         std::pair{"SHOAL_STACK=1", "the setting stack"}, std::pair{"SHOAL_STACKS=1", "the setting stacks"},
         std::pair{"SHOAL_SEGMENT=9E", "the setting segment"}, std::pair{"SHOAL_NODES=0", "the setting nodes"}}) {
     for (const auto& command : {k_works, launch({"-n", "2"}, k_works)}) {
-      const bool overridden = command != k_works && std::string(variable).starts_with("SHOAL_DIRECT");
-      if (overridden) continue;  // the command says --direct itself
       const outcome got = run(command, {variable}, 20);
       EXPECT_EQ(got.status.signal, 0) << variable << ": " << got;
       EXPECT_TRUE(got.status.code == 1 || got.status.code == 2) << variable << ": " << got;

@@ -22,7 +22,7 @@ struct run_request {
   unsigned nodes = 0;  // 0: not given
   unsigned workers = 0;
   std::string transport = "auto";
-  std::string direct = "on";
+  std::string direct;
   std::string steal;
   std::optional<unsigned> domains;
   std::string progress;
@@ -39,7 +39,7 @@ struct run_request {
 std::vector<std::string> environment_of(const run_request& request) {
   std::vector<std::string> result;
   if (request.workers != 0) result.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
-  result.push_back("SHOAL_DIRECT=" + request.direct);
+  if (!request.direct.empty()) result.push_back("SHOAL_DIRECT=" + request.direct);
   if (!request.steal.empty()) result.push_back("SHOAL_STEAL=" + request.steal);
   if (request.domains) result.push_back("SHOAL_DOMAINS=" + std::to_string(*request.domains));
   if (!request.progress.empty()) result.push_back("SHOAL_PROGRESS=" + request.progress);
@@ -104,7 +104,7 @@ subcommand_body declare_run(CLI::App& app) {
       ->check(CLI::Range(1U, 1024U));
   app.add_option("--transport", request->transport, "how buffers travel: shm on one machine; ucx; mpi, by mpirun")
       ->check(CLI::IsMember({"auto", "shm", "ucx", "mpi"}));
-  app.add_option("--direct", request->direct, "on: nodes map each other's memory; off: messages only")
+  app.add_option("--direct", request->direct, "on (default): nodes map each other's memory; off: messages only")
       ->check(CLI::IsMember({"on", "off"}));
   app.add_option("--steal", request->steal, "the victim policy of workers, also one that PROGRAM adds")
       ->type_name("POLICY");
