@@ -3,11 +3,11 @@
 //   shoal::save("rank.shoal", rank);                                  checksums per block
 //   auto rank = shoal::load<double>("rank.shoal");                    on any number of nodes, in any distribution
 //   shoal::save("grid.npy", grid, {.shape = {rows, columns}});        numpy.load("grid.npy") in Python
-// Who may call: tasks; the folder must be visible on all nodes. All calls switch tasks; the disk blocks no worker.
+// Who may call: tasks; the folder must be shared by all nodes. All calls switch tasks; the disk blocks no worker.
 // Guarantees: the order of the elements in a file does not depend on the distribution. save() writes PATH.tmp and renames
 // it when all of it is on the disk: PATH is the old file or the new one. No task may modify the array meanwhile.
 // Errors: shoal::error with the file's name: not_found, system (a full disk), bad_input (truncated, corrupt, with the
-// position), mismatch (another type or size). Shown by tests/cluster/files_test.cpp.
+// position), mismatch (another type or size), exhausted (another save to that path is running). Shown by tests/cluster/files_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 #include "base/log.hpp"
 #include "files/checkpoint_folder.hpp"
 #include "files/checkpoint_write.hpp"
-#include "files/file_thread.hpp"
+#include "sched/file_thread.hpp"
 #include "shoal/error.hpp"
 #include "shoal/future.hpp"
 
@@ -169,7 +169,7 @@ void checkpoint_state::load(const manifest& m) const {
 std::optional<std::uint64_t> checkpoint_state::restore(const restore_options& options) {
   wait();
   std::vector<std::uint64_t> all;
-  files::file_thread thread;
+  sched::file_thread thread;
   thread.run([&] {
     all = folder_.whole();
     if (all.empty()) return;

@@ -39,7 +39,7 @@ std::string checkpoint_folder::manifest_path(std::uint64_t number) const { retur
 void checkpoint_folder::lock(bool sync) {
   if (!lock_.path().empty()) return;
   machine::make_folder(path_);
-  machine::file lock(path_ + "/lock", machine::file::purpose::write);
+  machine::file lock(path_ + "/lock", machine::file::purpose::make);
   if (!lock.try_lock())
     throw error(errc::exhausted, path_ +
                                      ": another checkpoint object or another job uses this folder; end it, or choose "
@@ -97,6 +97,7 @@ void checkpoint_folder::commit(const manifest& m, bool sync) {
     to.resize(text.size());
     to.write_at(std::as_bytes(std::span{text}), 0);
     if (sync) to.sync();
+    to.close();
   }
   machine::rename_file(unfinished, path);
   if (sync) machine::sync_folder(path_);

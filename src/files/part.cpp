@@ -9,10 +9,11 @@
 #include <optional>
 #include <vector>
 
-#include "files/file_thread.hpp"
 #include "machine/file.hpp"
+#include "sched/file_thread.hpp"
 #include "shoal/array.hpp"
 #include "shoal/detail/port.hpp"
+#include "shoal/error.hpp"
 #include "shoal/task.hpp"
 
 namespace shoal::files {
@@ -62,15 +63,18 @@ struct block {
 // What the lanes of a transfer share.
 class transfer {
 public:
-  transfer(const std::string& path, const part& p, machine::file::purpose what_for)
+  /// open() returns the file; it runs on a thread.
+  template <class Open>
+  transfer(const part& p, const Open& open)
       : part_(p), share_(share_of(p, detail::this_port().node)), next_(share_.first) {
-    lanes_.push_back(std::make_unique<file_thread>());
-    lanes_.front()->run([&] { file_ = machine::file(path, what_for); });
-    while (lanes_.size() < std::min(share_.count(), k_most_lanes)) lanes_.push_back(std::make_unique<file_thread>());
+    lanes_.push_back(std::make_unique<sched::file_thread>());
+    lanes_.front()->run([&] { file_ = open(); });
+    while (lanes_.size() < std::min(share_.count(), k_most_lanes))
+      lanes_.push_back(std::make_unique<sched::file_thread>());
   }
 
   machine::file& file() noexcept { return file_; }
-  file_thread& first_thread() noexcept { return *lanes_.front(); }
+  sched::file_thread& first_thread() noexcept { return *lanes_.front(); }
   std::uint64_t first_block() const noexcept { return share_.first; }
 
   /// Calls body(block) on the threads alone, where no task takes part.
@@ -124,7 +128,7 @@ private:
   const block_share share_;
   machine::file file_;
   std::atomic<std::uint64_t> next_;
-  std::vector<std::unique_ptr<file_thread>> lanes_;
+  std::vector<std::unique_ptr<sched::file_thread>> lanes_;
 };
 
 void check_block(const machine::file& file, const array_file& format, const block& b, std::span<const std::byte> data) {
@@ -136,6 +140,29 @@ void check_block(const machine::file& file, const array_file& format, const bloc
                                        "differs; restore the file from a copy",
                                        b.number, format.blocks(), format.offset_of(b.number),
                                        format.offset_of(b.number) + b.bytes - 1, b.first, b.first + b.count - 1));
+}
+
+[[noreturn]] void refuse_folder(errc code, const std::string& path, const std::string& sees) {
+  throw error(code,
+              fmt::format("{}: this node sees {}; all nodes must share the folder, so choose one on a shared file "
+                          "system",
+                          path, sees));
+}
+
+// The file that another node has made. This one makes none: a file of its own in a folder that is not shared would keep
+// a part of the elements.
+machine::file open_made(const std::string& path, const array_file& format) {
+  machine::file made;
+  try {
+    made = machine::file(path, machine::file::purpose::write);
+  } catch (const error& e) {
+    if (e.code() != errc::not_found) throw;
+    refuse_folder(errc::not_found, path, "no such file, though it was made");
+  }
+  if (const std::uint64_t bytes = made.size_bytes(); bytes != format.file_bytes())
+    refuse_folder(errc::mismatch, path,
+                  fmt::format("a file of {} bytes, and the one that was made has {}", bytes, format.file_bytes()));
+  return made;
 }
 
 }  // namespace
@@ -169,7 +196,7 @@ void copy_part(const part& p, std::byte* to) {
 }
 
 void write_part(const std::string& path, const part& p, bool sync, const std::byte* copied) {
-  transfer all(path, p, machine::file::purpose::write);
+  transfer all(p, [&] { return open_made(path, p.file); });
   const auto write = [&](const block& b, const std::byte* from) {
     const std::span data(from, b.bytes);
     all.file().write_at(data, p.file.offset_of(b.number));
@@ -183,17 +210,20 @@ void write_part(const std::string& path, const part& p, bool sync, const std::by
       write(b, copied + (b.number - all.first_block()) * p.file.block_elements * p.file.type.bytes);
     });
   } else {
-    all.run([&](file_thread& thread, const block& b, std::byte* memory) {
+    all.run([&](sched::file_thread& thread, const block& b, std::byte* memory) {
       get_elements(p, b.first, b.count, memory);
       thread.run([&] { write(b, memory); });
     });
   }
-  if (sync) all.first_thread().run([&] { all.file().sync(); });
+  all.first_thread().run([&] {
+    if (sync) all.file().sync();
+    all.file().close();
+  });
 }
 
 void read_part(const std::string& path, const part& p) {
-  transfer all(path, p, machine::file::purpose::read);
-  all.run([&](file_thread& thread, const block& b, std::byte* memory) {
+  transfer all(p, [&] { return machine::file(path, machine::file::purpose::read); });
+  all.run([&](sched::file_thread& thread, const block& b, std::byte* memory) {
     thread.run([&] {
       const std::span data(memory, b.bytes);
       if (all.file().read_at(data, p.file.offset_of(b.number)) != data.size())

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "files/file_thread.hpp"
 #include "files/transfer.hpp"
 #include "machine/file.hpp"
+#include "sched/file_thread.hpp"
 #include "shoal/error.hpp"
 #include "shoal/files.hpp"
 
@@ -25,6 +25,19 @@ array_file open_with_type(const std::string& path, file_type type, file_format f
   return file;
 }
 
+// Keeps other saves to that path off until it is closed. A save that ends meanwhile renames the file which this one has
+// opened; then another one is made.
+machine::file hold_unfinished(const std::string& path, const std::string& unfinished) {
+  for (;;) {
+    machine::file held(unfinished, machine::file::purpose::make);
+    if (!held.try_lock())
+      throw error(errc::exhausted, fmt::format("{}: another task or job is saving to this path; wait for it, or choose "
+                                               "another path",
+                                               path));
+    if (held.is_named()) return held;
+  }
+}
+
 }  // namespace
 
 namespace detail {
@@ -33,7 +46,9 @@ void save_array(const std::string& given, const array_layout& layout, file_type 
   const std::string path = machine::absolute_path(given);
   const files::part p{layout, files::plan_file(path, type, layout.size, options)};
   const std::string unfinished = path + ".tmp";
-  files::file_thread thread;
+  sched::file_thread thread;
+  machine::file held;
+  thread.run([&] { held = hold_unfinished(path, unfinished); });
   try {
     files::write_file(unfinished, p, options.sync);
     thread.run([&] {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "array/node_memory.hpp"
-#include "files/file_thread.hpp"
 #include "machine/file.hpp"
 #include "machine/huge_buffer.hpp"
 #include "machine/memory_info.hpp"
+#include "sched/file_thread.hpp"
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/port.hpp"
 #include "shoal/remote_error.hpp"
@@ -84,6 +84,12 @@ std::size_t read_there(std::uint32_t, std::span<const std::uint64_t> arguments, 
   return 0;
 }
 
+// Throws e as it was thrown on its node, naming that.
+[[noreturn]] void rethrow_here(const remote_error& e) {
+  if (e.type() != "shoal::error") throw e;
+  throw error(e.code(), fmt::format("{} (node {})", e.message(), e.node()));
+}
+
 // Calls every node that has blocks.
 void call_holders(detail::callee code, const std::string& path, const part& p, bool sync,
                   const part_copies* copies = nullptr) {
@@ -104,12 +110,20 @@ void call_holders(detail::callee code, const std::string& path, const part& p, b
   }
 }
 
-}  // namespace
-
-void rethrow_here(const remote_error& e) {
-  if (e.type() != "shoal::error") throw e;
-  throw error(e.code(), fmt::format("{} (node {})", e.message(), e.node()));
+// Makes the file, with its size and header, but without its elements.
+void begin_file(const std::string& path, const array_file& file, bool sync) {
+  sched::file_thread thread;
+  thread.run([&] {
+    machine::file made(path, machine::file::purpose::make);
+    made.resize(file.file_bytes());
+    const std::string header = header_of(file);
+    made.write_at(std::as_bytes(std::span{header}), 0);
+    if (sync) made.sync();
+    made.close();
+  });
 }
+
+}  // namespace
 
 bool part_copies::take(const part& p) {
   const std::uint32_t nodes = detail::this_port().nodes;
@@ -145,17 +159,6 @@ void part_copies::drop() noexcept {
   }
 }
 
-void begin_file(const std::string& path, const array_file& file, bool sync) {
-  file_thread thread;
-  thread.run([&] {
-    machine::file made(path, machine::file::purpose::write);
-    made.resize(file.file_bytes());
-    const std::string header = header_of(file);
-    made.write_at(std::as_bytes(std::span{header}), 0);
-    if (sync) made.sync();
-  });
-}
-
 void write_file(const std::string& path, const part& p, bool sync, const part_copies* copies) {
   // Where this node writes elements too, it gives the header to the disk with them.
   begin_file(path, p.file, sync && share_of(p, detail::this_port().node).empty());
@@ -165,7 +168,7 @@ void write_file(const std::string& path, const part& p, bool sync, const part_co
 array_file open_file(const std::string& path, file_type wanted, file_format format) {
   format = format_of(path, format);
   array_file file;
-  file_thread thread;
+  sched::file_thread thread;
   thread.run([&] {
     const machine::file from(path, machine::file::purpose::read);
     std::vector<std::byte> begin(k_most_header_bytes);

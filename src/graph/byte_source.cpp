@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "graph/input_error.hpp"
+#include "sched/file_thread.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::graph {
@@ -20,6 +21,23 @@ namespace {
 class file_source final : public byte_source {
 public:
   file_source(const std::string& path, progress_function progress) : name_(path), progress_(std::move(progress)) {
+    disk_.run([&] { open(path); });
+  }
+
+  std::size_t read(std::span<std::byte> to) override {
+    if (to.empty()) return 0;
+    std::size_t got = 0;
+    disk_.run([&] { got = read_block(to); });
+    done_ += got;
+    if (progress_) progress_(done_, std::max(size_, done_));
+    return got;
+  }
+
+  const std::string& name() const noexcept override { return name_; }
+  std::uint64_t size_bytes() const noexcept override { return size_; }
+
+private:
+  void open(const std::string& path) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) refuse(name_, "is a directory; give a file");
     file_.reset(std::fopen(path.c_str(), "rb"));
@@ -35,21 +53,14 @@ public:
     }
   }
 
-  std::size_t read(std::span<std::byte> to) override {
-    if (to.empty()) return 0;
+  std::size_t read_block(std::span<std::byte> to) {
     const std::size_t got = std::fread(to.data(), 1, to.size(), file_.get());
     if (got == 0 && std::ferror(file_.get()) != 0) {
       throw error(errc::system, fmt::format("{}: cannot be read: {}", name_, std::generic_category().message(errno)));
     }
-    done_ += got;
-    if (progress_) progress_(done_, std::max(size_, done_));
     return got;
   }
 
-  const std::string& name() const noexcept override { return name_; }
-  std::uint64_t size_bytes() const noexcept override { return size_; }
-
-private:
   struct closer {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
   };
@@ -58,6 +69,7 @@ private:
   std::unique_ptr<std::FILE, closer> file_;
   std::uint64_t size_ = 0;
   std::uint64_t done_ = 0;
+  sched::file_calls disk_;
 };
 
 class memory_source final : public byte_source {

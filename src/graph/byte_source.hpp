@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of an input: a file, memory, or another source that is decompressed during reading. Sources are read once
 // from begin to end in blocks, so an input may be larger than memory.
-// Who may call: one thread at a time; may block for the disk, never switches tasks.
+// Who may call: one task or thread at a time. A task waits for the disk on a thread for files, its worker runs others;
+// other threads are blocked.
 // Guarantees: truncated or corrupt data, or trailing data, is an error (bad_input), never an early end.
 // Test: tests/unit/graph/byte_source_test.cpp.
 #pragma once

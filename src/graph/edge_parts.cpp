@@ -4,15 +4,18 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "graph/matrix_market.hpp"
 #include "graph/reader.hpp"
+#include "machine/file.hpp"
+#include "sched/file_thread.hpp"
 #include "shoal/detail/graph_edges.hpp"
 #include "shoal/detail/graph_file.hpp"
+#include "shoal/error.hpp"
 
 namespace shoal::detail {
 namespace {
@@ -30,6 +33,19 @@ std::uint64_t size_of(const std::string& path) {
   if (failed || !std::filesystem::is_regular_file(status)) return 0;
   const auto bytes = std::filesystem::file_size(path, failed);
   return failed ? 0 : bytes;
+}
+
+/// The first bytes; none if there are not so many, or if the file cannot be read.
+std::vector<char> begin_of(const std::string& path, std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  std::vector<char> begin(bytes);
+  try {
+    const machine::file in(path, machine::file::purpose::read);
+    if (in.read_at(std::as_writable_bytes(std::span(begin)), 0) != bytes) return {};
+  } catch (const error&) {
+    return {};
+  }
+  return begin;
 }
 
 /// A number of at most 18 digits, or false; `at` moves behind it.
@@ -60,8 +76,8 @@ line_kind parse(const char* at, const char* end, graph::edge& e) noexcept {
 class part_reader {
 public:
   part_reader(const std::string& path, const text_extent& all, const text_extent& part, const graph::edge_sink& sink)
-      : in_(path, std::ios::binary), all_(all), part_(part), sink_(sink), block_(k_block_bytes + k_longest_line) {
-    found_.plain = in_.good() && size_of(path) == all.end;
+      : all_(all), part_(part), sink_(sink), block_(k_block_bytes + k_longest_line) {
+    disk_.run([&] { found_.plain = open(path); });
     edges_.reserve(k_edges_in_block);
   }
 
@@ -70,7 +86,6 @@ public:
     at_ = part_.begin;
     // A line that began before belongs to the part before.
     if (at_ > all_.begin) --at_;
-    if (!in_.seekg(static_cast<std::streamoff>(at_))) return refuse();
     skipping_ = part_.begin > all_.begin;
     while (found_.plain && at_ < part_.end && fill()) {
     }
@@ -79,6 +94,22 @@ public:
   }
 
 private:
+  bool open(const std::string& path) {
+    if (size_of(path) != all_.end) return false;
+    try {
+      in_ = machine::file(path, machine::file::purpose::read);
+    } catch (const error&) {
+      return false;
+    }
+    return true;
+  }
+
+  bool read_block(std::span<char> to) {
+    std::size_t got = 0;
+    disk_.run([&] { got = in_.read_at(std::as_writable_bytes(to), at_); });
+    return got == to.size();
+  }
+
   text_counts refuse() noexcept {
     found_.plain = false;
     return found_;
@@ -86,11 +117,8 @@ private:
 
   /// Reads a block and takes its whole lines; what is left of the last one is read again.
   bool fill() {
-    in_.clear();
-    in_.seekg(static_cast<std::streamoff>(at_));
     const auto want = std::min<std::uint64_t>(block_.size(), all_.end - at_);
-    in_.read(block_.data(), static_cast<std::streamsize>(want));
-    if (static_cast<std::uint64_t>(in_.gcount()) != want) return refuse().plain;
+    if (!read_block(std::span(block_).first(want))) return refuse().plain;
     const char* const begin = block_.data();
     const char* const end = begin + want;
     const char* line = begin;
@@ -131,7 +159,8 @@ private:
     edges_.clear();
   }
 
-  std::ifstream in_;
+  machine::file in_;
+  sched::file_calls disk_;
   text_extent all_;
   text_extent part_;
   const graph::edge_sink& sink_;
@@ -150,10 +179,13 @@ text_counts text_counts::combine(const text_counts& other) const noexcept {
 
 std::optional<text_extent> find_text_edges(const std::string& path, const graph::read_options& options) {
   if (options.compact_ids || options.memory_limit_bytes != 0) return std::nullopt;
-  const std::uint64_t bytes = size_of(path);
-  std::ifstream in(path, std::ios::binary);
-  std::vector<char> room(std::min<std::uint64_t>(bytes, k_head_bytes));
-  if (bytes == 0 || !in.read(room.data(), static_cast<std::streamsize>(room.size()))) return std::nullopt;
+  std::uint64_t bytes = 0;
+  std::vector<char> room;
+  sched::file_calls().run([&] {
+    bytes = size_of(path);
+    room = begin_of(path, std::min<std::uint64_t>(bytes, k_head_bytes));
+  });
+  if (room.empty()) return std::nullopt;
   const std::string_view head(room.data(), room.size());
   if (head.starts_with(graph::k_matrix_market_magic)) return std::nullopt;
   if (path.ends_with(".mtx") || path.ends_with(".mm") || path.ends_with(".shoalcsr")) return std::nullopt;

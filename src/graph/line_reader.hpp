@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the lines of a text from a byte_source, with one block of the text in memory, and the fields of a line. Both
 // know their position, so every error names file and line.
-// Who may call: one thread at a time; may block for the disk, never switches tasks.
+// Who may call: one task or thread at a time; waits for the disk as byte_source.
 // Guarantees: a line is returned without its end ("\n" or "\r\n"); the last line may lack an end. A line longer than
 // k_longest_line_bytes is an error (probably a binary file). A line is valid until the next call.
 // Test: tests/unit/graph/line_reader_test.cpp.

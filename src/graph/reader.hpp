@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the readers of all formats have in common; shoal/graph/read.hpp is what programs call.
-// Who may call: any thread, on its own inputs; may block for the disk, never switches tasks. Tests: tests/unit/graph/{reader,matrix_market,edge_text,csr_file}_test.cpp,
+// Who may call: any task or thread, on its own inputs; waits for the disk as byte_source. Tests: tests/unit/graph/{reader,matrix_market,edge_text,csr_file}_test.cpp,
 // tests/fuzz/graph_fuzz.cpp.
 #pragma once
 

@@ -37,6 +37,8 @@ public:
 
   int number() const noexcept { return number_; }
   bool open() const noexcept { return number_ >= 0; }
+  /// The caller closes it.
+  int release() noexcept { return std::exchange(number_, -1); }
   void close() noexcept { close_descriptor(std::exchange(number_, -1)); }
 
 private:

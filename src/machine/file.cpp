@@ -44,8 +44,9 @@ const char* advice_for(int cause) noexcept {
 int flags_of(file::purpose what_for) noexcept {
   switch (what_for) {
     case file::purpose::read: return O_RDONLY | O_CLOEXEC;
-    case file::purpose::write: return O_RDWR | O_CREAT | O_CLOEXEC;
-    default: return O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC;
+    case file::purpose::write: return O_WRONLY | O_CLOEXEC;
+    case file::purpose::make: return O_WRONLY | O_CREAT | O_CLOEXEC;
+    default: return O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
   }
 }
 
@@ -61,7 +62,8 @@ int open_any(const char* path, int flags) noexcept {
 
 file::file(std::string path, purpose what_for)
     : path_(std::move(path)), open_(open_any(path_.c_str(), flags_of(what_for))) {
-  const char* const doing = what_for == purpose::read ? "open" : "make or open";
+  const bool makes = what_for == purpose::make || what_for == purpose::replace;
+  const char* const doing = makes ? "make or open" : "open";
   if (!open_.open()) refuse(doing, errno);
   struct stat status {};
   if (::fstat(open_.number(), &status) == 0 && S_ISDIR(status.st_mode)) refuse(doing, EISDIR);
@@ -133,6 +135,18 @@ bool file::try_lock() {
   refuse("lock", errno);
 }
 
+bool file::is_named() const noexcept {
+  struct stat mine {
+  }, named{};
+  return ::fstat(open_.number(), &mine) == 0 && ::stat(path_.c_str(), &named) == 0 && mine.st_dev == named.st_dev &&
+         mine.st_ino == named.st_ino;
+}
+
+void file::close() {
+  // After a signal Linux has closed it, too.
+  if (open_.open() && ::close(open_.release()) != 0 && errno != EINTR) refuse("write", errno);
+}
+
 void rename_file(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) refuse_file(to, "replace", errno);
 }
@@ -181,7 +195,7 @@ std::string absolute_path(const std::string& path) {
   std::error_code failure;
   const std::filesystem::path result = std::filesystem::absolute(path, failure);
   if (failure) refuse_file(path, "find", failure.value());
-  return result.lexically_normal();
+  return result;
 }
 
 }  // namespace shoal::machine

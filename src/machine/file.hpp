@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files on disk: reading and writing at positions, and what makes a replaced file survive a loss of power.
-// Who may call: any thread, several at once; all functions block their thread, so no worker calls them (src/files has
-// threads for them). Never switches tasks.
+// Who may call: any thread, several at once; all functions block their thread, so no worker calls them
+// (sched/file_thread.hpp has threads for them). Never switches tasks.
 // Guarantees: a refusal by the system throws shoal::error with the path, the reason and what to do (not_found for a file
 // that is missing, system otherwise). write_at() and read_at() go on after signals and short transfers.
 // Shown by tests/unit/machine/file_test.cpp.
@@ -21,7 +21,8 @@ class file {
 public:
   enum class purpose {
     read,
-    write,   // one that exists, or a new one; what it holds stays
+    write,   // one that exists; what it holds stays
+    make,    // one that exists, or a new one; what it holds stays
     replace  // the same, but it is empty then
   };
 
@@ -39,8 +40,13 @@ public:
   void begin_writing(std::uint64_t offset, std::uint64_t bytes) noexcept;
   /// What was written is on the disk when it returns.
   void sync();
-  /// Holds the file against other processes that call this, until it is closed. False: another one holds it.
+  /// Holds the file against others that call this, also of this process, until it is closed. False: another one holds
+  /// it.
   bool try_lock();
+  /// Whether its path still names this file: false after another one was renamed to that path, or it was removed.
+  bool is_named() const noexcept;
+  /// Closes it. Network file systems say here what they could not write: the destructor ignores that.
+  void close();
 
 private:
   [[noreturn]] void refuse(const char* doing, int cause) const;
@@ -63,7 +69,8 @@ void make_folder(const std::string& path);
 std::vector<std::string> names_in(const std::string& path);
 /// Removes a folder with all that is in it. False: there was none.
 bool remove_folder(const std::string& path);
-/// As seen from the root, with this process's folder in front.
+/// As seen from the root, with this process's folder in front. ".." stays: behind a link it is another folder than the
+/// text says.
 std::string absolute_path(const std::string& path);
 
 }  // namespace shoal::machine

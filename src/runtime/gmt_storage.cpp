@@ -8,9 +8,9 @@
 #include <span>
 #include <string_view>
 
-#include "files/file_thread.hpp"
 #include "gmt/names.hpp"
 #include "machine/file.hpp"
+#include "sched/file_thread.hpp"
 #include "shoal/error.hpp"
 #include "shoal/files.hpp"
 
@@ -44,7 +44,7 @@ int read_type(const std::string& path) {
 
 gmt::storage::kept_array describe(const std::string& path) {
   gmt::storage::kept_array k;
-  files::file_thread thread;
+  sched::file_thread thread;
   try {
     thread.run([&] { k.type = read_type(path); });
     const file_info info = describe_file(elements(path));
@@ -64,20 +64,21 @@ void load(const std::string& path, const detail::array_layout& layout) {
 }
 
 void save(const std::string& path, const detail::array_layout& layout, int type) {
-  files::file_thread thread;
+  sched::file_thread thread;
   thread.run([&] {
     const std::string text = fmt::format("{}{}\n", k_head, type);
     const std::string unfinished = note(path) + ".tmp";
     machine::file file(unfinished, machine::file::purpose::replace);
     file.write_at(std::as_bytes(std::span(text)), 0);
     file.sync();
+    file.close();
     machine::rename_file(unfinished, note(path));
   });
   detail::save_array(elements(path), layout, type_of(layout), {.format = file_format::shoal});
 }
 
 void remove(const std::string& path) {
-  files::file_thread thread;
+  sched::file_thread thread;
   thread.run([&] {
     machine::remove_file(elements(path));
     machine::remove_file(note(path));

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "files/part.hpp"
+#include "machine/file.hpp"
 #include "tests/cluster/cluster.hpp"
 #include "tests/cluster/folder.hpp"
 
@@ -160,6 +162,52 @@ TEST_P(array_files, a_failed_save_leaves_the_old_file) {
     fs::create_directory(here_ / "a.shoal.tmp");  // where the new one would be written
     refusal(errc::system, [&] { shoal::save(here_ / "a.shoal", a); });
     EXPECT_EQ(wrong_in(shoal::load<std::uint64_t>(here_ / "a.shoal")), 0U);
+  });
+}
+
+TEST_P(array_files, of_two_saves_to_a_path_one_may_be_refused_and_the_file_is_whole) {
+  run([this] {
+    const std::string path = here_ / "a.shoal";
+    shoal::global_array<std::uint64_t> a(600'007);
+    set_all(a);
+    {
+      shoal::machine::file other(path + ".tmp", shoal::machine::file::purpose::make);
+      EXPECT_TRUE(other.try_lock());
+      const std::string said = refusal(errc::exhausted, [&] { shoal::save(path, a); });
+      EXPECT_NE(said.find("another task or job is saving to this path"), said.npos) << said;
+      EXPECT_TRUE(fs::exists(path + ".tmp"));
+    }
+    std::vector<shoal::future<bool>> saves;
+    for (int k = 0; k < 4; ++k)
+      saves.push_back(shoal::async([&] {
+        try {
+          shoal::save(path, a, {.sync = false});
+          return true;
+        } catch (const shoal::error& e) {
+          EXPECT_EQ(e.code(), errc::exhausted) << e.what();
+          return false;
+        }
+      }));
+    int done = 0;
+    for (auto& s : saves) done += s.get() ? 1 : 0;
+    EXPECT_GE(done, 1);
+    EXPECT_EQ(wrong_in(shoal::load<std::uint64_t>(path)), 0U);
+    EXPECT_EQ(here_.count(), 1U);
+  });
+}
+
+TEST_P(array_files, a_node_that_does_not_see_the_file_makes_none) {
+  run([this] {
+    shoal::global_array<std::uint64_t> a(1000);
+    const std::string path = here_ / "a.shoal";
+    const shoal::files::part p{a->layout(),
+                               shoal::files::plan_file(path, shoal::file_type_of<std::uint64_t>(), 1000, {})};
+    const std::string none = refusal(errc::not_found, [&] { shoal::files::write_part(path, p, true); });
+    EXPECT_NE(none.find("all nodes must share the folder"), none.npos) << none;
+    EXPECT_FALSE(fs::exists(path));
+    std::ofstream(path) << "of another run";
+    const std::string other = refusal(errc::mismatch, [&] { shoal::files::write_part(path, p, true); });
+    EXPECT_NE(other.find("a file of 14 bytes"), other.npos) << other;
   });
 }
 

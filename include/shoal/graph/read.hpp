@@ -4,7 +4,7 @@
 // or zstd.
 //   const shoal::graph::edge_list all = shoal::graph::read_graph("web-Google.txt.gz");
 // To read into the memory of all nodes: shoal::global_graph (shoal/graph.hpp).
-// Who may call: any thread; may block for the disk, never switches tasks.
+// Who may call: tasks, which switch while the disk is busy, and threads, which it blocks.
 // Guarantees: every edge is in range; a malformed input is an error that names file, line and reason. The streaming
 // form may fail after it has delivered edges; the caller must then discard them. Memory is bounded only if
 // memory_limit_bytes is set. Tests: tests/unit/graph/{reader,matrix_market,edge_text,csr_file}_test.cpp,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files/file_thread.hpp"
+#include "sched/file_thread.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include "sched/pool.hpp"
 #include "shoal/error.hpp"
 
-namespace shoal::files {
+namespace shoal::sched {
 
-file_thread::file_thread() : executor_(static_cast<sched::worker&>(detail::worker_here()).owner().executor()) {
+file_thread::file_thread() : executor_(static_cast<worker&>(detail::worker_here()).owner().executor()) {
   try {
     thread_ = executor_.start_thread("shoal-file", [this, log = base::current_log_context()] {
       base::set_log_context(log);
@@ -57,4 +57,4 @@ void file_thread::serve() noexcept {
   }
 }
 
-}  // namespace shoal::files
+}  // namespace shoal::sched
