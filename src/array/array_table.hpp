@@ -36,12 +36,14 @@ public:
 
   /// `bounds`: of distribution::blocks.
   void enter(const detail::array_layout& layout, std::vector<std::uint64_t> bounds = {}) {
+    const std::lock_guard guard(lock_);
     entry& e = chunk_of(layout.slot)[layout.slot % k_chunk];
     e.layout = layout;
     e.bounds = std::move(bounds);
     generations_[layout.slot].store(layout.generation, std::memory_order_release);  // partner: find()
   }
   void remove(std::uint32_t slot) noexcept {
+    const std::lock_guard guard(lock_);
     if (generations_[slot].load(std::memory_order_relaxed) == 0) return;  // its creation failed before it was entered
     generations_[slot].store(0, std::memory_order_release);
     chunks_[slot / k_chunk].load(std::memory_order_relaxed)[slot % k_chunk].bounds = {};
@@ -71,7 +73,6 @@ private:
   };
 
   entry* chunk_of(std::uint32_t slot) {
-    const std::lock_guard guard(lock_);
     auto& chunk = chunks_[slot / k_chunk];
     if (chunk.load(std::memory_order_relaxed) == nullptr)
       chunk.store(new entry[k_chunk], std::memory_order_relaxed);  // published with the generation
@@ -80,7 +81,7 @@ private:
 
   std::unique_ptr<std::atomic<std::uint32_t>[]> generations_;
   std::array<std::atomic<entry*>, k_most_arrays / k_chunk> chunks_{};
-  std::mutex lock_;  // held while a chunk is made; never over a wait
+  std::mutex lock_;  // of entries while they change: a slot's next array may be entered by another worker
 };
 
 }  // namespace shoal::array
