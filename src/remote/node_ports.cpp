@@ -97,6 +97,7 @@ bool node_ports::pending(sched::worker& w) noexcept { return port_of(w).pending(
 std::int64_t node_ports::longest_sleep_ns(sched::worker& w) noexcept { return port_of(w).longest_sleep_ns(); }
 
 bool node_ports::fence(sched::worker& w, sched::fence_request& request) noexcept {
+  const detail::tsan_ignore_scope ignore;  // the worker's own lists, which all its stacks touch in turn
   worker_port& port = port_of(w);
   detail::drain_window(port);
   static_assert(sizeof(node_fence) <= sched::fence_request::k_room_bytes && alignof(node_fence) <= alignof(void*));
