@@ -60,6 +60,7 @@ pool::pool(const pool_options& options, pool_hooks* above)
       heavy_fences_(options.heavy_fences && machine::can_fence_all()),
       real_clock_(options.executor->has_real_clock()),
       may_double_(has_processor_for_each(options)),
+      native_notes_(std::make_unique<fiber::stack_notes[]>(options.workers)),
       lanes_(options.workers, signs_.urgent) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
   if (!heavy_fences_) signs_.wake.word.store(1, std::memory_order_relaxed);
@@ -222,8 +223,12 @@ void pool::run(const std::function<void()>& body) {
 }
 
 bool pool::owns(const void* notes) const noexcept {
-  return region_.is_place_of_notes(notes) ||
-         std::ranges::any_of(workers_, [notes](const auto& w) { return w->stands_natively_on(notes); });
+  // Tasks that wait for locks ask, at every step from holder to holder: no loop over the workers here.
+  const std::uintptr_t offset =
+      reinterpret_cast<std::uintptr_t>(notes) - reinterpret_cast<std::uintptr_t>(native_notes_.get());
+  const bool is_native =
+      offset < workers_.size() * sizeof(fiber::stack_notes) && offset % sizeof(fiber::stack_notes) == 0;
+  return is_native || region_.is_place_of_notes(notes);
 }
 
 // O(workers), at the end of the pool only: a load for each thread that is not parked.

@@ -117,6 +117,8 @@ public:
   const fiber::stack_region* find_stack(const void* address, std::size_t* stack) const noexcept {
     return region_.find(address, stack) ? &region_ : classes_.find(address, stack);
   }
+  /// Of the stack of a worker's thread, which is none of stacks().
+  fiber::stack_notes& native_notes(unsigned worker) noexcept { return native_notes_[worker]; }
   /// Whether `notes` is the address of the notes of a stack of this pool; any other value is none. Does not read it.
   bool owns(const void* notes) const noexcept;
   profiler& profiling() noexcept { return profiler_; }
@@ -195,9 +197,10 @@ private:
   fiber::stack_region region_;
   fiber::stack_classes classes_;
   const bool heavy_fences_;
-  const bool real_clock_;                          // of the executor
-  const bool may_double_;                          // there is a processor for each worker
-  alignas(64) detail::pool_signs signs_;           // partners: parking workers and whoever spawns
+  const bool real_clock_;                                     // of the executor
+  const bool may_double_;                                     // there is a processor for each worker
+  const std::unique_ptr<fiber::stack_notes[]> native_notes_;  // by worker
+  alignas(64) detail::pool_signs signs_;                      // partners: parking workers and whoever spawns
   alignas(64) lockfree::wake_sign<> fenced_sign_;  // the sleepers' sign if publishers fence (signs_.wake: always on)
   std::vector<unsigned> slots_;                    // by worker: its bit in sleepers_; packages have groups of their own
   std::vector<worker*> at_slot_;                   // the worker of each slot; null: unused

@@ -21,6 +21,7 @@ using detail::task;
 
 worker::worker(pool& owner, unsigned number, std::size_t most_waiting)
     : owner_(owner),
+      native_notes_(owner.native_notes(number)),
       stacks_(owner.stacks(), this, on_fresh_stack),
       inline_bytes_(std::min(std::size_t{16} << 10, owner.options().stack_bytes / 4)),
       most_waiting_(most_waiting),

@@ -131,7 +131,6 @@ public:
   }
   /// Continues such a task; returns when it has left again or ended.
   void host(fiber::fiber& f) noexcept;
-  bool stands_natively_on(const void* notes) const noexcept { return notes == &native_notes_; }
   /// A number for a wait that shows in its stack's notes.
   std::uint64_t next_wait() noexcept { return ++noted_waits_; }
   /// The searches for cycles among the waits of this worker's tasks. The worker's own thread.
@@ -341,7 +340,7 @@ private:
   fiber::fiber* current_ = nullptr;
   std::uint64_t word_ = 0;  // for the task that is about to continue
   fiber::fiber native_;     // the thread's own stack
-  fiber::stack_notes native_notes_;
+  fiber::stack_notes& native_notes_;
   const std::byte* native_bottom_ = nullptr;
   bool native_idle_ = false;     // it is suspended in its loop
   std::uint64_t about_now_ = 0;  // in ticks: not much before now, for tasks that begin to wait
