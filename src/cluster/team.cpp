@@ -33,6 +33,11 @@ void node_teams::forget(std::uint64_t id) noexcept {
   teams_.erase(id);
 }
 
+std::size_t node_teams::size() noexcept {
+  const std::lock_guard guard(lock_);
+  return teams_.size();
+}
+
 }  // namespace shoal::cluster
 
 namespace shoal::detail {

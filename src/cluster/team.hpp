@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,7 @@ public:
   /// The same for messages that may come after the member has left: nullptr then.
   std::shared_ptr<detail::team_state> find(std::uint64_t id);
   void forget(std::uint64_t id) noexcept;
+  std::size_t size() noexcept;
 
 private:
   std::atomic<std::uint64_t> next_id_;  // partners: other workers

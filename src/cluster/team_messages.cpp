@@ -11,6 +11,7 @@
 #include "base/shorten.hpp"
 #include "cluster/team.hpp"
 #include "shoal/detail/assert.hpp"
+#include "shoal/detail/call.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/detail/port.hpp"
 
@@ -89,17 +90,17 @@ std::vector<std::uint64_t> pack(std::uint64_t id, const team_failure& f) {
   return words;
 }
 
-void receive_failure(const arrival& a) noexcept {
-  SHOAL_ASSERT(a.payload.size() >= 4, k_misshapen);
-  const std::size_t type_bytes = a.payload[3] >> 32;
-  const std::size_t message_bytes = a.payload[3] & 0xffffffff;
-  SHOAL_ASSERT(words_for(type_bytes) + words_for(message_bytes) <= a.payload.size() - 4, k_misshapen);
-  const auto* const type = reinterpret_cast<const char*>(a.payload.data() + 4);
-  const auto* const message = reinterpret_cast<const char*>(a.payload.data() + 4 + words_for(type_bytes));
-  teams_of(a)
-      .of(a.payload[0])
-      ->on_failure({static_cast<int>(a.payload[1]), static_cast<std::uint32_t>(a.payload[2]),
-                    std::string(type, type_bytes), std::string(message, message_bytes)});
+std::size_t hear_failure(std::uint32_t from, std::span<const std::uint64_t> words, std::uint64_t*) {
+  SHOAL_ASSERT(words.size() >= 4, k_misshapen);
+  const std::size_t type_bytes = words[3] >> 32;
+  const std::size_t message_bytes = words[3] & 0xffffffff;
+  SHOAL_ASSERT(words_for(type_bytes) + words_for(message_bytes) <= words.size() - 4, k_misshapen);
+  const auto* const type = reinterpret_cast<const char*>(words.data() + 4);
+  const auto* const message = reinterpret_cast<const char*>(words.data() + 4 + words_for(type_bytes));
+  const team_failure f{static_cast<int>(words[1]), static_cast<std::uint32_t>(words[2]), std::string(type, type_bytes),
+                       std::string(message, message_bytes)};
+  if (this_port().context->teams->of(words[0])->on_failure(f)) spread_failure(words[0], f, from);
+  return 0;
 }
 
 // A message of a head, words that write() writes, and nothing else.
@@ -154,12 +155,17 @@ void send_announcement(std::uint32_t node, std::uint64_t team, std::uint64_t gro
        std::array{team, group, std::uint64_t{rank}, number, what.word()});
 }
 
-void send_failure_to_all(std::uint64_t team, const team_failure& f) {
+void spread_failure(std::uint64_t team, const team_failure& f, std::uint32_t from) {
   const auto words = pack(team, f);
   const port& p = this_port();
-  for (std::uint32_t n = 0; n < p.nodes; ++n)
-    if (n != p.node) send(*t_worker, n, receiver_of<receive_failure>(), words);
-  flush_all(this_port());
+  completion calls;  // waited for, so that nothing of the team arrives after its end
+  const auto tell = [&](std::uint64_t n) {
+    if (n < p.nodes && n != from) begin_call(calls, static_cast<std::uint32_t>(n), callee_of<hear_failure>(), words);
+  };
+  if (p.node != 0) tell((p.node - 1) / 2);
+  tell(2 * std::uint64_t{p.node} + 1);
+  tell(2 * std::uint64_t{p.node} + 2);
+  calls.wait();
 }
 
 }  // namespace shoal::detail

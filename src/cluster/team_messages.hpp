@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages between the members of a team: sending them; their receivers call team_state.
-// Who may call: tasks; send_grant handlers, too. They switch tasks when buffers are full (in a handler never).
+// Who may call: tasks; send_grant handlers, too. They switch tasks when buffers are full (in a handler never);
+// spread_failure always.
 // Shown by tests/cluster/spmd_test.cpp.
 #pragma once
 
@@ -25,7 +26,8 @@ void send_taken(std::uint32_t node, std::uint64_t team, std::uint64_t bytes);
 /// To the right neighbour: what this member calls.
 void send_announcement(std::uint32_t node, std::uint64_t team, std::uint64_t group, std::uint32_t rank,
                        std::uint64_t number, called what);
-/// To all other nodes, at once.
-void send_failure_to_all(std::uint64_t team, const team_failure& f);
+/// Tells the nodes beside this one in a tree of all nodes, but for `from`; returns when all behind them know, too. A node
+/// that learns of a failure for the first time tells those beside it, so 2 messages pass each edge at most.
+void spread_failure(std::uint64_t team, const team_failure& f, std::uint32_t from);
 
 }  // namespace shoal::detail

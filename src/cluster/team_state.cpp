@@ -129,12 +129,12 @@ void team_state::wait_until(lock& held, suspended*& waiter, const Ready& ready) 
 
 void team_state::throw_failure(lock& held) {
   const team_failure f = *failure_;
-  const bool to_tell = std::exchange(to_tell_, false);
+  const bool to_tell = std::exchange(to_tell_, false) && !std::exchange(spread_, true);
   waiters woken;  // other tasks of this member: those of async calls
   take_all_waiters(woken);
   held.unlock();
   wake_all(woken);
-  if (to_tell) send_failure_to_all(id_, f);
+  if (to_tell) spread_failure(id_, f, this_port().node);
   const auto code = static_cast<errc>(f.code);
   if (f.type.empty()) throw error(code, f.message);
   throw remote_error(code, f.node, f.type, f.message);
@@ -369,15 +369,18 @@ void team_state::on_announcement(std::uint64_t group, std::uint32_t member, std:
   wake_all(woken);
 }
 
-void team_state::on_failure(team_failure f) {
+bool team_state::on_failure(team_failure f) {
   waiters woken;
+  bool first = false;
   {
     const std::lock_guard held(lock_);
+    first = !std::exchange(spread_, true);
     to_tell_ = false;  // the others hear of this one
     if (!failure_) failure_ = std::move(f);
     take_all_waiters(woken);
   }
   wake_all(woken);
+  return first;
 }
 
 }  // namespace shoal::detail

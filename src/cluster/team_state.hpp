@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node's part of the teams of one spmd(): what its member has sent and expects, what has arrived, and what the left
 // neighbour and this member have called, as far as the two are not compared yet.
-// Who may call: on_ functions: inside a poll; the other functions: tasks. announce, await, send, leave, close and tell
+// Who may call: on_ functions: inside a poll, if they do not say otherwise; the other functions: tasks. announce, await, send, leave, close and tell
 // switch tasks.
 // Guarantees: a message reaches the call that it is for, also if that has not begun here. What members keep for this
 // node's member before it expects it is bounded: beyond k_window_bytes the sender waits. Whoever waits learns of every
@@ -78,7 +78,8 @@ public:
   void on_grant(const letter_name& name);
   void on_taken(std::uint32_t node, std::uint64_t bytes);
   void on_announcement(std::uint64_t group, std::uint32_t member, std::uint64_t number, called what);
-  void on_failure(team_failure f);
+  /// By a task: of another node. True: this node hears of one for the first time, and the caller is to spread it.
+  bool on_failure(team_failure f);
 
   /// Most bytes of messages that this node's member has sent to a node and that were not taken there.
   static constexpr std::uint64_t k_window_bytes = 65536;
@@ -137,6 +138,7 @@ private:
   std::unordered_map<std::uint64_t, neighbours> compared_;  // by group
   std::optional<team_failure> failure_;
   bool to_tell_ = false;  // this member has noticed it, and is to tell the others
+  bool spread_ = false;   // the other nodes have heard of a failure from this one, or are about to
   suspended* leaving_ = nullptr;
   std::atomic<std::uint64_t> open_calls_{0};  // partners: the tasks of async calls, and leave()
 };

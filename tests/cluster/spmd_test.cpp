@@ -6,12 +6,23 @@
 #include <string>
 #include <vector>
 
+#include "cluster/team.hpp"
 #include "tests/cluster/cluster.hpp"
 
 namespace {
 
+// On all nodes together.
+std::size_t teams_left(std::uint32_t nodes) {
+  std::size_t left = 0;
+  for (std::uint32_t n = 0; n < nodes; ++n)
+    left += shoal::on(n, [] { return shoal::detail::this_port().context->teams->size(); });
+  return left;
+}
+
 class teams : public shoal::test::cluster {};
 SHOAL_CLUSTER_TESTS(teams);
+INSTANTIATE_TEST_SUITE_P(many_nodes, teams, testing::Values(shoal::test::job_shape{16, 1, false}),
+                         shoal::test::name_of);
 
 TEST_P(teams, one_body_per_node) {
   run([this] {
@@ -190,6 +201,21 @@ TEST_P(teams, that_have_failed_leave_nothing_behind_for_the_next) {
       shoal::spmd([](shoal::team& t) {
         if (t.all_reduce(1U, std::plus<>{}) != t.size()) throw std::logic_error("wrong sum");
       });
+      EXPECT_EQ(teams_left(nodes()), 0U);
+    }
+  });
+}
+
+TEST_P(teams, whose_members_all_fail_tell_each_other_once) {
+  run([this] {
+    for (int round = 0; round < 10; ++round) {
+      EXPECT_THROW(shoal::spmd([](shoal::team& t) {
+                     if (t.rank() % 2 == 0) throw std::runtime_error("all of them");
+                     t.barrier();
+                     throw std::logic_error("a barrier without half of the members");
+                   }),
+                   shoal::remote_error);
+      EXPECT_EQ(teams_left(nodes()), 0U);
     }
   });
 }
