@@ -99,6 +99,16 @@ struct on_state final : future_value<R>, completion_callback {
   completion calls;
 };
 
+/// The future of a state whose reply is on its way, or has come.
+template <class R>
+future<R> expect_reply(on_state<R>& made) noexcept {
+  if (!made.calls.call_when_done(made)) {  // it came while the call was being sent
+    made.fill();
+    finish_elsewhere(made);  // no other worker knows it yet
+  }
+  return future_access::make<R>(&made);
+}
+
 }  // namespace detail
 
 /// Runs `f` on `node` and waits for its result.
@@ -188,11 +198,7 @@ auto async_on(std::uint32_t node, const F& f) -> future<detail::result_there<F>>
     made->of->dispose(*made);
     throw;
   }
-  if (!made->calls.call_when_done(*made)) {  // the answer came while the call was being sent
-    made->fill();
-    detail::finish_elsewhere(*made);  // no other worker knows it yet
-  }
-  return detail::future_access::make<result>(made);
+  return detail::expect_reply(*made);
 }
 
 }  // namespace shoal

@@ -81,6 +81,7 @@ node::node(node_parts parts)
       memory_(*parts.segment, parts.bases, parts.node,
               {parts.settings->huge_pages, parts.nodes_on_machine == 0 ? parts.nodes : parts.nodes_on_machine}),
       teams_(parts.node),
+      promises_(parts.node),
       context_{.node = node_,
                .nodes = nodes_,
                .bases = memory_.bases(),
@@ -88,6 +89,7 @@ node::node(node_parts parts)
                .memory = &memory_,
                .teams = &teams_,
                .stops = &stops_,
+               .promises = &promises_,
                .restarted = parts.settings->restart},
       ports_(port_setup(parts, *transport_, memory_, context_)),
       pool_(pool_setup(parts), &ports_) {

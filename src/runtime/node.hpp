@@ -14,6 +14,7 @@
 
 #include "array/node_memory.hpp"
 #include "cluster/loop_stops.hpp"
+#include "cluster/node_promises.hpp"
 #include "cluster/team.hpp"
 #include "machine/segment.hpp"
 #include "net/ring_world.hpp"
@@ -98,6 +99,7 @@ private:
   array::node_memory memory_;
   cluster::node_teams teams_;
   cluster::loop_stops stops_;
+  cluster::node_promises promises_;
   detail::node_context context_;
   remote::node_ports ports_;
   sched::pool pool_;

@@ -22,6 +22,7 @@
 #include "shoal/global_bitset.hpp"
 #include "shoal/global_map.hpp"
 #include "shoal/global_multimap.hpp"
+#include "shoal/global_promise.hpp"
 #include "shoal/global_ptr.hpp"
 #include "shoal/global_queue.hpp"
 #include "shoal/global_set.hpp"

@@ -30,6 +30,7 @@ class node_ports;
 }  // namespace shoal::remote
 namespace shoal::cluster {
 class loop_stops;
+class node_promises;
 class node_teams;
 }  // namespace shoal::cluster
 
@@ -55,6 +56,7 @@ struct node_context {
   array::node_memory* memory = nullptr;
   cluster::node_teams* teams = nullptr;
   cluster::loop_stops* stops = nullptr;
+  cluster::node_promises* promises = nullptr;
   bool restarted = false;  // the job is to go on from a checkpoint
   // The task that waits for node 0's message to stop. Partners: that task, and the worker that executes the message.
   std::atomic<suspended*> stop{nullptr};
