@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Global arrays: elements of any trivially copyable type, spread over the nodes, accessible from every task.
-//   global_array<T> a(1'000'000);            owns the memory; move-only; freed by its destructor
+//   global_array<T> a(1'000'000);            owns the memory; move-only; freed by its destructor (shoal/array_options.hpp)
 //   shoal::array_ref<T> r = a;               a handle: lambdas capture it, messages carry it
 //   r.put(i, v); T v = r.get(i);             complete when they return
 //   r.async_add(i, 1); ... shoal::wait();    complete later; many share one message
@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "shoal/array_options.hpp"
 #include "shoal/detail/array_access.hpp"
 #include "shoal/detail/array_layout.hpp"
 #include "shoal/detail/array_lists.hpp"
@@ -50,6 +51,8 @@ struct memory_report {
   std::uint64_t asked_bytes = 0;  // on all nodes
   std::uint64_t huge_bytes = 0;   // of these, on 2 MiB pages
   std::string reason;             // why some of it is not on 2 MiB pages; empty if all is
+  std::uint32_t memory_nodes = 0;  // of a machine, that a sample of a part's pages lies on; 0: the system does not say
+  std::string placement;           // why an array that was to be interleaved is not; empty if it is
 };
 
 /// A pointer to a node's own part of an array, valid on all nodes: 8 bytes, which each node turns into its address.
@@ -315,10 +318,16 @@ class global_array {
 public:
   global_array() = default;
   /// `size` elements, zero; where: a `distribution`, or what a function of shoal/distribution.hpp returns. Throws
-  /// shoal::error (out_of_memory) with the requested and the available bytes.
-  explicit global_array(std::uint64_t size, const distribution_plan& plan = distribution::partition)
+  /// shoal::error (out_of_memory) with the requested and the available bytes, and the largest arrays that there are.
+  explicit global_array(std::uint64_t size, const distribution_plan& plan = distribution::partition,
+                        const array_options& options = {}, code_place where = code_place::here())
+      : global_array(size, plan, detail::allocation{options, where}) {}
+  global_array(std::uint64_t size, const array_options& options, code_place where = code_place::here())
+      : global_array(size, distribution::partition, detail::allocation{options, where}) {}
+  /// For libraries, whose callers are to be named in reports.
+  global_array(std::uint64_t size, const distribution_plan& plan, const detail::allocation& how)
       : ref_(detail::allocate_array(size, sizeof(T),  // NOLINT(bugprone-sizeof-expression): T may be a pointer
-                                    detail::array_element<T>(), plan, &report_)) {}
+                                    detail::array_element<T>(), plan, how, &report_)) {}
   global_array(global_array&& other) noexcept
       : report_(std::move(other.report_)), ref_(std::exchange(other.ref_, array_ref<T>{})) {}
   global_array& operator=(global_array&& other) noexcept {

@@ -65,8 +65,9 @@ private:
 class global_bitset {
 public:
   /// `size` bits, all clear. Throws shoal::error (out_of_memory), as shoal/array.hpp.
-  explicit global_bitset(std::uint64_t size, distribution kind = distribution::partition)
-      : words_((size + 63) / 64, kind), ref_(words_.ref(), size) {}
+  explicit global_bitset(std::uint64_t size, distribution kind = distribution::partition,
+                         const array_options& options = {}, code_place where = code_place::here())
+      : words_((size + 63) / 64, kind, options, where), ref_(words_.ref(), size) {}
 
   bitset_ref ref() const noexcept { return ref_; }
   operator bitset_ref() const noexcept { return ref_; }

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -140,14 +141,19 @@ class global_map {
 public:
   using ref_type = map_ref<Key, Value, Hash>;
 
-  /// `expected`: entries on all nodes together; a hint, 0: unknown. Switches tasks.
-  explicit global_map(std::uint64_t expected = 0) : shards_(expected), ref_(shards_.ref()) {}
+  /// `expected`: entries on all nodes together; a hint, 0: unknown. `name`: in reports of memory. Switches
+  /// tasks.
+  explicit global_map(std::uint64_t expected = 0, std::string_view name = {}, code_place where = code_place::here())
+      : global_map(expected, detail::allocation_label(name, where)) {}
 
   ref_type ref() const noexcept { return ref_; }
   operator ref_type() const noexcept { return ref_; }
   const ref_type* operator->() const noexcept { return &ref_; }
 
 private:
+  global_map(std::uint64_t expected, const detail::allocation_label& label)
+      : shards_(label, expected, detail::container_kind::map, label), ref_(shards_.ref()) {}
+
   node_local<detail::hash_shard<Key, Value, Hash>> shards_;
   ref_type ref_;
 };

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -91,14 +92,19 @@ class global_multimap {
 public:
   using ref_type = multimap_ref<Key, Value, Hash>;
 
-  /// `expected`: keys on all nodes together; a hint, 0: unknown. Switches tasks.
-  explicit global_multimap(std::uint64_t expected = 0) : shards_(expected), ref_(shards_.ref()) {}
+  /// `expected`: keys on all nodes together; a hint, 0: unknown. `name`: in reports of memory. Switches
+  /// tasks.
+  explicit global_multimap(std::uint64_t expected = 0, std::string_view name = {}, code_place where = code_place::here())
+      : global_multimap(expected, detail::allocation_label(name, where)) {}
 
   ref_type ref() const noexcept { return ref_; }
   operator ref_type() const noexcept { return ref_; }
   const ref_type* operator->() const noexcept { return &ref_; }
 
 private:
+  global_multimap(std::uint64_t expected, const detail::allocation_label& label)
+      : shards_(label, expected, detail::container_kind::multimap, label), ref_(shards_.ref()) {}
+
   node_local<detail::hash_shard<Key, std::vector<Value>, Hash>> shards_;
   ref_type ref_;
 };

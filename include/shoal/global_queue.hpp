@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "shoal/detail/container.hpp"
@@ -25,6 +26,8 @@ namespace shoal {
 namespace detail {
 template <class T>
 struct level_bags {
+  explicit level_bags(const allocation_label& label)
+      : next(container_kind::queue, label), current(container_kind::queue, label) {}
   worker_bags<T> next;  // is pushed to
   worker_bags<T> current;
 };
@@ -84,8 +87,9 @@ class global_queue {
 public:
   using ref_type = queue_ref<T>;
 
-  /// Empty. Switches tasks.
-  global_queue() : ref_(parts_.ref()) {}
+  /// Empty. `name`: in reports of memory. Switches tasks.
+  explicit global_queue(std::string_view name = {}, code_place where = code_place::here())
+      : global_queue(detail::allocation_label(name, where)) {}
 
   ref_type ref() const noexcept { return ref_; }
   operator ref_type() const noexcept { return ref_; }
@@ -96,6 +100,8 @@ public:
   }
 
 private:
+  explicit global_queue(const detail::allocation_label& label) : parts_(label, label), ref_(parts_.ref()) {}
+
   node_local<detail::level_bags<T>> parts_;
   ref_type ref_;
 };

@@ -62,14 +62,19 @@ class global_set {
 public:
   using ref_type = set_ref<Key, Hash>;
 
-  /// `expected`: keys on all nodes together; a hint, 0: unknown. Switches tasks.
-  explicit global_set(std::uint64_t expected = 0) : shards_(expected), ref_(shards_.ref()) {}
+  /// `expected`: keys on all nodes together; a hint, 0: unknown. `name`: in reports of memory. Switches
+  /// tasks.
+  explicit global_set(std::uint64_t expected = 0, std::string_view name = {}, code_place where = code_place::here())
+      : global_set(expected, detail::allocation_label(name, where)) {}
 
   ref_type ref() const noexcept { return ref_; }
   operator ref_type() const noexcept { return ref_; }
   const ref_type* operator->() const noexcept { return &ref_; }
 
 private:
+  global_set(std::uint64_t expected, const detail::allocation_label& label)
+      : shards_(label, expected, detail::container_kind::set, label), ref_(shards_.ref()) {}
+
   node_local<detail::hash_shard<Key, detail::nothing, Hash>> shards_;
   ref_type ref_;
 };

@@ -15,6 +15,7 @@
 #include <functional>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -86,8 +87,9 @@ class global_vector {
 public:
   using ref_type = vector_ref<T>;
 
-  /// Empty. Switches tasks.
-  global_vector() : ref_(parts_.ref()) {}
+  /// Empty. `name`: in reports of memory. Switches tasks.
+  explicit global_vector(std::string_view name = {}, code_place where = code_place::here())
+      : global_vector(detail::allocation_label(name, where)) {}
 
   ref_type ref() const noexcept { return ref_; }
   operator ref_type() const noexcept { return ref_; }
@@ -95,6 +97,9 @@ public:
   global_array<T> collect() const { return ref_.collect(); }
 
 private:
+  explicit global_vector(const detail::allocation_label& label)
+      : parts_(label, detail::container_kind::vector, label), ref_(parts_.ref()) {}
+
   node_local<detail::worker_bags<T>> parts_;
   ref_type ref_;
 };

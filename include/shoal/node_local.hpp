@@ -43,7 +43,13 @@ public:
   /// Constructs T(arguments...) on every node. The arguments travel: trivially copyable.
   template <class... Arguments>
   requires std::constructible_from<T, const Arguments&...>
-  explicit node_local(const Arguments&... arguments) : places_(node_count()) {
+  explicit node_local(const Arguments&... arguments)
+      : node_local(detail::allocation_label("node_local", {}), arguments...) {}
+  /// The same, known in reports of memory by `label`.
+  template <class... Arguments>
+  requires std::constructible_from<T, const Arguments&...>
+  node_local(const detail::allocation_label& label, const Arguments&... arguments)
+      : places_(node_count(), distribution::partition, detail::allocation{{}, {}, &label}) {
     try {
       parallel_for(owners_of(places_), node_count(), [places = places_.ref(), arguments...](std::uint64_t) {
         *places.symmetric().get() = new T(arguments...);

@@ -9,6 +9,7 @@
 
 #include "array/plan.hpp"
 #include "machine/memory_info.hpp"
+#include "machine/memory_placement.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/port.hpp"
@@ -31,9 +32,9 @@ node_memory::lease node_memory::take(std::uint64_t bytes) {
   if (!offset)
     throw error(errc::out_of_memory,
                 fmt::format("a global array of {} per node does not fit into the segment of {} ({} is the largest "
-                            "free part); raise SHOAL_SEGMENT or free arrays",
+                            "free part); raise SHOAL_SEGMENT or free arrays; {}",
                             machine::describe_bytes(bytes), machine::describe_bytes(own_.capacity()),
-                            machine::describe_bytes(leases_->largest_free())));
+                            machine::describe_bytes(leases_->largest_free()), ledger_.text(node_)));
   std::uint32_t slot = next_slot_;
   if (free_slots_.empty()) {
     ++next_slot_;
@@ -50,23 +51,71 @@ void node_memory::give_back(const lease& l, std::uint64_t bytes) {
   free_slots_.push_back(l.slot);
 }
 
-machine::commit_report node_memory::commit(const detail::array_layout& layout, std::uint64_t bytes) {
-  const auto pages = options_.huge_pages ? machine::page_kind::huge : machine::page_kind::small;
+committed_part node_memory::commit(const detail::array_layout& layout, std::uint64_t bytes, const commit_wish& wish) {
+  const bool huge = wish.pages == array_pages::as_set ? options_.huge_pages : wish.pages == array_pages::huge;
+  const auto pages = huge ? machine::page_kind::huge : machine::page_kind::small;
+  committed_part got;
+  try {
+    got.pages = wish.placement == memory_nodes::interleave ? interleave(layout.offset, bytes, pages, got.placement)
+                                                           : take_by_workers(layout.offset, bytes, pages);
+  } catch (const error& e) {
+    throw error(e.code(), fmt::format("{}; {}", e.what(), ledger_.text(node_)));
+  }
+  if (pages == machine::page_kind::small && options_.huge_pages) got.pages.reason = "small pages were asked for";
+  got.memory_nodes = machine::count_memory_nodes(own_.data() + layout.offset, bytes);
+  ledger_.enter(layout, wish.label, machine::round_up(bytes, machine::page_size()));
+  return got;
+}
+
+// Pieces on the memory nodes in turn, by the same workers as below.
+machine::commit_report node_memory::interleave(std::uint64_t begin, std::uint64_t bytes, machine::page_kind pages,
+                                               std::string& why_not) {
+  const std::vector<unsigned> nodes = machine::allowed_memory_nodes();
+  if (nodes.size() < 2) {
+    why_not = "this machine has one memory node, or does not say which there are";
+    return take_by_workers(begin, bytes, pages);
+  }
+  std::atomic<int> refused{0};  // partners: the other workers
+  const auto got = take_in_pieces(begin, bytes, pages, machine::k_huge_page_bytes, [&](std::uint64_t at, auto&& take) {
+    const bool whole = pages == machine::page_kind::huge;
+    const machine::memory_placement here(whole ? std::vector{nodes[at / machine::k_huge_page_bytes % nodes.size()]}
+                                               : nodes);
+    if (here.refused() != 0) refused.store(here.refused(), std::memory_order_relaxed);
+    take();
+  });
+  if (const int cause = refused.load(std::memory_order_relaxed); cause != 0)
+    why_not = fmt::format("the system refuses to place memory: {}", std::strerror(cause));
+  return got;
+}
+
+machine::commit_report node_memory::take_by_workers(std::uint64_t begin, std::uint64_t bytes,
+                                                    machine::page_kind pages) {
   constexpr std::uint64_t k_piece_bytes = 2 * machine::k_huge_page_bytes;  // a worker serves others after some ms
-  const std::uint64_t begin = layout.offset;
-  const std::uint64_t first_end = std::min(machine::round_up(begin + 1, k_piece_bytes), begin + bytes);
-  const std::uint64_t pieces = 1 + (begin + bytes - first_end + k_piece_bytes - 1) / k_piece_bytes;
-  if (pieces == 1) return own_.commit(begin, bytes, pages);
+  return take_in_pieces(begin, bytes, pages, k_piece_bytes, [](std::uint64_t, auto&& take) { take(); });
+}
+
+template <class Around>
+machine::commit_report node_memory::take_in_pieces(std::uint64_t begin, std::uint64_t bytes, machine::page_kind pages,
+                                                   std::uint64_t piece_bytes, const Around& around) {
+  const std::uint64_t first_end = std::min(machine::round_up(begin + 1, piece_bytes), begin + bytes);
+  const std::uint64_t pieces = 1 + (begin + bytes - first_end + piece_bytes - 1) / piece_bytes;
+  if (pieces == 1) {
+    machine::commit_report report;
+    around(begin, [&] { report = own_.commit(begin, bytes, pages); });
+    return report;
+  }
   own_.require(begin, bytes);
   std::atomic<int> refused{0};     // partners: the other workers
   affinity_partitioner by_worker;  // share i for worker i, but does not wait for one that computes
   parallel_for(
       pieces,
       [&](std::uint64_t k) {
-        const std::uint64_t at = k == 0 ? begin : first_end + (k - 1) * k_piece_bytes;
-        const std::uint64_t end = std::min(first_end + k * k_piece_bytes, begin + bytes);
-        if (const int cause = own_.populate(at, end - at, pages); cause != 0)
-          refused.store(cause, std::memory_order_relaxed);
+        const std::uint64_t at = k == 0 ? begin : first_end + (k - 1) * piece_bytes;
+        const std::uint64_t end = std::min(first_end + k * piece_bytes, begin + bytes);
+        around(at, [&] {
+          if (const int cause = own_.populate(at, end - at, pages); cause != 0)
+            refused.store(cause, std::memory_order_relaxed);
+        });
         detail::take_turn(detail::worker_here());
       },
       by_worker);
@@ -74,6 +123,7 @@ machine::commit_report node_memory::commit(const detail::array_layout& layout, s
 }
 
 void node_memory::release(const detail::array_layout& layout, std::uint64_t bytes) noexcept {
+  ledger_.remove(layout);
   try {
     own_.release(layout.offset, offset_heap::rounded(bytes));
   } catch (const error&) {
@@ -102,10 +152,17 @@ struct part_request {
   node_memory::lease lease() const noexcept { return {layout.offset, layout.slot, layout.generation}; }
 };
 
+struct commit_request {
+  part_request part;
+  array::commit_wish wish;
+};
+
 struct part_report {
   std::uint64_t asked_bytes;
   std::uint64_t huge_bytes;
+  std::uint32_t memory_nodes;
   char reason[112];
+  char placement[100];
 };
 
 template <class Request>
@@ -131,14 +188,16 @@ std::size_t give_back_on_node_0(std::uint32_t, std::span<const std::uint64_t> ar
 }
 
 std::size_t commit_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
-  const auto r = request_of<part_request>(arguments);
+  const auto r = request_of<commit_request>(arguments);
   part_report report{};
-  memory_here().enter(r.layout, arguments.subspan(packed<part_request>::k_words));
-  if (const std::uint64_t bytes = r.bytes_here(); bytes > 0) {
-    const auto got = memory_here().commit(r.layout, bytes);
+  memory_here().enter(r.part.layout, arguments.subspan(packed<commit_request>::k_words));
+  if (const std::uint64_t bytes = r.part.bytes_here(); bytes > 0) {
+    const auto got = memory_here().commit(r.part.layout, bytes, r.wish);
     report.asked_bytes = bytes;
-    report.huge_bytes = got.huge_bytes;
-    got.reason.copy(report.reason, sizeof report.reason - 1);
+    report.huge_bytes = got.pages.huge_bytes;
+    report.memory_nodes = got.memory_nodes;
+    got.pages.reason.copy(report.reason, sizeof report.reason - 1);
+    got.placement.copy(report.placement, sizeof report.placement - 1);
   }
   packed<part_report>::write(report, answer);
   return packed<part_report>::k_words;
@@ -171,13 +230,17 @@ void check_size(const array_layout& layout, std::uint64_t part_bytes) {
   const std::uint64_t parts = std::min<std::uint64_t>(layout.node_count, memory.options().nodes_on_machine);
   const std::string what = fmt::format("a global array of {} elements of {} bytes", layout.size, layout.element_bytes);
   if (part_bytes > ~std::uint64_t{0} / parts) throw error(errc::out_of_memory, what + " is larger than any memory");
-  machine::require_memory(std::min(part_bytes * parts, layout.size * layout.element_bytes), what);
+  try {
+    machine::require_memory(std::min(part_bytes * parts, layout.size * layout.element_bytes), what);
+  } catch (const error& e) {
+    throw error(e.code(), fmt::format("{}; {}", e.what(), memory.ledger().text(memory.node())));
+  }
 }
 
 }  // namespace
 
 array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, element type,
-                            const distribution_plan& wanted, memory_report* report) {
+                            const distribution_plan& wanted, const allocation& how, memory_report* report) {
   worker_here();  // fails with a message outside of tasks
   port& p = this_port();
   const distribution_plan plan = array::resolved(wanted, size, p.nodes);
@@ -209,8 +272,9 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
   constexpr std::size_t k_report_words = packed<part_report>::k_words;
   std::vector<std::uint64_t> reports(p.nodes * k_report_words);
   const std::uint32_t nodes = p.nodes;
-  std::vector<std::uint64_t> words(packed<part_request>::k_words);
-  packed<part_request>::write({layout, bytes}, words.data());
+  const allocation_label label = how.label != nullptr ? *how.label : allocation_label(how.options.name, how.where);
+  std::vector<std::uint64_t> words(packed<commit_request>::k_words);
+  packed<commit_request>::write({{layout, bytes}, {label, how.options.pages, how.options.placement}}, words.data());
   words.insert(words.end(), plan.bounds.begin(), plan.bounds.end());
   try {
     completion calls;
@@ -228,6 +292,8 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
     report->asked_bytes += part.asked_bytes;
     report->huge_bytes += part.huge_bytes;
     if (report->reason.empty()) report->reason = part.reason;
+    report->memory_nodes = std::max(report->memory_nodes, part.memory_nodes);
+    if (report->placement.empty()) report->placement = part.placement;
   }
   return layout;
 }

@@ -11,10 +11,12 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "array/array_table.hpp"
 #include "array/element_locks.hpp"
+#include "array/memory_ledger.hpp"
 #include "array/offset_heap.hpp"
 #include "machine/segment.hpp"
 #include "shoal/array.hpp"
@@ -25,6 +27,19 @@ namespace shoal::array {
 struct memory_options {
   bool huge_pages = true;
   unsigned nodes_on_machine = 1;  // that share this machine's memory
+  bool first_of_process = true;   // what the process has for all its nodes is reported with this one
+};
+
+struct commit_wish {
+  detail::allocation_label label;
+  array_pages pages = array_pages::as_set;
+  memory_nodes placement = memory_nodes::first_touch;
+};
+
+struct committed_part {
+  machine::commit_report pages;
+  std::uint32_t memory_nodes = 0;  // that some of its pages were found on; 0: not known
+  std::string placement;           // why it is not interleaved as wished; empty if it is
 };
 
 class node_memory {
@@ -38,6 +53,8 @@ public:
   std::uint64_t capacity_bytes() const noexcept { return own_.capacity(); }
   std::uint32_t node() const noexcept { return node_; }
   const memory_options& options() const noexcept { return options_; }
+  memory_ledger& ledger() noexcept { return ledger_; }
+  const memory_ledger& ledger() const noexcept { return ledger_; }
 
   // On node 0:
   struct lease {
@@ -51,7 +68,7 @@ public:
   // On every node that holds a part:
   /// All workers that are free take a share of the memory: about what a loop with a static_partitioner over the part
   /// gives them. May switch. Throws errc::out_of_memory; some of the memory may be taken then.
-  machine::commit_report commit(const detail::array_layout& layout, std::uint64_t bytes);
+  committed_part commit(const detail::array_layout& layout, std::uint64_t bytes, const commit_wish& wish);
   void release(const detail::array_layout& layout, std::uint64_t bytes) noexcept;
   // On every node: its id is found from enter() to remove().
   void enter(const detail::array_layout& layout, std::span<const std::uint64_t> bounds) {
@@ -60,11 +77,20 @@ public:
   void remove(const detail::array_layout& layout) noexcept { arrays_.remove(layout.slot); }
 
 private:
+  machine::commit_report interleave(std::uint64_t begin, std::uint64_t bytes, machine::page_kind pages,
+                                    std::string& why_not);
+  machine::commit_report take_by_workers(std::uint64_t begin, std::uint64_t bytes, machine::page_kind pages);
+  // Calls around(offset, take) for each piece, on all workers that are free.
+  template <class Around>
+  machine::commit_report take_in_pieces(std::uint64_t begin, std::uint64_t bytes, machine::page_kind pages,
+                                        std::uint64_t piece_bytes, const Around& around);
+
   machine::segment& own_;
   std::vector<std::byte*> bases_;
   std::uint32_t node_;
   memory_options options_;
   array_table arrays_;
+  memory_ledger ledger_;
   element_locks locks_;
 
   std::mutex leases_lock_;  // never held over a wait

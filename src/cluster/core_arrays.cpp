@@ -100,7 +100,8 @@ int shoal_array_create_spread(int type, size_t element_bytes, uint64_t size, con
                   "element_bytes is the size of SHOAL_BYTES elements, at least 1; of other types 0 or their size");
     if (size == 0) return fail(error, SHOAL_INVALID_ARGUMENT, "an array has at least one element");
     memory_report report;
-    *array = detail::allocate_array(size, bytes, static_cast<detail::element>(type), plan_of(*spread), &report).id();
+    *array =
+        detail::allocate_array(size, bytes, static_cast<detail::element>(type), plan_of(*spread), {}, &report).id();
     return static_cast<int>(SHOAL_OK);
   });
 }

@@ -32,6 +32,13 @@ public:
   /// The region that `address` lies in and its stack there, as stack_region::find(); nullptr: none.
   const stack_region* find(const void* address, std::size_t* stack) const noexcept;
 
+  /// each(const stack_region&) for those that have been asked for. Any thread.
+  template <class Each>
+  void visit(const Each& each) const {
+    for (const auto& one : made_)
+      if (const stack_region* const made = one.load(std::memory_order_acquire); made != nullptr) each(*made);
+  }
+
 private:
   const std::size_t most_stacks_;
   const guard_kind best_;

@@ -88,6 +88,19 @@ std::size_t stack_region::reserved_bytes() const noexcept {
   return bytes;
 }
 
+stack_usage stack_region::usage() const {
+  stack_usage u;
+  u.stacks = std::min(leased_.load(std::memory_order_relaxed), capacity_);
+  u.committed_bytes = u.stacks * stack_bytes();
+  u.reserved_bytes = reserved_bytes();
+  if (u.stacks == 0) return u;
+  for (std::size_t k = 0; k < k_most_segments; ++k)
+    if (const std::byte* const base = base_of(k); base != nullptr)
+      u.resident_bytes +=
+          machine::count_pages(base, machine::round_up(fibers_offset(k), machine::page_size())).resident_bytes;
+  return u;
+}
+
 std::size_t stack_region::lease() noexcept {
   const std::size_t first = leased_.fetch_add(stacks_per_lease_, std::memory_order_relaxed);
   if (first + stacks_per_lease_ > capacity_) {

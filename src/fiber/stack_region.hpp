@@ -31,6 +31,13 @@ enum class guard_kind : std::uint8_t {
   none     // as much memory, which the overflow may use before it reaches another stack
 };
 
+struct stack_usage {
+  std::size_t stacks = 0;           // leased so far, in use or not
+  std::size_t committed_bytes = 0;  // of these
+  std::size_t resident_bytes = 0;   // of these, in pages that are there now
+  std::size_t reserved_bytes = 0;   // address space
+};
+
 /// How every message about a stack that was too small ends.
 inline constexpr std::string_view k_stack_advice =
     "raise the setting stack, for instance SHOAL_STACK=1M, give the task a larger stack (shoal::stack_bytes), or keep "
@@ -94,6 +101,8 @@ public:
   std::size_t capacity() const noexcept { return capacity_; }
   /// How much address space is reserved now.
   std::size_t reserved_bytes() const noexcept;
+  /// Reads /proc/self/smaps: milliseconds. Any thread.
+  stack_usage usage() const;
   /// Whether every stack that was used so far has a guard.
   bool has_guards() const noexcept { return guards_.load(std::memory_order_relaxed) != guard_kind::none; }
 

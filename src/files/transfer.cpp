@@ -32,8 +32,16 @@ struct part_request {
 
 // A part in private memory.
 struct part_copy {
-  explicit part_copy(std::uint64_t bytes) : memory(bytes) {}
+  explicit part_copy(std::uint64_t bytes)
+      : memory(bytes), counted(detail::this_port().context->memory->ledger().copies()) {
+    counted.take(memory.size());
+  }
+  part_copy(const part_copy&) = delete;
+  part_copy& operator=(const part_copy&) = delete;
+  ~part_copy() { counted.give_back(memory.size()); }
+
   machine::huge_buffer memory;
+  array::counted_memory& counted;
 };
 part_copy* copy_at(std::uint64_t address) noexcept { return reinterpret_cast<part_copy*>(address); }
 constexpr std::size_t k_most_path_bytes = 8 * (detail::k_most_call_words - 8 - packed<part_request>::k_words);

@@ -34,11 +34,13 @@ distribution_plan plan_of(int policy, std::uint32_t caller) {
 
 }  // namespace
 
-detail::array_layout allocate(std::uint64_t size, std::uint32_t element_bytes, int type, std::uint32_t caller) {
+detail::array_layout allocate(std::uint64_t size, std::uint32_t element_bytes, int type, std::uint32_t caller,
+                              std::string_view name) {
   memory_report report;
   constexpr detail::element kind = array::k_bytes_only;
   count(event::array);
-  return detail::allocate_array(size, element_bytes, kind, plan_of(type & k_policy_mask, caller), &report);
+  return detail::allocate_array(size, element_bytes, kind, plan_of(type & k_policy_mask, caller), {{.name = name}, {}},
+                                &report);
 }
 
 }  // namespace shoal::gmt
@@ -60,7 +62,8 @@ gmt_data_t gmt_alloc(uint64_t num_elems, uint64_t bytes_per_elem, alloc_type_t a
   try {
     if (num_elems > ~std::uint64_t{0} / parts / bytes_per_elem || bytes_per_elem > ~std::uint32_t{0})
       throw shoal::error(shoal::errc::out_of_memory, "the array is larger than any memory");
-    const auto layout = allocate(num_elems * parts, static_cast<std::uint32_t>(bytes_per_elem), type, gmt_node_id());
+    const auto layout = allocate(num_elems * parts, static_cast<std::uint32_t>(bytes_per_elem), type, gmt_node_id(),
+                                 known_as);
     const gmt_data_t array = data_of(layout, type, !known_as.empty());
     if (known_as.empty() || add_name(known_as, array)) return array;
     shoal::detail::free_array(layout);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "gmt/gmt.h"
 #include "shoal/detail/array_layout.hpp"
@@ -11,6 +12,8 @@
 namespace shoal::gmt {
 
 /// `size`: elements of the global array, all copies included. `caller`: the node that counts as the allocating one.
-detail::array_layout allocate(std::uint64_t size, std::uint32_t element_bytes, int type, std::uint32_t caller);
+/// `name`: for reports of memory.
+detail::array_layout allocate(std::uint64_t size, std::uint32_t element_bytes, int type, std::uint32_t caller,
+                              std::string_view name = {});
 
 }  // namespace shoal::gmt

@@ -86,6 +86,12 @@ struct registered_memory {
   std::uint64_t bytes = 0;
 };
 
+/// A node's buffers. Those that have been used keep their memory.
+struct buffer_memory {
+  std::uint64_t reserved_bytes = 0;  // of all channels that lead to other nodes
+  std::uint64_t resident_bytes = 0;  // of these, in pages of this process
+};
+
 /// Connects one node to the others: a domain for each of its workers.
 class transport {
 public:
@@ -97,6 +103,8 @@ public:
   /// Describes the requests that a node has not answered yet, for the report of its loss; may be out of date.
   virtual std::string outstanding(std::uint32_t) const { return {}; }
   virtual registered_memory registered() const noexcept { return {}; }
+  /// Any thread. Reads /proc: milliseconds.
+  virtual buffer_memory buffers() const { return {}; }
 };
 
 }  // namespace shoal::net

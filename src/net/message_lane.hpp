@@ -108,6 +108,9 @@ public:
   void look_back(wire& wire) noexcept;
   bool send_posted() noexcept;
   std::uint64_t outstanding(std::uint32_t node) const noexcept;
+  buffer_memory buffers() const {
+    return {memory_.size(), machine::count_pages(memory_.data(), memory_.size()).resident_bytes};
+  }
 
 private:
   struct told {

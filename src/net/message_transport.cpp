@@ -59,6 +59,16 @@ registered_memory message_transport::registered() const noexcept {
   return {net_->registrations(), net_->registered_bytes()};
 }
 
+buffer_memory message_transport::buffers() const {
+  buffer_memory all;
+  for (const auto& lane : lanes_) {
+    const buffer_memory one = lane->buffers();
+    all.reserved_bytes += one.reserved_bytes;
+    all.resident_bytes += one.resident_bytes;
+  }
+  return all;
+}
+
 std::string message_transport::outstanding(std::uint32_t node) const {
   std::uint64_t buffers = 0;
   for (const auto& lane : lanes_) buffers += lane->outstanding(node);

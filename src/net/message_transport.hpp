@@ -71,6 +71,7 @@ public:
   void finish() noexcept override;
   std::string outstanding(std::uint32_t node) const override;
   registered_memory registered() const noexcept override;
+  buffer_memory buffers() const override;
   network& underneath() noexcept { return *net_; }
 
 private:

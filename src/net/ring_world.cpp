@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/ring_world.hpp"
 
+#include <algorithm>
+
+#include "machine/mapping.hpp"
 #include "machine/memory_info.hpp"
 #include "shoal/detail/assert.hpp"
 
@@ -165,6 +168,10 @@ std::byte* ring_layout::slots(unsigned from, unsigned to, unsigned worker, traff
   return memory_ + slots_begin(shape_) + ring_index(from, to, worker, t) * shape_.slots * shape_.slot_bytes;
 }
 
+std::size_t ring_layout::bytes_from_node() const noexcept {
+  return ring_index(1, 0, 0, traffic::request) * shape_.slots * shape_.slot_bytes;
+}
+
 ring_transport::ring_transport(const char* name, ring_layout layout, unsigned node, bool between_processes)
     : name_(name), layout_(layout), node_(node), waker_{layout.shape().executor, between_processes} {
   SHOAL_ASSERT((layout.shape().slots & (layout.shape().slots - 1)) == 0, "a ring has a power of two of slots");
@@ -183,6 +190,17 @@ std::string ring_transport::outstanding(std::uint32_t node) const {
     buffers += ring.published.load(std::memory_order_relaxed) - ring.consumed.load(std::memory_order_relaxed);
   }
   return describe_outstanding(buffers);
+}
+
+// The slots of one node lie together; at the ends of small ones a page may be a neighbour's.
+buffer_memory ring_transport::buffers() const {
+  if (layout_.shape().nodes == 1) return {};
+  const auto begin = reinterpret_cast<std::uintptr_t>(layout_.slots(node_, 0, 0, traffic::request));
+  const std::size_t bytes = layout_.bytes_from_node(), page = machine::page_size();
+  const std::uintptr_t first = machine::round_down(begin, page);
+  const auto count =
+      machine::count_pages(reinterpret_cast<const void*>(first), machine::round_up(begin + bytes, page) - first);
+  return {bytes, std::min(count.resident_bytes, bytes)};
 }
 
 }  // namespace shoal::net

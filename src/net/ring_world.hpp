@@ -38,6 +38,8 @@ public:
   lockfree::doorbell<>& bell(unsigned node, unsigned worker) const noexcept;
   lockfree::slot_ring_control<>& control(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept;
   std::byte* slots(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept;
+  /// Of all slots from one node.
+  std::size_t bytes_from_node() const noexcept;
 
 private:
   std::size_t ring_index(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept;
@@ -61,6 +63,7 @@ public:
   const char* name() const noexcept override { return name_; }
   domain& at(unsigned worker) noexcept override;
   std::string outstanding(std::uint32_t node) const override;
+  buffer_memory buffers() const override;
 
 private:
   const char* name_;

@@ -179,6 +179,8 @@ public:
   worker_port& at(unsigned worker) noexcept { return *ports_[worker]; }
   server& server_at(unsigned worker) noexcept { return *servers_[worker]; }
   call_credits& credits() noexcept { return credits_; }
+  const net::transport& transport() const noexcept { return transport_; }
+  const aggregate::overflow_memory& overflow() const noexcept { return overflow_; }
   /// Another wave of quiesce() begins here.
   void begin_wave() noexcept { wave_.fetch_add(1, std::memory_order_relaxed); }
   /// How many operations handlers of this node had begun at each worker's first fence since then.

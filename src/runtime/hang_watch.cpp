@@ -114,6 +114,7 @@ private:
   void report_all();
   std::string answer(const std::string& question);
   std::string list();
+  std::string memory();
   entry* find(const std::string& id);
   std::size_t others() const noexcept { return entries_.size() - 1; }
 
@@ -305,9 +306,10 @@ entry* hang_watch::find(const std::string& id) {
   return found != entries_.end() ? &*found : nullptr;
 }
 
-// "still ID", "waits ID", "report ID", "end ID", "list"
+// "still ID", "waits ID", "report ID", "end ID", "list", "memory"
 std::string hang_watch::answer(const std::string& question) {
   if (question == "list") return list();
+  if (question == "memory") return memory();
   const std::size_t space = std::min(question.find(' '), question.size());
   const std::string verb = question.substr(0, space);
   entry* const e = find(question.substr(std::min(space + 1, question.size())));
@@ -326,6 +328,13 @@ std::string hang_watch::answer(const std::string& question) {
     return "will";
   }
   return {};
+}
+
+// For `shoal ps --memory`.
+std::string hang_watch::memory() {
+  std::string text;
+  for (const entry& e : entries_) text += fmt::format("job\t{}\n{}", e.id, to_text(memory_here(e.job)));
+  return text;
 }
 
 // For `shoal ps`.

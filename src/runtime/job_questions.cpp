@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "array/memory_survey.hpp"
 #include "machine/local_service.hpp"
 #include "sched/stillness.hpp"
 #include "sched/wait_survey.hpp"
@@ -103,6 +104,14 @@ std::vector<node_waits> waits_everywhere(const watched_job& job, const std::stri
     else
       missing += fmt::format("\n  node {} cannot be asked", n);
   }
+  return all;
+}
+
+std::vector<node_memory> memory_here(const watched_job& job) {
+  std::vector<node_memory> all;
+  for (std::size_t i = 0; i < job.pools.size(); ++i)
+    all.push_back({job.first_node + static_cast<std::uint32_t>(i),
+                   job.memory ? job.memory(i) : array::survey(*job.pools[i], nullptr, nullptr, true)});
   return all;
 }
 

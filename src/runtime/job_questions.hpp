@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "machine/symbols.hpp"
+#include "runtime/memory_answer.hpp"
 #include "runtime/wait_report.hpp"
 #include "sched/pool.hpp"
 
@@ -25,6 +26,7 @@ struct watched_job {
   std::uint32_t nodes = 1;
   std::vector<int> processes;  // by node; 0: on another machine. Empty: all are in this process
   std::int64_t hang_ns = 0;
+  std::function<memory_usage(std::size_t pool)> memory;  // of a node; empty: a pool without a job
   std::function<bool()> runs;                            // whether a main task runs
   std::function<bool()> may_end = [] { return false; };  // whether no thread can begin another one
 };
@@ -53,6 +55,9 @@ job_state look_everywhere(const watched_job& job, const std::string& id, std::si
 std::vector<node_waits> waits_here(const watched_job& job, machine::symbols& names, std::uint64_t* cost_ns = nullptr);
 /// Of all nodes that can be asked; `missing` gets a line for each other.
 std::vector<node_waits> waits_everywhere(const watched_job& job, const std::string& id, std::string& missing);
+
+/// What the nodes of this process hold.
+std::vector<node_memory> memory_here(const watched_job& job);
 
 /// The socket of a process, for machine::ask().
 std::string service_name(int process);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "array/memory_survey.hpp"
 #include "array/node_memory.hpp"
 #include "cluster/loop_stops.hpp"
 #include "cluster/node_promises.hpp"
@@ -78,6 +79,8 @@ public:
   /// Whether it is the only main task that there will be: run_main()'s. Any thread.
   bool runs_only_main() const noexcept { return in_run_.load(std::memory_order_acquire); }
   sched::pool& workers() noexcept { return pool_; }
+  /// Any thread.
+  memory_usage memory() { return array::survey(pool_, &memory_, &ports_, memory_.options().first_of_process); }
   remote::node_ports& ports() noexcept { return ports_; }
 
 private:

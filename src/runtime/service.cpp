@@ -24,6 +24,7 @@ service::service(machine::executor& by, std::vector<node*> nodes, std::shared_pt
   job.processes = first.processes();
   job.hang_ns = first.hang_ns();
   job.runs = [&first] { return first.runs_main(); };
+  job.memory = [this](std::size_t i) { return nodes_[i]->memory(); };
   job.may_end = [&first] { return first.runs_only_main(); };
   watched_.emplace(std::move(job));
 }

@@ -48,6 +48,13 @@ block_store& block_store::of_size(std::size_t block_bytes) noexcept {
   return detail::worker_base::is_large(block_bytes) ? large : small;
 }
 
+void block_store::count_slab() noexcept {
+  const std::size_t now = slabs_.fetch_add(1, std::memory_order_relaxed) + 1;
+  std::size_t most = most_slabs_.load(std::memory_order_relaxed);
+  while (most < now && !most_slabs_.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+  }
+}
+
 void block_store::link_first(slab& s) noexcept {
   s.previous = nullptr;
   s.next = first_;
@@ -172,7 +179,7 @@ block* block_slab::cut(unsigned& count) {
     const std::size_t blocks = (k_bytes - k_first_block) / block_bytes_;
     ::new (static_cast<void*>(first))
         slab{std::move(memory), &block_store::of_size(block_bytes_), static_cast<std::uint32_t>(blocks)};
-    block_store::of_size(block_bytes_).slabs_.fetch_add(1, std::memory_order_relaxed);
+    block_store::of_size(block_bytes_).count_slab();
     next_ = first + k_first_block;
     end_ = next_ + blocks * block_bytes_;
   }

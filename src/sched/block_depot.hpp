@@ -66,11 +66,14 @@ public:
   block* take(unsigned most, unsigned& count) noexcept;
   /// How many slabs of this size exist.
   std::size_t slabs() const noexcept { return slabs_.load(std::memory_order_relaxed); }
+  /// The most so far.
+  std::size_t most_slabs() const noexcept { return most_slabs_.load(std::memory_order_relaxed); }
 
 private:
   friend class block_slab;
   /// The last `by` blocks of a slab will never be cut: their pages stay untouched.
   void shorten(slab& s, std::uint32_t by) noexcept;
+  void count_slab() noexcept;
   void link_first(slab& s) noexcept;
   void link_last(slab& s) noexcept;
   void unlink(slab& s) noexcept;
@@ -80,6 +83,7 @@ private:
   slab* last_ = nullptr;
   unsigned spare_ = 0;                 // of these, without a used block
   std::atomic<std::size_t> slabs_{0};  // partners: all workers
+  std::atomic<std::size_t> most_slabs_{0};
 };
 
 /// Cuts new blocks of one size from slabs. One worker only.

@@ -119,6 +119,12 @@ public:
   }
   /// Of the stack of a worker's thread, which is none of stacks().
   fiber::stack_notes& native_notes(unsigned worker) noexcept { return native_notes_[worker]; }
+  /// each(const fiber::stack_region&) for all that there are. Any thread.
+  template <class Each>
+  void visit_stacks(const Each& each) const {
+    each(region_);
+    classes_.visit(each);
+  }
   /// Whether `notes` is the address of the notes of a stack of this pool; any other value is none. Does not read it.
   bool owns(const void* notes) const noexcept;
   profiler& profiling() noexcept { return profiler_; }

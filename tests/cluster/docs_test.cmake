@@ -8,6 +8,7 @@ set(guides
     containers.md
     files.md
     checkpoints.md
+    memory.md
     collectives.md
     sort.md
 )

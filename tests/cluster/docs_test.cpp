@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the snippets of docs/guide.md, docs/tasks.md, docs/containers.md, docs/files.md, docs/checkpoints.md, docs/sort.md
-// and docs/locks.md unchanged.
+// Runs the snippets of docs/guide.md, docs/tasks.md, docs/containers.md, docs/files.md, docs/checkpoints.md, docs/sort.md,
+// docs/memory.md and docs/locks.md unchanged.
 #undef NDEBUG  // the snippets assert, in optimised builds too
 #include <algorithm>
 #include <atomic>
@@ -27,6 +27,7 @@
 #include "shoal/global_queue.hpp"
 #include "shoal/global_set.hpp"
 #include "shoal/global_vector.hpp"
+#include "shoal/memory_use.hpp"
 #include "shoal/scan.hpp"
 #include "shoal/sort.hpp"
 #include "tests/cluster/cluster.hpp"

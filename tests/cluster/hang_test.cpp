@@ -237,6 +237,10 @@ TEST(shoal_ps, lists_jobs_and_what_their_tasks_wait_for) {
   EXPECT_TRUE(got.has("2 nodes, 2 workers, 1 task waits")) << got;
   EXPECT_TRUE(got.has("the promise 'answer'")) << got;
   EXPECT_TRUE(got.has("resident")) << got;
+  EXPECT_TRUE(got.has("arrays (most)")) << got;
+  EXPECT_TRUE(got.has("7.6 MiB  'ranks', array of 1000000 elements of 8 bytes, made at programs/hang.cpp:")) << got;
+  EXPECT_TRUE(got.has("'seen', global_map, made at programs/hang.cpp:")) << got;
+  EXPECT_TRUE(got.has("(2 parts)")) << got;
   const std::string process = std::to_string(shoal::test::processes_in(job.text()).at(0));
   EXPECT_TRUE(got.has("cluster_hang " + process)) << got;
   job.signal(SIGKILL);

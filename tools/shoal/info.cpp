@@ -17,10 +17,12 @@
 #include "bench/machine_facts.hpp"
 #include "machine/control_group.hpp"
 #include "machine/memory_info.hpp"
+#include "machine/memory_placement.hpp"
 #include "machine/process.hpp"
 #include "machine/process_limits.hpp"
 #include "machine/socket.hpp"
 #include "machine/topology.hpp"
+#include "net/channel.hpp"
 #include "runtime/config.hpp"
 #include "runtime/transports.hpp"
 #include "sched/steal_policies.hpp"
@@ -77,22 +79,65 @@ void print_policies() {
   print_section("victim policies (setting steal)", lines);
 }
 
-void print_settings() {
+// `of`: only these; empty: all.
+void print_settings(const std::vector<std::string_view>& of = {}) {
   const base::settings all = runtime::all_settings();
-  fmt::print("settings (set NAME with SHOAL_NAME in the environment, or in shoal.toml)\n");
+  fmt::print("settings{} (set NAME with SHOAL_NAME in the environment, or in shoal.toml)\n",
+             of.empty() ? "" : " about memory");
+  const auto wanted = [&of](const base::setting_entry& one) {
+    return of.empty() || std::ranges::find(of, one.declaration->name) != of.end();
+  };
   std::size_t name_width = 0;
   std::size_t value_width = 0;
   for (const base::setting_entry& one : all.list()) {
+    if (!wanted(one)) continue;
     name_width = std::max(name_width, one.declaration->name.size());
     value_width = std::max(value_width, one.value.size());
   }
   for (const base::setting_entry& one : all.list()) {
+    if (!wanted(one)) continue;
     fmt::print("  {:<{}}  {:<{}}  from {}; {}; {}\n", one.declaration->name, name_width, one.value, value_width,
                one.origin_text, one.declaration->help, one.range);
   }
   base::settings judged = runtime::all_settings();  // checked after the list, so that the list shows the wrong value
   judged.check();
   static_cast<void>(runtime::read_config(judged));
+}
+
+void print_memory_nodes() {
+  rows lines;
+  const std::vector<unsigned> allowed = machine::allowed_memory_nodes();
+  for (const machine::memory_node& n : machine::memory_nodes()) {
+    const bool usable = allowed.empty() || std::ranges::find(allowed, n.number) != allowed.end();
+    lines.emplace_back(fmt::format("node {}", n.number),
+                       fmt::format("{} free of {}{}", machine::describe_bytes(n.free_bytes),
+                                   machine::describe_bytes(n.total_bytes), usable ? "" : ", not for this process"));
+  }
+  if (lines.empty()) lines.emplace_back("nodes", "the system does not say");
+  print_section("memory nodes", lines);
+}
+
+// What a node of a job takes beside global arrays and containers. What jobs that run hold: `shoal ps --memory`.
+void print_buffers() {
+  base::settings all = runtime::all_settings();
+  const runtime::config c = runtime::read_config(all);
+  const std::uint64_t workers = std::max(c.workers, 1U);
+  const std::uint64_t bytes = c.buffer_bytes * c.buffers * net::k_traffic_classes * workers;
+  print_section("buffers", {{"of a node, for each other node",
+                             fmt::format("{} reserved ({} workers, {} classes, {} of {} each); what is used stays",
+                                         machine::describe_bytes(bytes), workers, net::k_traffic_classes, c.buffers,
+                                         machine::describe_bytes(c.buffer_bytes))}});
+}
+
+int show_memory(const bench::machine_facts& facts) {
+  print_memory();
+  print_memory_nodes();
+  print_pages(facts);
+  print_section("address space", {{"limits", machine::describe_address_space_limits()}});
+  print_buffers();
+  print_settings({"segment", "huge_pages", "stack", "stacks", "waiting_memory", "buffer", "buffers", "call_memory",
+                  "overflow_memory"});
+  return 0;
 }
 
 // The library's description of a network of one node.
@@ -169,13 +214,17 @@ subcommand_body declare_info(CLI::App& app) {
   const auto transport = std::make_shared<std::string>();
   app.add_option("--transport", *transport, "only what this transport's library says of itself")
       ->check(CLI::IsMember({"ucx", "mpi"}));
-  return [transport] {
+  const auto memory = std::make_shared<bool>(false);
+  app.add_flag("--memory", *memory, "only what concerns memory: the machine's, memory nodes, pages, limits, settings")
+      ->excludes("--transport");
+  return [transport, memory] {
     if (!transport->empty()) {
       const std::string said = describe_library(transport->c_str());
       fmt::print("\n{}{}\n", k_mark, said);
       return 0;
     }
     bench::machine_facts facts = bench::read_machine_facts();
+    if (*memory) return show_memory(facts);
     fmt::print("shoal {}\n", SHOAL_VERSION);
     print_machine(facts);
     print_memory();

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal ps`: the jobs and pools of this user on this machine, what each task waits for, and with --memory what each
-// process takes. Asks the processes themselves (src/runtime/hang_watch.hpp).
+// process and node takes, and for what. Asks the processes themselves (src/runtime/hang_watch.hpp).
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "machine/local_service.hpp"
 #include "machine/memory_info.hpp"
+#include "runtime/memory_answer.hpp"
 #include "runtime/wait_report.hpp"
 #include "tools/shoal/subcommands.hpp"
 
@@ -27,6 +31,7 @@ struct seen_job {
   unsigned nodes = 0;  // that it has
   std::vector<runtime::node_waits> here;
   std::map<std::string, std::uint64_t> resident_bytes;  // by process
+  std::vector<runtime::node_memory> memory;
 };
 
 std::string first_line_of(const std::string& file) {
@@ -71,6 +76,21 @@ void read_answer(const std::string& process, const std::string& text, std::map<s
   take();
 }
 
+// The answer to "memory": for each job a line, then those of runtime::to_text().
+void read_memory(const std::string& text, std::map<std::string, seen_job>& jobs) {
+  constexpr std::string_view k_job = "job\t";
+  for (std::size_t at = 0; text.compare(at, k_job.size(), k_job) == 0;) {
+    const std::size_t begin = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::size_t end = std::min(text.find("\njob\t", begin - 1), text.size() - 1) + 1;
+    const std::string id = text.substr(at + k_job.size(), begin - 1 - at - k_job.size());
+    const auto found = jobs.find(id);
+    auto nodes = runtime::parse_memories(std::string_view(text).substr(begin, end - begin));
+    if (found != jobs.end() && nodes)
+      for (auto& one : *nodes) found->second.memory.push_back(std::move(one));
+    at = end;
+  }
+}
+
 void print(const std::string& id, const seen_job& job, bool memory) {
   std::uint64_t tasks = 0;
   unsigned workers = 0;
@@ -85,18 +105,22 @@ void print(const std::string& id, const seen_job& job, bool memory) {
   if (memory)
     for (const auto& [process, bytes] : job.resident_bytes)
       fmt::print("  process {}: {} resident\n", process, machine::describe_bytes(bytes));
+  if (!job.memory.empty()) fmt::print("{}\n", runtime::table_of(job.memory));
   fmt::print("{}\n", runtime::table_of(job.here));
 }
 
 int show(bool memory) {
   std::map<std::string, seen_job> jobs;
   for (const std::string& name : machine::services()) {
-    if (const auto text = machine::ask(name, "list", k_ask_ns))
+    if (const auto text = machine::ask(name, "list", k_ask_ns)) {
       read_answer(name.substr(0, name.find('.')), *text, jobs);
-    else if (machine::remove_stale(name); machine::tell(name, "list", k_ask_ns))
+      if (!memory) continue;
+      if (const auto held = machine::ask(name, "memory", k_ask_ns)) read_memory(*held, jobs);
+    } else if (machine::remove_stale(name); machine::tell(name, "list", k_ask_ns))
       fmt::print("process {} does not answer within {} s: it may be stopped\n", name.substr(0, name.find('.')),
                  k_ask_ns / 1'000'000'000);
   }
+  for (auto& [id, job] : jobs) std::ranges::sort(job.memory, {}, &runtime::node_memory::node);
   if (jobs.empty())
     fmt::print("no job or pool of this user that answers on this machine (looked in {})\n", machine::runtime_folder());
   for (const auto& [id, job] : jobs) print(id, job, memory);
@@ -107,7 +131,8 @@ int show(bool memory) {
 
 subcommand_body declare_ps(CLI::App& app) {
   const auto memory = std::make_shared<bool>(false);
-  app.add_flag("--memory", *memory, "also show the memory that each process takes");
+  app.add_flag("--memory", *memory,
+               "also show what each process and node takes, and the largest arrays and containers");
   return [memory] { return show(*memory); };
 }
 

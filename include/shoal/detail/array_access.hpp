@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "shoal/array_options.hpp"
 #include "shoal/detail/array_layout.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/command.hpp"
@@ -36,7 +37,7 @@ inline constexpr std::size_t k_most_fill_bytes = 8 << 10;
 
 /// `type`: element::count if the elements are only bytes.
 array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, element type, const distribution_plan& plan,
-                            memory_report* report);
+                            const allocation& how, memory_report* report);
 void free_array(const array_layout& layout) noexcept;
 void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::uint64_t count, unsigned unit);
 void bulk_put(const array_layout& layout, std::uint64_t i, const void* values, std::uint64_t count, unsigned unit);

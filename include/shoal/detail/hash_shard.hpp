@@ -36,16 +36,22 @@ public:
   using table = hash_table<Key, Value, Hash>;
   using entry = typename table::entry;
 
-  /// `expected`: entries on all nodes together, a hint that saves growth; 0: unknown.
-  explicit hash_shard(std::uint64_t expected)
-      : hash_shard(worker_here().siblings, expected == 0 ? 0 : expected / port_here().nodes + 1) {}
+  /// `expected`: entries on all nodes together, a hint that saves growth; 0: unknown. Its memory is counted.
+  hash_shard(std::uint64_t expected, container_kind kind, const allocation_label& label)
+      : hash_shard(worker_here().siblings, expected == 0 ? 0 : expected / port_here().nodes + 1,
+                   std::make_unique<memory_meter>(kind, label)) {}
   /// `expected`: entries in this shard.
-  hash_shard(unsigned workers, std::uint64_t expected)
+  hash_shard(unsigned workers, std::uint64_t expected, std::unique_ptr<memory_meter> meter = nullptr)
       : mask_(
             std::bit_ceil(std::clamp<std::uint64_t>(
                 std::max<std::uint64_t>(8 * workers, expected / k_entries_per_table), k_fewest_tables, k_most_tables)) -
             1),
+        meter_(std::move(meter)),
         stripes_(new stripe[mask_ + 1]) {
+    if (meter_ != nullptr) {
+      meter_->take(tables() * sizeof(stripe));
+      for (std::size_t n = 0; n < tables(); ++n) stripes_[n].keys.count_with(meter_.get());
+    }
     if (expected > 0) reserve(expected);
   }
 
@@ -115,6 +121,7 @@ private:
   };
 
   std::uint64_t mask_;
+  std::unique_ptr<memory_meter> meter_;
   std::unique_ptr<stripe[]> stripes_;
 };
 

@@ -17,6 +17,8 @@
 #include <new>
 #include <utility>
 
+#include "shoal/memory_use.hpp"
+
 namespace shoal::detail {
 
 template <class Key, class Value>
@@ -36,8 +38,11 @@ public:
   hash_table& operator=(const hash_table&) = delete;
   ~hash_table() { clear(); }
 
+  /// What it takes from now on is counted there. Before the first entry.
+  void count_with(memory_meter* meter) noexcept { meter_ = meter; }
+
   std::size_t size() const noexcept { return size_; }
-  std::size_t bytes() const noexcept { return slots() * (sizeof(entry) + 1); }
+  std::size_t bytes() const noexcept { return bytes_of(slots()); }
 
   Value* find(std::uint64_t hash, const Key& key) noexcept {
     if (size_ == 0) return nullptr;
@@ -73,7 +78,7 @@ public:
   }
   void clear() noexcept {
     for_each([](entry& e) { e.~entry(); });
-    free(tags_, entries_);
+    free(slots());
     tags_ = nullptr;
     entries_ = nullptr;
     size_ = room_ = mask_ = 0;
@@ -130,14 +135,18 @@ private:
   static std::uint8_t* tags_in(entry* entries, std::size_t slots) noexcept {
     return reinterpret_cast<std::uint8_t*>(entries + slots);
   }
-  static void free(std::uint8_t* tags, entry* entries) noexcept {
-    if (tags != nullptr) ::operator delete (entries, std::align_val_t{alignof(entry)});
+  static constexpr std::size_t bytes_of(std::size_t slots) noexcept { return slots * (sizeof(entry) + 1); }
+  void free(std::size_t slots) noexcept {
+    if (slots == 0) return;
+    ::operator delete (entries_, std::align_val_t{alignof(entry)});
+    if (meter_ != nullptr) meter_->give_back(bytes_of(slots));
   }
 
   void grow(std::size_t size) {
     const std::size_t wanted = std::bit_ceil(std::max(size + size / 3 + 1, k_first_slots));
     auto* const entries =
-        static_cast<entry*>(::operator new (wanted*(sizeof(entry) + 1), std::align_val_t{alignof(entry)}));
+        static_cast<entry*>(::operator new (bytes_of(wanted), std::align_val_t{alignof(entry)}));
+    if (meter_ != nullptr) meter_->take(bytes_of(wanted));
     std::uint8_t* const tags = tags_in(entries, wanted);
     std::memset(tags, 0, wanted);
     const std::size_t old_slots = slots();
@@ -150,7 +159,7 @@ private:
       entries_[from].~entry();
       tags[at] = tags_[from];
     }
-    free(tags_, entries_);
+    free(old_slots);
     tags_ = tags;
     entries_ = entries;
     room_ = wanted - wanted / 4;
@@ -162,6 +171,7 @@ private:
   std::size_t size_ = 0;
   std::size_t room_ = 0;  // most entries
   std::size_t mask_ = 0;
+  memory_meter* meter_ = nullptr;
 };
 
 }  // namespace shoal::detail

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,14 +18,44 @@
 #include "shoal/detail/tsan_ignore.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/loop.hpp"
+#include "shoal/memory_use.hpp"
 #include "shoal/parallel_for.hpp"
 
 namespace shoal::detail {
 
+/// Counts what vectors take and give back, not what they hold.
+template <class T>
+struct metered_allocator {
+  using value_type = T;
+  using propagate_on_container_move_assignment = std::true_type;
+  using propagate_on_container_swap = std::true_type;
+
+  metered_allocator() noexcept = default;
+  explicit metered_allocator(memory_meter* by) noexcept : meter(by) {}
+
+  T* allocate(std::size_t count) {
+    T* const at = std::allocator<T>().allocate(count);
+    if (meter != nullptr) meter->take(count * sizeof(T));
+    return at;
+  }
+  void deallocate(T* at, std::size_t count) noexcept {
+    std::allocator<T>().deallocate(at, count);
+    if (meter != nullptr) meter->give_back(count * sizeof(T));
+  }
+  friend bool operator==(const metered_allocator&, const metered_allocator&) = default;
+
+  memory_meter* meter = nullptr;
+};
+
 template <class T>
 class worker_bags {
 public:
-  worker_bags() : count_(worker_here().siblings), bags_(new bag[count_]) {}
+  worker_bags(container_kind kind, const allocation_label& label)
+      : meter_(std::make_unique<memory_meter>(kind, label)),
+        count_(worker_here().siblings),
+        bags_(new bag[count_]) {
+    for (unsigned w = 0; w < count_; ++w) bags_[w].items = items_of(metered_allocator<T>(meter_.get()));
+  }
 
   void append(T&& value) {
     const tsan_ignore_scope ignore;  // the worker's own vector, which all its stacks touch in turn
@@ -40,13 +71,14 @@ public:
   }
   void swap(worker_bags& other) noexcept {
     std::swap(count_, other.count_);
+    meter_.swap(other.meter_);
     bags_.swap(other.bags_);
   }
   /// f(value&) for all, on all workers.
   template <class F>
   void visit(const F& f) {
     parallel_for(here, count_, [&](unsigned w) {
-      std::vector<T>& items = bags_[w].items;
+      items_of& items = bags_[w].items;
       parallel_for(here, items.size(), [&items, &f](std::size_t i) { f(items[i]); });
     });
   }
@@ -57,9 +89,11 @@ public:
   }
 
 private:
+  using items_of = std::vector<T, metered_allocator<T>>;
   struct alignas(64) bag {
-    std::vector<T> items;  // appended to by its worker only
+    items_of items;  // appended to by its worker only
   };
+  std::unique_ptr<memory_meter> meter_;
   unsigned count_;
   std::unique_ptr<bag[]> bags_;
 };

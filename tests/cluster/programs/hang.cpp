@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "shoal/global_map.hpp"
 #include "shoal/shoal.hpp"
 
 namespace {
@@ -78,7 +79,10 @@ void wait_for_a_semaphore_in_a_future() {
   f.get();
 }
 
+// Meanwhile there are an array and a map, for `shoal ps --memory`.
 void wait_for_a_promise() {
+  const shoal::global_array<double> ranks(1'000'000, shoal::distribution::partition, {.name = "ranks"});
+  const shoal::global_map<int, int> seen(10'000, "seen");
   shoal::promise<int> p("answer");
   p.get_future().get();
 }

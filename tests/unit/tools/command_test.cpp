@@ -47,6 +47,17 @@ TEST(command, bench_service_shows_its_own_defaults) {
   EXPECT_FALSE(got.has("processors divided by nodes"));
 }
 
+TEST(command, info_shows_what_concerns_memory_alone) {
+  const answer got = run("info --memory");
+  EXPECT_EQ(got.status, 0) << got.text;
+  for (const char* part : {"usable by Shoal", "memory nodes", "page size", "address space (ulimit -v)",
+                           "of a node, for each other node", "overflow_memory", "waiting_memory"})
+    EXPECT_TRUE(got.has(part)) << part << got.text;
+  EXPECT_FALSE(got.has("transports")) << got.text;
+  EXPECT_FALSE(got.has("steal")) << got.text;
+  EXPECT_EQ(run("info --memory --transport ucx").status, 2);
+}
+
 TEST(command, nothing_asked_is_wrong_usage) {
   EXPECT_EQ(run("").status, 2);
   answer got = run("bench");
