@@ -16,8 +16,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "shoal/detail/block_division.hpp"
 #include "shoal/detail/ordered_parts.hpp"
-#include "shoal/detail/radix_sort.hpp"
 #include "shoal/on.hpp"
 #include "shoal/team.hpp"
 

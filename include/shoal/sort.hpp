@@ -2,7 +2,7 @@
 // Sorts global arrays over all nodes, and contiguous memory (spans, vectors) with all workers of this process.
 //   shoal::sort(a);                  integers, float, double: by their digits
 //   shoal::sort(a, less);            anything, by a comparison
-//   shoal::sort_by_key(k, v);        element i of v moves with element i of k
+//   shoal::sort_by_key(k, v);        element i of v moves with element i of k; also (k, v, less)
 // Who may call: tasks (memory: of pools, too), while no other task uses the elements. Switches tasks.
 // Guarantees: stable in the order of indices. Floating point in IEEE 754's total order: -NaN, -infinity ... -0, 0 ... NaN.
 // `less`: a strict weak order that does not throw and is called by several workers at once; it travels to the nodes.
@@ -18,7 +18,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include "shoal/array.hpp"
 #include "shoal/detail/ordered_parts.hpp"
@@ -40,16 +39,14 @@ inline constexpr std::uint64_t k_most_sorted_by_one = 2048;
 
 template <class Key, class Value, class Local>
 void sort_by_one(const array_columns<Key, Value>& all, const Local& local) {
-  std::vector<Key> keys(all.keys.size());
-  std::vector<Value> values;
-  all.keys.get(0, std::span(keys));
-  if constexpr (columns<Key, Value>::k_valued) {
-    values.resize(keys.size());
-    all.values.get(0, std::span(values));
-  }
-  sort_here(columns<Key, Value>{keys.data(), values.data()}, keys.size(), local);
-  all.keys.put(0, std::span<const Key>(keys));
-  if constexpr (columns<Key, Value>::k_valued) all.values.put(0, std::span<const Value>(values));
+  const std::size_t count = all.keys.size();
+  scratch_memory room(scratch_memory::bytes_for<Key>(count) + scratch_memory::bytes_for<Value>(count), "sorting");
+  const columns<Key, Value> copy{room.take<Key>(count), room.take<Value>(count)};
+  all.keys.get(0, std::span(copy.keys, count));
+  if constexpr (columns<Key, Value>::k_valued) all.values.get(0, std::span(copy.values, count));
+  sort_here(copy, count, local);
+  all.keys.put(0, std::span<const Key>(copy.keys, count));
+  if constexpr (columns<Key, Value>::k_valued) all.values.put(0, std::span<const Value>(copy.values, count));
 }
 
 /// The keys lie in contiguous parts, and the values with them.
@@ -117,6 +114,15 @@ void sort_by_key(const Keys& keys, const Values& values) {
   detail::sort_arrays(detail::array_columns<key, value>{detail::handle_of(keys), detail::handle_of(values)},
                       detail::local_radix<key, value>{});
 }
+template <detail::global_elements Keys, detail::global_elements Values, class Less>
+requires std::predicate < const Less&, const detail::element_in<Keys>
+&, const detail::element_in<Keys>& > void sort_by_key(const Keys& keys, const Values& values, const Less& less) {
+  using key = detail::element_in<Keys>;
+  using value = detail::element_in<Values>;
+  detail::require_values(keys.size(), values.size());
+  detail::sort_arrays(detail::array_columns<key, value>{detail::handle_of(keys), detail::handle_of(values)},
+                      detail::local_comparison<key, Less, value>{less});
+}
 
 template <detail::sortable_memory Memory>
 requires radix_key<std::ranges::range_value_t<Memory>>
@@ -140,6 +146,15 @@ void sort_by_key(Keys&& keys, Values&& values) {
   detail::require_values(std::ranges::size(keys), std::ranges::size(values));
   detail::sort_here(detail::columns<key, value>{std::ranges::data(keys), std::ranges::data(values)},
                     std::ranges::size(keys), detail::local_radix<key, value>{});
+}
+template <detail::sortable_memory Keys, detail::sortable_memory Values, class Less>
+requires std::predicate < const Less&, const std::ranges::range_value_t<Keys>
+&, const std::ranges::range_value_t<Keys>& > void sort_by_key(Keys&& keys, Values&& values, const Less& less) {
+  using key = std::ranges::range_value_t<Keys>;
+  using value = std::ranges::range_value_t<Values>;
+  detail::require_values(std::ranges::size(keys), std::ranges::size(values));
+  detail::sort_here(detail::columns<key, value>{std::ranges::data(keys), std::ranges::data(values)},
+                    std::ranges::size(keys), detail::local_comparison<key, Less, value>{less});
 }
 
 }  // namespace shoal

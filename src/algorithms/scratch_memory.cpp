@@ -34,7 +34,13 @@ struct scratch_memory::pages {
   std::unique_ptr<std::byte, freed> small;
 };
 
-scratch_memory::scratch_memory(std::size_t bytes, std::string_view what) : pages_(std::make_unique<pages>()) {
+void throw_no_memory(std::string_view what) {
+  throw error(errc::out_of_memory,
+              fmt::format("{}: the system refused memory; {}", what, machine::describe_address_space_limits()));
+}
+
+scratch_memory::scratch_memory(std::size_t bytes, std::string_view what)
+    : pages_(with_memory(what, [] { return std::make_unique<pages>(); })) {
   if (bytes == 0) return;
   if (bytes < k_least_pages_bytes) {
     const std::size_t whole = bytes_for<std::byte>(bytes);

@@ -130,6 +130,47 @@ TEST_P(sort_nodes, by_comparison_and_stable) {
   });
 }
 
+TEST_P(sort_nodes, values_by_a_comparison_of_their_keys) {
+  run([] {
+    for (const std::uint64_t size : {0, 1, 3, 100, 5000}) {
+      const auto given = numbers<std::int32_t>(size, 1);
+      std::vector<std::uint64_t> order(size);
+      std::iota(order.begin(), order.end(), std::uint64_t{0});
+      auto wanted = order;
+      std::stable_sort(wanted.begin(), wanted.end(), [&](auto a, auto b) { return given[a] > given[b]; });
+      for (const auto& plan : plans_for(size)) {
+        const global_array<std::int32_t> keys(size, plan);
+        const global_array<std::uint64_t> values(size, distribution::cyclic);
+        set(keys, given);
+        set(values, order);
+        shoal::sort_by_key(keys, values, std::greater<>{});
+        EXPECT_TRUE(contents(values) == wanted) << size << ", " << static_cast<int>(plan.kind);
+        const auto sorted = contents(keys);
+        EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end(), std::greater<>{}));
+      }
+    }
+  });
+}
+
+TEST_P(sort_nodes, truth_values) {
+  run([] {
+    for (const std::uint64_t size : {1, 5, 3000}) {
+      const global_array<bool> a(size, distribution::cyclic);
+      std::uint64_t ones = 0;
+      for (std::uint64_t i = 0; i < size; ++i) {
+        const bool one = shoal::mix64(i) % 3 == 0;
+        ones += one ? 1 : 0;
+        a->async_put(i, one);
+      }
+      shoal::wait();
+      shoal::sort(a);
+      for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(a->get(i), i >= size - ones) << i << " of " << size;
+      shoal::sort(a, std::greater<>{});
+      for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(a->get(i), i < ones) << i << " of " << size;
+    }
+  });
+}
+
 // Buffered lines, several blocks, more runs than are merged.
 TEST_P(sort_nodes, many_keys) {
   if (nodes() != 1 && nodes() != 2 && nodes() != 16) GTEST_SKIP() << "three of the shapes are enough";
@@ -148,6 +189,8 @@ TEST_P(sort_nodes, memory_of_this_node) {
     EXPECT_TRUE(std::is_sorted(v.begin(), v.end(), std::greater<>{}));
     shoal::sort_by_key(v, c);
     EXPECT_TRUE(std::is_sorted(v.begin(), v.end()));
+    shoal::sort_by_key(std::span(v), c, std::greater<>{});
+    EXPECT_TRUE(std::is_sorted(v.begin(), v.end(), std::greater<>{}));
   });
 }
 
@@ -156,6 +199,7 @@ TEST_P(sort_nodes, values_must_be_as_many_as_keys) {
     const global_array<std::uint32_t> keys(10);
     const global_array<std::uint32_t> values(11);
     EXPECT_THROW(shoal::sort_by_key(keys, values), shoal::error);
+    EXPECT_THROW(shoal::sort_by_key(keys, values, std::greater<>{}), shoal::error);
     std::vector<int> memory(3);
     EXPECT_THROW(shoal::sort_by_key(memory, std::span(memory).first(2)), shoal::error);
   });

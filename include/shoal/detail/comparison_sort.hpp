@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts by comparison with all workers of this process: a sample gives splitters, all elements are distributed to the
+// Sorts by comparison, keys with or without values beside them, with all workers of this process: a sample gives splitters, all elements are distributed to the
 // buckets between them, and each bucket is sorted by merging. Elements equal to a splitter have a bucket of their own,
 // so that many equal elements are no bucket that one worker must sort.
 // Who may call: tasks. It may switch; the caller brings all memory, so it does not fail. The comparison is a strict weak
@@ -41,33 +41,34 @@ void merge_runs(const columns<Key, Value>& a, std::size_t a_size, const columns<
 }
 
 /// Sorts the elements of `data`; the result is in `spare` if `to_spare`, else in `data`.
-template <class T, class Less>
-void merge_sort(T* data, T* spare, std::size_t count, bool to_spare, const Less& less) {
+template <class Key, class Value, class Less>
+void merge_sort(const columns<Key, Value>& data, const columns<Key, Value>& spare, std::size_t count, bool to_spare,
+                const Less& less) {
   constexpr std::size_t k_run = 24;
-  using pair = columns<T, no_value>;
   // Starts where the merges end up in the right place.
   unsigned merges = 0;
   for (std::size_t run = k_run; run < count; run *= 2) ++merges;
-  T* from = data;
-  T* to = spare;
+  columns<Key, Value> from = data;
+  columns<Key, Value> to = spare;
   if (to_spare != (merges % 2 == 1)) {
-    pair{data}.copy_to(pair{spare}, count);
+    data.copy_to(spare, count);
     std::swap(from, to);
   }
   for (std::size_t begin = 0; begin < count; begin += k_run)
-    insertion_sort(pair{from + begin}, std::min(k_run, count - begin), less);
+    insertion_sort(from.from(begin), std::min(k_run, count - begin), less);
   for (std::size_t run = k_run; run < count; run *= 2) {
     for (std::size_t begin = 0; begin < count; begin += 2 * run) {
       const std::size_t middle = std::min(begin + run, count);
       const std::size_t end = std::min(middle + run, count);
-      merge_runs(pair{from + begin}, middle - begin, pair{from + middle}, end - middle, pair{to + begin}, less);
+      merge_runs(from.from(begin), middle - begin, from.from(middle), end - middle, to.from(begin), less);
     }
     std::swap(from, to);
   }
 }
 
-template <class T, class Less>
+template <class T, class Value, class Less>
 class comparison_sorter {
+  using pair = columns<T, Value>;
   static constexpr std::size_t k_least_block = std::size_t{1} << 14;
   static constexpr std::size_t k_most_splitters = 255;
   static constexpr std::size_t k_samples_per_splitter = 16;
@@ -85,16 +86,16 @@ public:
   }
 
   /// Sorts `data`; `spare` has room for as many. The result is in `data`.
-  void run(T* data, T* spare, scratch_memory& room) {
+  void run(const pair& data, const pair& spare, scratch_memory& room) {
     if (!has_buckets()) return merge_sort(data, spare, division_.count, false, less_);
-    choose_splitters(data, room);
+    choose_splitters(data.keys, room);
     auto* const which = room.take<std::uint16_t>(division_.count);
     counts_ = room.take<std::uint64_t>((division_.blocks + 1) * k_most_buckets);
     division_.run([&](std::size_t block) {
       std::uint64_t* const counts = counts_of(block);
       std::fill_n(counts, buckets(), 0);
       for (std::size_t i = division_.begin(block); i < division_.begin(block + 1); ++i) {
-        which[i] = static_cast<std::uint16_t>(bucket_of(data[i]));
+        which[i] = static_cast<std::uint16_t>(bucket_of(data.keys[i]));
         ++counts[which[i]];
       }
     });
@@ -108,7 +109,7 @@ public:
     division_.run([&](std::size_t block) {
       std::uint64_t* const next = counts_of(block);
       for (std::size_t i = division_.begin(block); i < division_.begin(block + 1); ++i)
-        spare[next[which[i]]++] = data[i];
+        data.copy_one(i, spare, next[which[i]]++);
     });
     parallel_for(
         buckets(),
@@ -116,9 +117,9 @@ public:
           const std::uint64_t begin = begins[bucket];
           const std::uint64_t size = begins[bucket + 1] - begin;
           if (bucket % 2 == 1)  // all equal
-            columns<T, no_value>{spare + begin}.copy_to({data + begin}, size);
+            spare.from(begin).copy_to(data.from(begin), size);
           else
-            merge_sort(spare + begin, data + begin, size, true, less_);
+            merge_sort(spare.from(begin), data.from(begin), size, true, less_);
         },
         simple_partitioner{1});
   }
@@ -139,7 +140,8 @@ private:
     splitters_ = room.take<T>(wanted);
     xoshiro256ss random(division_.count);
     for (std::size_t i = 0; i < samples; ++i) sample[i] = data[random.below(division_.count)];
-    merge_sort(sample, spare, samples, false, less_);
+    using keys_only = columns<T, no_value>;
+    merge_sort(keys_only{sample}, keys_only{spare}, samples, false, less_);
     splitters_count_ = 0;
     for (std::size_t i = 0; i < wanted; ++i) {
       const T& next = sample[i * k_samples_per_splitter + k_samples_per_splitter / 2];

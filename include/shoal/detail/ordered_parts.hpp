@@ -7,9 +7,11 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "shoal/array.hpp"
+#include "shoal/detail/scratch_memory.hpp"
 #include "shoal/distribution.hpp"
 #include "shoal/spmd.hpp"
 
@@ -42,14 +44,25 @@ inline bool same_places(const array_layout& a, const array_layout& b) noexcept {
 template <global_elements Array>
 using element_in = typename decltype(handle_of(std::declval<const Array&>()))::value_type;
 
-/// Runs body(team&) on the nodes that hold parts, with ranks in order of the parts.
+/// Runs body(team&) on the nodes that hold parts, with ranks in order of the parts. Returns what it returns on this node,
+/// or, if this node holds no part, on that of the first one. Memory that is not there is shoal::error.
 template <class Body>
-void over_parts(const array_layout& layout, const Body& body) {
-  spmd([layout, body](team& t) {
-    if (layout.node_count == t.size() && layout.first_node == 0) return body(t);
+auto over_parts(const array_layout& layout, const Body& body) {
+  using result = std::invoke_result_t<const Body&, team&>;
+  return spmd([layout, given = body](team& t) -> result {
+    const auto guarded = [&given](team& members) -> result {
+      return with_memory("an algorithm on a global array", [&] { return given(members); });
+    };
+    if (layout.node_count == t.size() && layout.first_node == 0) return guarded(t);
     const bool takes_part = layout.holds_part(node_id());
     team parts = t.split(takes_part ? 0 : 1, layout.part_of(node_id()));
-    if (takes_part) body(parts);
+    if constexpr (std::is_void_v<result>) {
+      if (takes_part) guarded(parts);
+    } else {
+      const result mine = takes_part ? guarded(parts) : result{};
+      const result first = t.broadcast(mine, layout.first_node);
+      return takes_part ? mine : first;
+    }
   });
 }
 

@@ -13,38 +13,13 @@
 #include <utility>
 
 #include "shoal/detail/assert.hpp"
+#include "shoal/detail/block_division.hpp"
 #include "shoal/detail/radix_pass.hpp"
 #include "shoal/detail/scratch_memory.hpp"
 #include "shoal/detail/tsan_ignore.hpp"
 #include "shoal/detail/worker.hpp"
-#include "shoal/loop.hpp"
 
 namespace shoal::detail {
-
-/// How the work on `count` elements is divided: into blocks, of which each worker has several if they are long.
-struct block_division {
-  std::size_t count = 0;
-  std::size_t blocks = 1;
-
-  block_division() = default;
-  block_division(std::size_t elements, std::size_t least_per_block, unsigned workers) noexcept : count(elements) {
-    constexpr std::size_t k_long_block = std::size_t{1} << 20;
-    constexpr std::size_t k_most_per_worker = 4;
-    const std::size_t most = std::max<std::size_t>(count / least_per_block, 1);
-    blocks = std::min(most, std::clamp<std::size_t>(count / k_long_block, workers, k_most_per_worker * workers));
-  }
-  std::size_t begin(std::size_t block) const noexcept {
-    return count / blocks * block + std::min(block, count % blocks);
-  }
-  std::size_t size(std::size_t block) const noexcept { return begin(block + 1) - begin(block); }
-
-  /// f(block) for all, by the workers if there are several.
-  template <class F>
-  void run(const F& f) const {
-    if (blocks == 1) return f(std::size_t{0});
-    parallel_for(blocks, f, simple_partitioner{1});
-  }
-};
 
 /// Up to so many elements, insertion is faster than counting.
 inline constexpr std::size_t k_most_inserted = 48;

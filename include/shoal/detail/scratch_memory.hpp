@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <string_view>
 
 namespace shoal::detail {
@@ -40,5 +41,17 @@ private:
   std::byte* data_ = nullptr;
   std::size_t taken_ = 0;
 };
+
+/// shoal::error (out_of_memory) for what operator new has refused.
+[[noreturn]] void throw_no_memory(std::string_view what);
+/// f(), whose std::bad_alloc becomes shoal::error. `what` begins the message.
+template <class F>
+decltype(auto) with_memory(std::string_view what, const F& f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    throw_no_memory(what);
+  }
+}
 
 }  // namespace shoal::detail

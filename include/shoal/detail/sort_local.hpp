@@ -24,16 +24,16 @@ struct local_radix {
 };
 
 /// By a comparison.
-template <class T, class Less>
+template <class T, class Less, class Value = no_value>
 struct local_comparison {
-  using pair = columns<T, no_value>;
+  using pair = columns<T, Value>;
   [[no_unique_address]] Less less;
 
   std::size_t room_bytes(std::size_t count) const noexcept {
-    return comparison_sorter<T, Less>(count, less).room_bytes();
+    return comparison_sorter<T, Value, Less>(count, less).room_bytes();
   }
   void run(const pair& data, const pair& spare, std::size_t count, scratch_memory& room) const {
-    comparison_sorter<T, Less>(count, less).run(data.keys, spare.keys, room);
+    comparison_sorter<T, Value, Less>(count, less).run(data, spare, room);
   }
 };
 
@@ -47,7 +47,7 @@ void sort_here(const columns<Key, Value>& data, std::size_t count, const Local& 
   scratch_memory room(bytes, "sorting");
   columns<Key, Value> spare{room.take<Key>(count), nullptr};
   if constexpr (columns<Key, Value>::k_valued) spare.values = room.take<Value>(count);
-  local.run(data, spare, count, room);
+  with_memory("sorting", [&] { local.run(data, spare, count, room); });
 }
 
 }  // namespace shoal::detail

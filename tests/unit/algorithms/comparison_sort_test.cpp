@@ -46,6 +46,15 @@ TEST(comparison_sort, is_stable_for_every_size_and_number_of_different_elements)
           std::stable_sort(wanted.begin(), wanted.end(), by_key{});
           sort_here(columns<record, no_value>{all.data()}, count, local_comparison<record, by_key>{});
           ASSERT_TRUE(all == wanted) << count << " records, " << different << " different";
+          // The same records as keys, which are not compared by their places, and values.
+          std::vector<std::uint64_t> values(count);
+          for (std::size_t i = 0; i < count; ++i) values[i] = std::uint64_t{all[i].place} << 32 | all[i].key;
+          auto keys = records(count, different);
+          std::vector<std::uint64_t> beside(count);
+          for (std::size_t i = 0; i < count; ++i) beside[i] = std::uint64_t{keys[i].place} << 32 | keys[i].key;
+          sort_here(columns<record, std::uint64_t>{keys.data(), beside.data()}, count,
+                    local_comparison<record, by_key, std::uint64_t>{});
+          ASSERT_TRUE(keys == wanted && beside == values) << count << " pairs, " << different << " different";
         }
     });
   }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "shoal/error.hpp"
@@ -40,6 +41,17 @@ TEST(scratch_memory, more_than_there_is_is_refused_with_the_figures) {
       EXPECT_NE(std::string(e.what()).find("1.0 PiB"), std::string::npos) << e.what();
     }
   });
+}
+
+TEST(scratch_memory, what_new_refuses_is_an_error_with_a_code) {
+  try {
+    with_memory("sorting", [] { throw std::bad_alloc(); });
+    FAIL() << "there was no memory";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::out_of_memory);
+    EXPECT_EQ(std::string(e.what()).find("sorting: "), 0U) << e.what();
+  }
+  EXPECT_EQ(with_memory("sorting", [] { return 7; }), 7);
 }
 
 }  // namespace
