@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "shoal/histogram.hpp"
+#include "shoal/permute.hpp"
 #include "tests/cluster/cluster.hpp"
 
 namespace {
@@ -123,6 +125,21 @@ TEST_P(checked_death, a_copy_out_of_either_range_is_named) {
                  a->copy(50, b, 0, 51);
                }),
                "51 elements from index 50 on are out of the range of their global array of 100 elements");
+}
+
+TEST_P(checked_death, indices_and_buckets_of_algorithms_are_checked) {
+  EXPECT_DEATH(run([] {
+                 const shoal::global_array<std::uint32_t> a(100), b(100), places(100);
+                 places->put(99, 100);
+                 shoal::gather_into(a, b, places);
+               }),
+               "index 100 is out of the range of its global array of 100 elements");
+  EXPECT_DEATH(run([] {
+                 const shoal::global_array<std::uint32_t> a(100);
+                 a->put(99, 7);
+                 shoal::histogram(a, 7, [](std::uint32_t x) { return x; });
+               }),
+               "not below the number of buckets");
 }
 
 TEST_P(checked_death, a_wait_in_what_is_executed_in_place_is_refused) {

@@ -28,8 +28,12 @@
 #include "shoal/global_set.hpp"
 #include "shoal/global_vector.hpp"
 #include "shoal/memory_use.hpp"
+#include "shoal/histogram.hpp"
+#include "shoal/permute.hpp"
 #include "shoal/scan.hpp"
+#include "shoal/select.hpp"
 #include "shoal/sort.hpp"
+#include "shoal/transpose.hpp"
 #include "tests/cluster/cluster.hpp"
 #include "tests/cluster/folder.hpp"
 
