@@ -29,6 +29,8 @@ namespace detail {
 std::uint64_t new_team_id() noexcept;
 /// Ends what members that failed have left on the nodes. After all members have ended.
 void forget_team(std::uint64_t id);
+/// Called while an exception is handled: the team has failed by it, and its members are told.
+void fail_team(std::uint64_t id);
 
 /// A member on its node, from its beginning to its end.
 class membership {
@@ -76,16 +78,23 @@ void run_body(const F& f, team& t, [[maybe_unused]] const spmd_call& call) {
 template <class F>
 std::size_t run_member(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
   const auto call = packed<spmd_call>::read(arguments.data());
-  membership member(call.team);
   const F f = packed<F>::read(arguments.data() + k_spmd_words);
+  std::optional<membership> joined;
+  try {
+    joined.emplace(call.team);
+  } catch (...) {
+    fail_team(call.team);
+    throw;
+  }
+  membership& member = *joined;
   try {
     team t = member.all();
     run_body(f, t, call);
+    member.leave();
   } catch (...) {
     member.tell_exception();
     throw;
   }
-  member.leave();
   answer[0] = member.failed() ? 1 : 0;
   return 1;
 }
@@ -106,8 +115,15 @@ auto spmd(const F& body) -> detail::spmd_result<F> {
   detail::packed<F>::write(body, words.data() + detail::k_spmd_words);
   std::vector<std::uint64_t> failed(node_count(), 1);  // where no answer comes, it has failed
   detail::completion calls;
-  for (std::uint32_t n = 0; n < node_count(); ++n)
-    detail::begin_call(calls, n, detail::callee_of<detail::run_member<F>>(), words, &failed[n], 1);
+  try {
+    for (std::uint32_t n = 0; n < node_count(); ++n)
+      detail::begin_call(calls, n, detail::callee_of<detail::run_member<F>>(), words, &failed[n], 1);
+  } catch (...) {  // no memory: those that have begun must not wait for the others
+    detail::fail_team(call.team);
+    calls.wait();
+    detail::forget_team(call.team);
+    throw;
+  }
   calls.wait();
   if (std::ranges::any_of(failed, [](std::uint64_t f) { return f != 0; })) detail::forget_team(call.team);
   calls.rethrow();

@@ -242,13 +242,18 @@ void bulk_get(const array_layout& layout, std::uint64_t i, void* target, std::ui
   port& p = this_port();
   ++p.async_issued;
   auto* const to = static_cast<std::byte*>(target);
-  if (count > 1 && is_scattered(layout, count)) {
-    array::check_range(layout, i, count);
-    const std::uint64_t first = before_first_round(layout, i);
-    get_contiguous(p, layout, i, to, first, unit);
-    get_scattered(p, layout, i + first, to + first * layout.element_bytes, count - first, unit);
-  } else {
-    get_contiguous(p, layout, i, to, count, unit);
+  try {
+    if (count > 1 && is_scattered(layout, count)) {
+      array::check_range(layout, i, count);
+      const std::uint64_t first = before_first_round(layout, i);
+      get_contiguous(p, layout, i, to, first, unit);
+      get_scattered(p, layout, i + first, to + first * layout.element_bytes, count - first, unit);
+    } else {
+      get_contiguous(p, layout, i, to, count, unit);
+    }
+  } catch (...) {  // no memory: the caller may free the target, to which replies are on their way
+    settle_bulk(layout, i, count);
+    throw;
   }
   attend(p);
 }

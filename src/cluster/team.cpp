@@ -57,7 +57,17 @@ std::size_t forget_here(std::uint32_t, std::span<const std::uint64_t> arguments,
   return 0;
 }
 
+void tell_of_exception(team_state& team) {
+  try {
+    rethrow_as_remote();
+  } catch (const remote_error& e) {
+    team.tell({static_cast<int>(e.code()), e.node(), e.type(), e.message()});
+  }
+}
+
 }  // namespace
+
+void fail_team(std::uint64_t id) { tell_of_exception(*teams_here().of(id)); }
 
 std::uint64_t new_team_id() noexcept { return teams_here().new_id(); }
 
@@ -74,14 +84,7 @@ membership::~membership() {
   teams_here().forget(state_->id());
 }
 
-void membership::tell_exception() {
-  try {
-    rethrow_as_remote();
-  } catch (const remote_error& e) {
-    state_->tell({static_cast<int>(e.code()), e.node(), e.type(), e.message()});
-  }
-}
-
+void membership::tell_exception() { tell_of_exception(*state_); }
 void membership::leave() { state_->leave(*group_); }
 bool membership::failed() const noexcept { return state_->failed(); }
 
