@@ -22,6 +22,7 @@
 #include "shoal/node_local.hpp"
 #include "shoal/on.hpp"
 #include "shoal/parallel_for.hpp"
+#include "shoal/parts.hpp"
 #include "shoal/spmd.hpp"
 
 namespace shoal::detail {
@@ -42,10 +43,9 @@ void check_width(std::uint64_t vertices) {
 
 template <class Edge>
 void check_edges(std::uint64_t vertices, const array_ref<Edge>& edges) {
-  spmd([vertices, edges](team&) {
-    const auto mine = edges.local();
-    const auto bad = std::ranges::find_if(mine, [&](const Edge& e) { return e.from >= vertices || e.to >= vertices; });
-    if (bad != mine.end()) refuse_edge(bad->from, bad->to, vertices);
+  parallel_for(parts_of(edges), [vertices](std::uint64_t, std::span<const Edge> some) {
+    const auto bad = std::ranges::find_if(some, [&](const Edge& e) { return e.from >= vertices || e.to >= vertices; });
+    if (bad != some.end()) refuse_edge(bad->from, bad->to, vertices);
   });
 }
 
@@ -135,11 +135,14 @@ std::optional<loaded_edges<Id>> load_in_parts(const std::string& path, const gra
   loaded.edges = global_array<graph::arc<Id>>(
       sum.edges, sum.edges == 0 ? distribution_plan(distribution::partition) : blocks_at(bounds));
   spmd([pieces = pieces.ref(), edges = loaded.edges.ref()](team&) {
-    auto to = edges.local().begin();
-    for (auto& piece : *pieces) {
-      to = std::ranges::copy(piece, to).out;
-      piece = {};
-    }
+    edge_pieces<Id>& mine = *pieces;
+    std::vector<std::size_t> firsts(mine.size());
+    for (std::size_t k = 1; k < mine.size(); ++k) firsts[k] = firsts[k - 1] + mine[k - 1].size();
+    const auto all = edges.local();
+    parallel_for(here, mine.size(), [&](std::size_t k) {
+      std::ranges::copy(mine[k], all.begin() + static_cast<std::ptrdiff_t>(firsts[k]));
+      mine[k] = {};
+    });
   });
   return loaded;
 }
