@@ -6,6 +6,7 @@
 
 #include "array/bulk.hpp"
 #include "array/node_memory.hpp"
+#include "remote/worker_port.hpp"
 #include "shoal/detail/array_access.hpp"
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/strided_copy.hpp"
@@ -99,8 +100,10 @@ void write_put(port& p, array_layout::place at, std::uint64_t bytes, unsigned un
   s.cursor += words;
 }
 
-void put_contiguous(port& p, const array_layout& layout, std::uint64_t i, const std::byte* values, std::uint64_t count,
+// True: transfers by the network were begun, which read `values` until they end.
+bool put_contiguous(port& p, const array_layout& layout, std::uint64_t i, const std::byte* values, std::uint64_t count,
                     unsigned unit, source kind) {
+  bool by_network = false;
   for_pieces(layout, i, count, [&](array_layout::place at, std::uint64_t done, std::uint64_t n) {
     const std::byte* from = values + done * layout.element_bytes;
     std::uint64_t left = n * layout.element_bytes;
@@ -109,7 +112,10 @@ void put_contiguous(port& p, const array_layout& layout, std::uint64_t i, const 
       std::atomic_thread_fence(std::memory_order_seq_cst);
       return;
     }
-    if (left >= p.by_network_bytes && put_by_network(p, at.node, at.offset, from, left)) return;
+    if (left >= p.by_network_bytes && put_by_network(p, at.node, at.offset, from, left)) {
+      by_network = true;
+      return;
+    }
     while (left > 0) {
       const std::uint64_t bytes = piece_bytes(left, layout.element_bytes);
       write_put(p, at, bytes, unit, [&](std::uint64_t* to) {
@@ -123,6 +129,7 @@ void put_contiguous(port& p, const array_layout& layout, std::uint64_t i, const 
       left -= bytes;
     }
   });
+  return by_network;
 }
 
 void put_scattered(port& p, const array_layout& layout, std::uint64_t i, const std::byte* values, std::uint64_t count,
@@ -149,14 +156,17 @@ void put_pieces(const array_layout& layout, std::uint64_t i, const void* values,
   port& p = this_port();
   ++p.async_issued;
   const auto* from = static_cast<const std::byte*>(values);
+  bool by_network = false;
   if (count > 1 && is_scattered(layout, count)) {
     array::check_range(layout, i, count);
     const std::uint64_t first = before_first_round(layout, i);
-    put_contiguous(p, layout, i, from, first, unit, kind);
+    by_network = put_contiguous(p, layout, i, from, first, unit, kind);
     put_scattered(p, layout, i + first, from + first * layout.element_bytes, count - first, unit);
   } else {
-    put_contiguous(p, layout, i, from, count, unit, kind);
+    by_network = put_contiguous(p, layout, i, from, count, unit, kind);
   }
+  // The caller may reuse its values. Those of arrays live until their copy is settled.
+  if (by_network && kind == source::own) static_cast<remote::worker_port&>(p).wait_for_transfers();
   attend(p);
 }
 

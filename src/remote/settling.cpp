@@ -8,6 +8,7 @@ namespace shoal::remote {
 
 bool settling::unsettled(std::uint32_t stream) noexcept {
   const std::uint32_t nodes = port_->nodes;
+  if (stream == streams_ - 1) return !port_->in_network().empty();
   return stream < nodes ? port_->unsettled(stream) : port_->for_handlers().unsettled(stream - nodes);
 }
 
@@ -18,6 +19,11 @@ bool settling::settled(std::uint32_t stream, of_node& at) noexcept {
     if (--all.left_ == 0 && !all.take_marks()) all.done(all);
   };
   const std::uint32_t nodes = port_->nodes;
+  if (stream == streams_ - 1) {
+    at.executed_mark = port_->in_network().mark();
+    port_->in_network().append(at);
+    return false;
+  }
   return stream < nodes ? port_->settled(stream, at) : port_->for_handlers().settled(stream - nodes, at);
 }
 
@@ -32,7 +38,8 @@ bool settling::take_marks() noexcept {
 bool settling::begin(worker_port& port, bool with_handlers) noexcept {
   port_ = &port;
   next_ = 0;
-  streams_ = port.nodes * (with_handlers ? 2 : 1);
+  streams_ = port.nodes * (with_handlers ? 2 : 1) + 1;
+  port.in_network().end();  // some end when they are begun
   std::uint32_t most = 0;
   for (std::uint32_t s = 0; s < streams_; ++s) most += unsettled(s) ? 1 : 0;
   if (most == 0) return true;

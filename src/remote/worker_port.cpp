@@ -51,7 +51,7 @@ bool worker_port::poll(sched::worker& w) noexcept {
       any |= wake_waiters(n);
     }
   any |= handler_port_.poll(w);
-  if (transfers_ != nullptr) any |= end_transfers();
+  if (!transfers_.empty()) any |= transfers_.end();
   // Held: by a sibling, or further up on this stack, by what is executed in place and looks at the messages itself.
   if (serving_.try_hold()) {
     const bool served = serving_.serve(&w);
@@ -82,8 +82,7 @@ void worker_port::hold_tasks(bool held) noexcept {
 
 bool worker_port::pending() noexcept {
   if (domain_.pending()) return true;
-  for (const transfer* t = transfers_; t != nullptr; t = t->next)
-    if (t->done.load(std::memory_order_acquire)) return true;
+  if (transfers_.ready()) return true;
   for (std::uint32_t n = 0; n < nodes; ++n) {
     peer& p = peers_[n];
     if (p.for_room != nullptr && p.requests.can_open()) return true;
@@ -161,7 +160,7 @@ std::int64_t worker_port::longest_sleep_ns() noexcept {
   constexpr std::int64_t k_transfer_look_ns = 50'000;
   std::int64_t longest_ns = domain_.longest_sleep_ns();
   const auto limit = [&longest_ns](std::int64_t ns) { longest_ns = longest_ns < 0 ? ns : std::min(longest_ns, ns); };
-  if (transfers_ != nullptr) limit(k_transfer_look_ns);
+  if (!transfers_.empty()) limit(k_transfer_look_ns);
   bool again = handler_port_.wake_deputies();
   for (peer& p : peers_) again |= p.requests.wake_deputy() != net::deputy::impossible;
   if (again) {
@@ -169,37 +168,6 @@ std::int64_t worker_port::longest_sleep_ns() noexcept {
     deputies_ns_ = std::min(2 * deputies_ns_, k_last_deputies_ns);
   }
   return longest_ns;
-}
-
-bool worker_port::end_transfers() noexcept {
-  bool any = false;
-  for (transfer** at = &transfers_; *at != nullptr;) {
-    transfer& t = **at;
-    if (!t.done.load(std::memory_order_acquire)) {
-      at = &t.next;
-      continue;
-    }
-    *at = t.next;
-    detail::wake(t.task);
-    any = true;
-  }
-  return any;
-}
-
-template <class Begin>
-bool worker_port::wait_for_transfer(const Begin& begin) {
-  const fiber::tsan_ignore_scope ignore;
-  transfer t;
-  if (!begin(t.done)) {
-    if (!std::exchange(told_of_refusal_, true))
-      base::verbose("the network library refuses a copy from memory to memory; such copies go by messages");
-    return false;
-  }
-  if (t.done.load(std::memory_order_acquire)) return true;
-  t.task = detail::this_task();
-  t.next = std::exchange(transfers_, &t);
-  detail::leave(detail::wait_kind::transfer);
-  return true;
 }
 
 namespace {
@@ -213,6 +181,26 @@ struct waiting_task final : stream_waiter {
 };
 
 }  // namespace
+
+template <class Start>
+bool worker_port::begin_transfer(const Start& start) {
+  const fiber::tsan_ignore_scope ignore;
+  while (transfers_.full()) wait_for_transfers(transfers_.oldest_mark());
+  if (transfers_.begin(start)) return true;
+  if (!std::exchange(told_of_refusal_, true))
+    base::verbose("the network library refuses a copy from memory to memory; such copies go by messages");
+  return false;
+}
+
+void worker_port::wait_for_transfers(std::uint64_t mark) {
+  const fiber::tsan_ignore_scope ignore;
+  transfers_.end();  // some end when they are begun
+  if (transfers_.reached(mark)) return;
+  waiting_task me;
+  me.executed_mark = mark;
+  transfers_.append(me);
+  detail::leave(detail::wait_kind::transfer);
+}
 
 void worker_port::make_room(std::uint32_t to, std::size_t words) {
   const fiber::tsan_ignore_scope ignore;
@@ -252,7 +240,7 @@ bool worker_port::unsettled(std::uint32_t to) const noexcept {
 
 bool worker_port::in_flight() const noexcept {
   const fiber::tsan_ignore_scope ignore;
-  if (transfers_ != nullptr || window_drained != window_next) return true;
+  if (!transfers_.empty() || window_drained != window_next) return true;
   for (std::uint32_t n = 0; n < nodes; ++n)
     if (unsettled(n) || handler_port_.unsettled(n)) return true;
   return false;
@@ -341,12 +329,12 @@ void settle_all(port& p) {
 
 bool put_by_network(port& p, std::uint32_t node, std::uint64_t offset, const void* from, std::size_t bytes) {
   worker_port& w = whole(p);
-  return w.wait_for_transfer([&](std::atomic<bool>& done) { return w.domain().put(node, offset, from, bytes, done); });
+  return w.begin_transfer([&](std::atomic<bool>& done) { return w.domain().put(node, offset, from, bytes, done); });
 }
 
 bool get_by_network(port& p, std::uint32_t node, std::uint64_t offset, void* to, std::size_t bytes) {
   worker_port& w = whole(p);
-  return w.wait_for_transfer([&](std::atomic<bool>& done) { return w.domain().get(node, offset, to, bytes, done); });
+  return w.begin_transfer([&](std::atomic<bool>& done) { return w.domain().get(node, offset, to, bytes, done); });
 }
 
 void drain_window(port& p) noexcept {

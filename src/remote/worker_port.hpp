@@ -2,7 +2,7 @@
 // The issuing half of a domain, the implementation of detail::port: streams of commands to other nodes, their replies,
 // and the tasks that wait for space, for an acknowledgement, or for a reply.
 // Who may call: its worker only. make_room() and the settle functions may switch tasks; poll() does not.
-// Guarantees: each waiter is woken by its own event; only one-sided transfers are polled one by one.
+// Guarantees: each waiter is woken by its own event; of one-sided transfers the oldest is looked at.
 // Bounded: a worker that writes faster than the receiver executes has no free buffers and waits.
 // Tests: tests/unit/remote/, tests/cluster/.
 #pragma once
@@ -21,6 +21,7 @@
 #include "remote/handler_port.hpp"
 #include "remote/server.hpp"
 #include "remote/stream_waiter.hpp"
+#include "remote/transfers.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/port.hpp"
 
@@ -52,14 +53,7 @@ private:
   std::uint32_t room_ = k_few;  // for so many marks
   std::uint32_t left_ = 0;
   std::uint32_t next_ = 0;     // the first stream whose mark is not taken
-  std::uint32_t streams_ = 0;  // one for each node; then, with handlers, another
-};
-
-/// A copy by the network itself, and the task that waits for it.
-struct transfer {
-  std::atomic<bool> done{false};  // partner: the network, on whichever thread moves it
-  detail::suspended* task = nullptr;
-  transfer* next = nullptr;
+  std::uint32_t streams_ = 0;  // one for each node; then, with handlers, another; the last: transfers
 };
 
 class worker_port final : public detail::port {
@@ -85,9 +79,15 @@ public:
   /// Whether anything is in flight, to any node. Any thread, while the worker sleeps.
   bool in_flight() const noexcept;
 
-  /// Waits for it; false if the network refuses, and nothing was begun. `begin`: put() or get() of the domain.
-  template <class Begin>
-  bool wait_for_transfer(const Begin& begin);
+  /// Begins a copy by the network, and waits only while too many are in flight; false if the network refuses, and
+  /// nothing was begun. `start`: put() or get() of the domain. May switch.
+  template <class Start>
+  bool begin_transfer(const Start& start);
+  /// Returns when all transfers begun so far have ended. May switch.
+  void wait_for_transfers() { wait_for_transfers(transfers_.mark()); }
+  /// Those in flight; settle_all() waits for them, too.
+  transfers& in_network() noexcept { return transfers_; }
+  const transfers& in_network() const noexcept { return transfers_; }
   net::domain& domain() noexcept { return domain_; }
   /// How long its worker may park. Short while a transfer is pending, since nobody wakes the worker when it ends. Wakes
   /// deputies where nodes have not executed what was sent to them; short also while these nodes' workers are all awake.
@@ -124,7 +124,7 @@ private:
   void hold_tasks(bool held) noexcept;
   bool wake_waiters(std::uint32_t node) noexcept;
   void wake_deputies() noexcept;
-  bool end_transfers() noexcept;
+  void wait_for_transfers(std::uint64_t mark);
 
   server& serving_;
   handler_port handler_port_;
@@ -138,7 +138,7 @@ private:
   std::uint64_t old_ticks_ = 200 * k_ticks_per_us;
   std::size_t next_look_ = 0;
   net::domain& domain_;
-  transfer* transfers_ = nullptr;  // begun and not yet seen to be done
+  transfers transfers_;
   bool told_of_refusal_ = false;
   std::int64_t deputies_ns_ = k_first_deputies_ns;  // until the next look for deputies
   aggregate::flush_counts flushes_;

@@ -319,6 +319,34 @@ TEST_P(arrays, of_bool_agree_on_all_ways) {
   });
 }
 
+// Over UCX copies by the network, of which more are in flight than a worker may have.
+TEST_P(arrays, many_spans_are_in_flight_at_once) {
+  auto c = config();
+  c.one_sided_bytes = 64;
+  c.network_memory = c.transport == "ucx" && !c.direct;
+  c.segment_bytes = 16 << 20;
+  shoal::runtime::run_in_process(c, [] {
+    constexpr std::uint64_t k_size = 60'000, k_span = 300;
+    for (const auto& plan : {shoal::distribution_plan(distribution::partition), shoal::block_cyclic(100)}) {
+      const global_array<std::uint64_t> a(k_size, plan);
+      std::vector<std::uint64_t> some(k_span);
+      for (std::uint64_t i = 0; i < k_size; i += k_span) {  // values are copied at the call
+        std::iota(some.begin(), some.end(), i);
+        a->async_put(i, std::span<const std::uint64_t>(some));
+      }
+      shoal::wait();
+      std::vector<std::uint64_t> got(k_size);
+      for (std::uint64_t i = 0; i < k_size; i += k_span) a->async_get(i, std::span(got).subspan(i, k_span));
+      shoal::wait();
+      for (std::uint64_t i = 0; i < k_size; ++i) EXPECT_EQ(got[i], i);
+      std::fill(got.begin(), got.end(), 0);
+      a->get(0, std::span(got));  // of all nodes
+      for (std::uint64_t i = 0; i < k_size; ++i) EXPECT_EQ(got[i], i);
+    }
+    return 0;
+  });
+}
+
 TEST_P(arrays, give_each_node_its_part_as_a_span) {
   run([] {
     for (const auto kind : k_kinds) {

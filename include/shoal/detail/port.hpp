@@ -260,8 +260,8 @@ void settle_all(port& p);
 /// The same for all that the workers of this node, their tasks and handlers, have begun before. Each worker must once be
 /// between two tasks, or in a wait. Switches tasks.
 void settle_workers();
-/// Copies between memory of this process and the part of `node`, by the network itself, and waits for it: may switch
-/// tasks. False: the network refuses, and nothing was done.
+/// Begins a copy between memory of this process and the part of `node`, by the network itself; settle_all() waits for
+/// it. May switch tasks when many are in flight. False: the network refuses, and nothing was done.
 bool put_by_network(port& p, std::uint32_t node, std::uint64_t offset, const void* from, std::size_t bytes);
 bool get_by_network(port& p, std::uint32_t node, std::uint64_t offset, void* to, std::size_t bytes);
 /// Does the deferred accesses.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <new>
 #include <vector>
@@ -42,7 +43,16 @@ public:
   bool pending() noexcept override { return false; }
   lockfree::doorbell<>* bell() noexcept override { return nullptr; }
   bool bell_is_shared() const noexcept override { return false; }
+  bool put(unsigned, std::uint64_t, const void*, std::size_t, std::atomic<bool>& done) noexcept override {
+    copies.push_back(&done);
+    return true;
+  }
+  bool get(unsigned, std::uint64_t, void*, std::size_t, std::atomic<bool>& done) noexcept override {
+    copies.push_back(&done);
+    return true;
+  }
 
+  std::vector<std::atomic<bool>*> copies;  // by the network, begun
   std::array<test_out, k_nodes> requests, replies;
   test_in nobody;
 };
@@ -112,6 +122,29 @@ TEST(node_ports_test, plain_modifications_are_for_memory_that_nothing_else_write
   s = alone;
   s.mapped_elsewhere = true;
   EXPECT_FALSE(node_ports::is_exclusive(s));
+}
+
+TEST_F(worker_ports, copies_by_the_network_overlap_and_a_wait_for_all_waits_for_them) {
+  std::array<char, 8> memory{};
+  EXPECT_TRUE(detail::get_by_network(*port_, 1, 0, memory.data(), memory.size()));
+  EXPECT_TRUE(detail::get_by_network(*port_, 2, 0, memory.data(), memory.size()));
+  EXPECT_TRUE(detail::put_by_network(*port_, 3, 0, memory.data(), memory.size()));
+  ASSERT_EQ(domain_.copies.size(), 3U);  // none was waited for
+  EXPECT_TRUE(port_->in_flight());
+  counted all;
+  EXPECT_FALSE(all.begin(*port_));
+  domain_.copies[1]->store(true);
+  domain_.copies[2]->store(true);
+  EXPECT_FALSE(port_->pending());
+  poll();
+  EXPECT_EQ(all.times, 0);
+  domain_.copies[0]->store(true);
+  EXPECT_TRUE(port_->pending());
+  poll();
+  EXPECT_EQ(all.times, 1);
+  EXPECT_FALSE(port_->in_flight());
+  counted none;
+  EXPECT_TRUE(none.begin(*port_));
 }
 
 TEST_F(worker_ports, a_buffer_that_nobody_waits_for_stays_open) {
