@@ -105,6 +105,7 @@ observed observe(unsigned nodes, const F& body) {
   } catch (const shoal::remote_error& e) {
     seen.caller = e.what();
   }
+  EXPECT_EQ(teams_left(nodes), 0U);
   for (unsigned n = 0; n < nodes; ++n) seen.members.emplace_back(sights->get(n).text);
   return seen;
 }
