@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Global arrays: elements of any trivially copyable type, spread over the nodes, accessible from every task.
-//   global_array<T> a(1'000'000);            owns the memory; move-only; freed by its destructor (shoal/array_options.hpp)
+//   global_array<T> a(1'000'000);            owns the memory; move-only; freed by its destructor
 //   shoal::array_ref<T> r = a;               a handle: lambdas capture it, messages carry it
 //   r.put(i, v); T v = r.get(i);             complete when they return
 //   r.async_add(i, 1); ... shoal::wait();    complete later; many share one message
@@ -48,9 +48,9 @@ inline void flush() noexcept { detail::flush_all(detail::port_here()); }
 
 /// The memory that an array received.
 struct memory_report {
-  std::uint64_t asked_bytes = 0;  // on all nodes
-  std::uint64_t huge_bytes = 0;   // of these, on 2 MiB pages
-  std::string reason;             // why some of it is not on 2 MiB pages; empty if all is
+  std::uint64_t asked_bytes = 0;   // on all nodes
+  std::uint64_t huge_bytes = 0;    // of these, on 2 MiB pages
+  std::string reason;              // why some of it is not on 2 MiB pages; empty if all is
   std::uint32_t memory_nodes = 0;  // of a machine, that a sample of a part's pages lies on; 0: the system does not say
   std::string placement;           // why an array that was to be interleaved is not; empty if it is
 };

@@ -94,7 +94,8 @@ public:
 
   /// `expected`: keys on all nodes together; a hint, 0: unknown. `name`: in reports of memory. Switches
   /// tasks.
-  explicit global_multimap(std::uint64_t expected = 0, std::string_view name = {}, code_place where = code_place::here())
+  explicit global_multimap(std::uint64_t expected = 0, std::string_view name = {},
+                           code_place where = code_place::here())
       : global_multimap(expected, detail::allocation_label(name, where)) {}
 
   ref_type ref() const noexcept { return ref_; }

@@ -47,8 +47,8 @@ public:
       : node_local(detail::allocation_label("node_local", {}), arguments...) {}
   /// The same, known in reports of memory by `label`.
   template <class... Arguments>
-  requires std::constructible_from<T, const Arguments&...>
-  node_local(const detail::allocation_label& label, const Arguments&... arguments)
+  requires std::constructible_from<T, const Arguments&...> node_local(const detail::allocation_label& label,
+                                                                      const Arguments&... arguments)
       : places_(node_count(), distribution::partition, detail::allocation{{}, {}, &label}) {
     try {
       parallel_for(owners_of(places_), node_count(), [places = places_.ref(), arguments...](std::uint64_t) {

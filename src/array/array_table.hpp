@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "array/block_owners.hpp"
 #include "shoal/detail/array_layout.hpp"
 
 namespace shoal::array {
@@ -34,19 +35,23 @@ public:
   /// Indexed by slot: the generation of the allocation in it; 0: none.
   const std::atomic<std::uint32_t>* generations() const noexcept { return generations_.get(); }
 
-  /// `bounds`: of distribution::blocks.
-  void enter(const detail::array_layout& layout, std::vector<std::uint64_t> bounds = {}) {
+  /// `bounds`: of distribution::blocks; `owners`: of distribution::owned.
+  void enter(const detail::array_layout& layout, std::vector<std::uint64_t> bounds = {},
+             std::unique_ptr<const detail::block_owners> owners = nullptr) {
     const std::lock_guard guard(lock_);
     entry& e = chunk_of(layout.slot)[layout.slot % k_chunk];
     e.layout = layout;
     e.bounds = std::move(bounds);
+    e.owners = std::move(owners);
     generations_[layout.slot].store(layout.generation, std::memory_order_release);  // partner: find()
   }
   void remove(std::uint32_t slot) noexcept {
     const std::lock_guard guard(lock_);
     if (generations_[slot].load(std::memory_order_relaxed) == 0) return;  // its creation failed before it was entered
     generations_[slot].store(0, std::memory_order_release);
-    chunks_[slot / k_chunk].load(std::memory_order_relaxed)[slot % k_chunk].bounds = {};
+    entry& e = chunks_[slot / k_chunk].load(std::memory_order_relaxed)[slot % k_chunk];
+    e.bounds = {};
+    e.owners.reset();
   }
 
   /// nullptr: there is no such array, or it was freed.
@@ -62,6 +67,11 @@ public:
     if (generations_[slot].load(std::memory_order_acquire) == 0) return {};  // partner: enter()
     return chunks_[slot / k_chunk].load(std::memory_order_relaxed)[slot % k_chunk].bounds;
   }
+  /// The same of distribution::owned; nullptr: none.
+  const detail::block_owners* owners(std::uint32_t slot) const noexcept {
+    if (generations_[slot].load(std::memory_order_acquire) == 0) return nullptr;  // partner: enter()
+    return chunks_[slot / k_chunk].load(std::memory_order_relaxed)[slot % k_chunk].owners.get();
+  }
 
 private:
   // Chunks are made when the first of their slots is used: most jobs have few arrays.
@@ -70,6 +80,7 @@ private:
   struct entry {
     detail::array_layout layout;
     std::vector<std::uint64_t> bounds;
+    std::unique_ptr<const detail::block_owners> owners;
   };
 
   entry* chunk_of(std::uint32_t slot) {

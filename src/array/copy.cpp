@@ -178,7 +178,7 @@ void copy_overlapping(const copy_request& r) {
   const std::uint64_t most_kept = k_most_kept_bytes / one;  // elements
   if (shift > most_kept / r.from.node_count)                // a block as long as the shift does not overlap its target
     return in_blocks(r, shift, [](const copy_request& block) { call_owners(callee_of<copy_part>(), block); });
-  if (r.from.kind != distribution::cyclic && r.from.kind != distribution::block_cyclic) return shift_parts(r);
+  if (r.from.has_whole_parts()) return shift_parts(r);
   std::vector<std::uint64_t> kept(words_for(std::min(r.count, most_kept) * one));
   in_blocks(r, most_kept, [&kept](const copy_request& block) { move_block(kept, block); });
 }

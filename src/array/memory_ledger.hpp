@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds a node's memory: its global arrays one by one, the tables of containers, copies for checkpoints; now, and at
-// most so far. The rest of shoal/memory_use.hpp is asked of those who have it: see memory_survey.hpp.
+// Who holds a node's memory: its global arrays one by one, the tables of containers, copies for checkpoints; now, and
+// at most so far. The rest of shoal/memory_use.hpp is asked of those who have it: see memory_survey.hpp.
 // Who may call: any thread, when memory is taken or given back; takes a lock, never held over a wait. Never switches
 // tasks. Tests: tests/unit/array/memory_ledger_test.cpp, tests/cluster/memory_use_test.cpp.
 #pragma once

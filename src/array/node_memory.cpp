@@ -51,6 +51,30 @@ void node_memory::give_back(const lease& l, std::uint64_t bytes) {
   free_slots_.push_back(l.slot);
 }
 
+void node_memory::add_owners(std::uint32_t slot, std::span<const std::uint32_t> owners) {
+  const std::lock_guard hold(owners_lock_);
+  auto& all = owners_[slot];
+  all.insert(all.end(), owners.begin(), owners.end());
+}
+
+void node_memory::enter(const detail::array_layout& layout, std::span<const std::uint64_t> bounds) {
+  std::unique_ptr<const detail::block_owners> owners;
+  if (layout.kind == distribution::owned) {
+    std::unique_lock hold(owners_lock_);
+    const auto all = owners_.extract(layout.slot);
+    hold.unlock();
+    owners = std::make_unique<detail::block_owners>(all.mapped(), layout.nodes);
+  }
+  arrays_.enter(layout, {bounds.begin(), bounds.end()}, std::move(owners));
+}
+
+void node_memory::remove(const detail::array_layout& layout) noexcept {
+  arrays_.remove(layout.slot);
+  if (layout.kind != distribution::owned) return;
+  const std::lock_guard hold(owners_lock_);
+  owners_.erase(layout.slot);  // where it was not entered
+}
+
 committed_part node_memory::commit(const detail::array_layout& layout, std::uint64_t bytes, const commit_wish& wish) {
   const bool huge = wish.pages == array_pages::as_set ? options_.huge_pages : wish.pages == array_pages::huge;
   const auto pages = huge ? machine::page_kind::huge : machine::page_kind::small;
@@ -203,6 +227,29 @@ std::size_t commit_part(std::uint32_t, std::span<const std::uint64_t> arguments,
   return packed<part_report>::k_words;
 }
 
+// Words: the slot, the number of owners, and two owners in each further word.
+std::size_t take_owners(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
+  std::vector<std::uint32_t> owners(arguments[1]);
+  std::memcpy(owners.data(), arguments.data() + 2, owners.size() * sizeof(std::uint32_t));
+  memory_here().add_owners(static_cast<std::uint32_t>(arguments[0]), owners);
+  return 0;
+}
+
+// To all nodes, as much in one call as fits; the next part when it is there.
+void send_owners(std::uint32_t slot, std::span<const std::uint32_t> owners) {
+  constexpr std::size_t k_at_once = 2 * (k_most_call_words - 64);
+  for (std::size_t done = 0; done < owners.size(); done += k_at_once) {
+    const auto some = owners.subspan(done, std::min(k_at_once, owners.size() - done));
+    std::vector<std::uint64_t> words(2 + (some.size() + 1) / 2);
+    words[0] = slot;
+    words[1] = some.size();
+    std::memcpy(words.data() + 2, some.data(), some.size_bytes());
+    completion calls;
+    for (std::uint32_t n = 0; n < this_port().nodes; ++n) begin_call(calls, n, callee_of<take_owners>(), words);
+    calls.wait_and_rethrow();
+  }
+}
+
 // What flies to this array from this node has landed when this has run.
 std::size_t settle_part(std::uint32_t, std::span<const std::uint64_t>, std::uint64_t*) {
   settle_workers();
@@ -237,6 +284,27 @@ void check_size(const array_layout& layout, std::uint64_t part_bytes) {
   }
 }
 
+// The elements of the node that holds most.
+std::uint64_t most_of(const array_layout& layout, const distribution_plan& plan) {
+  if (plan.kind != distribution::owned) return layout.most_local();
+  const std::uint64_t blocks = block_owners(plan.owners, layout.nodes).most_blocks();
+  return std::min(blocks * plan.block, layout.size);
+}
+
+void free_array_of(const array_layout& layout, std::uint64_t bytes) noexcept {
+  const part_request request{layout, bytes};
+  try {
+    call_all(callee_of<settle_part>(), request);
+    call_all(callee_of<release_part>(), request);
+    completion last;
+    const words_of<part_request> w(request);
+    begin_call(last, 0, callee_of<give_back_on_node_0>(), w.words);
+    last.wait_and_rethrow();
+  } catch (const error&) {
+    // A node is lost, and the job ends; there is nothing to free.
+  }
+}
+
 }  // namespace
 
 array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, element type,
@@ -244,8 +312,9 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
   worker_here();  // fails with a message outside of tasks
   port& p = this_port();
   const distribution_plan plan = array::resolved(wanted, size, p.nodes);
-  const bool one_holder = plan.kind == distribution::local || plan.kind == distribution::blocks;
-  const std::uint64_t holders = one_holder ? 1 : p.nodes;
+  const bool one_holder =
+      plan.kind == distribution::local || plan.kind == distribution::blocks || plan.kind == distribution::owned;
+  const std::uint64_t holders = one_holder ? 1 : plan.parts != 0 ? plan.parts : p.nodes;
   if (size / holders > k_offset_mask / element_bytes)
     throw error(errc::out_of_memory, fmt::format("a global array of {} elements of {} bytes is larger than the address "
                                                  "space of its nodes ({} each)",
@@ -254,7 +323,7 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
   layout.size = size;
   layout.type = type;
   if (size == 0) return layout;
-  const std::uint64_t bytes = layout.most_local() * element_bytes;
+  const std::uint64_t bytes = most_of(layout, plan) * element_bytes;
   check_size(layout, bytes);
 
   std::array<std::uint64_t, packed<node_memory::lease>::k_words> lease_words;
@@ -277,13 +346,14 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
   packed<commit_request>::write({{layout, bytes}, {label, how.options.pages, how.options.placement}}, words.data());
   words.insert(words.end(), plan.bounds.begin(), plan.bounds.end());
   try {
+    send_owners(layout.slot, plan.owners);
     completion calls;
     for (std::uint32_t n = 0; n < nodes; ++n) {
       begin_call(calls, n, callee_of<commit_part>(), words, &reports[n * k_report_words], k_report_words);
     }
     calls.wait_and_rethrow();
   } catch (...) {
-    free_array(layout);
+    free_array_of(layout, bytes);
     throw;
   }
   *report = {};
@@ -302,18 +372,7 @@ void free_array(const array_layout& layout) noexcept {
   SHOAL_ASSERT(t_worker != nullptr,
                "a global array is freed outside of tasks; free it in a task of its job, before the job or shoal::run "
                "ends");
-  const std::uint64_t bytes = layout.most_local() * layout.element_bytes;
-  const part_request request{layout, bytes};
-  try {
-    call_all(callee_of<settle_part>(), request);
-    call_all(callee_of<release_part>(), request);
-    completion last;
-    const words_of<part_request> w(request);
-    begin_call(last, 0, callee_of<give_back_on_node_0>(), w.words);
-    last.wait_and_rethrow();
-  } catch (const error&) {
-    // A node is lost, and the job ends; there is nothing to free.
-  }
+  free_array_of(layout, layout.most_local() * layout.element_bytes);
 }
 
 }  // namespace shoal::detail

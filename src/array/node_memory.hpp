@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -71,10 +72,10 @@ public:
   committed_part commit(const detail::array_layout& layout, std::uint64_t bytes, const commit_wish& wish);
   void release(const detail::array_layout& layout, std::uint64_t bytes) noexcept;
   // On every node: its id is found from enter() to remove().
-  void enter(const detail::array_layout& layout, std::span<const std::uint64_t> bounds) {
-    arrays_.enter(layout, {bounds.begin(), bounds.end()});
-  }
-  void remove(const detail::array_layout& layout) noexcept { arrays_.remove(layout.slot); }
+  void enter(const detail::array_layout& layout, std::span<const std::uint64_t> bounds);
+  void remove(const detail::array_layout& layout) noexcept;
+  /// Before enter() of an array of distribution::owned, in order: the owners of its blocks, some of them at a time.
+  void add_owners(std::uint32_t slot, std::span<const std::uint32_t> owners);
 
 private:
   machine::commit_report interleave(std::uint64_t begin, std::uint64_t bytes, machine::page_kind pages,
@@ -91,6 +92,8 @@ private:
   memory_options options_;
   array_table arrays_;
   memory_ledger ledger_;
+  std::mutex owners_lock_;                                      // never held over a wait
+  std::map<std::uint32_t, std::vector<std::uint32_t>> owners_;  // by slot, of arrays that are being made
   element_locks locks_;
 
   std::mutex leases_lock_;  // never held over a wait

@@ -134,6 +134,8 @@ int shoal_array_owner(shoal_array array, uint64_t index, uint32_t* node, shoal_e
 int shoal_array_local(shoal_array array, shoal_part* part, shoal_error* error) {
   return with_array(array, error, [&](const detail::array_layout& layout) {
     if (part == nullptr) return fail(error, SHOAL_NO_OPERAND, k_null);
+    if (layout.kind == distribution::owned)
+      return fail(error, SHOAL_INVALID_ARGUMENT, "the part of an array with an owner function is not regular");
     const detail::port& p = detail::this_port();
     const auto range = layout.local_range(p.node);
     *part = {p.bases[p.node] + layout.offset, range.first, range.count, range.stride, range.run};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "array/node_memory.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/loop_shares.hpp"
 #include "shoal/detail/port.hpp"
@@ -11,6 +12,13 @@ namespace {
 constexpr std::uint32_t k_nobody = ~std::uint32_t{0};
 
 }  // namespace
+
+std::uint64_t owned_position(std::uint64_t array, std::uint64_t k) noexcept {
+  const port& p = this_port();
+  const array_layout* const layout = p.context->memory->arrays().find(array);
+  SHOAL_ASSERT(layout != nullptr, "a global array is freed while a loop over its elements runs");
+  return layout->local_range(p.node).index(k);
+}
 
 loop_shares loop_shares::everywhere(std::uint64_t begin, std::uint64_t end, std::uint32_t start) {
   loop_shares s;
@@ -48,7 +56,9 @@ loop_shares loop_shares::owners(const array_layout& layout, std::uint64_t begin,
     const auto r = layout.local_range(n);
     const std::uint64_t from = r.below(begin);
     const std::uint64_t count = r.below(end) - std::min(from, r.below(end));
-    if (r.run == 1)
+    if (layout.kind == distribution::owned)
+      s.add(n, {.count = count, .stride = 0, .run = 0, .skipped = from, .array = layout.id()});
+    else if (r.run == 1)
       s.add(n, {.first = r.index(from), .count = count, .stride = r.stride});
     else
       s.add(n, {.first = r.first, .count = count, .stride = r.stride, .run = r.run, .skipped = from});

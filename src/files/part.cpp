@@ -171,7 +171,7 @@ block_share share_of(const part& p, std::uint32_t node) noexcept {
   const std::uint64_t in_block = p.file.block_elements;
   const array_layout& l = p.layout;
   if (p.file.size == 0) return {};
-  if (l.kind == distribution::cyclic || l.kind == distribution::block_cyclic) {
+  if (!l.has_whole_parts()) {
     const std::uint64_t blocks = p.file.blocks();
     const std::uint64_t each = blocks / l.nodes, longer = blocks % l.nodes;
     const std::uint64_t first = node * each + std::min<std::uint64_t>(node, longer);

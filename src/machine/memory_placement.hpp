@@ -2,8 +2,8 @@
 // The memory nodes (NUMA) that memory is taken from, where the first touch by a thread does not decide.
 // Who may call: any thread, for itself. System calls; never switches tasks, and a task must not wait while a
 // memory_placement exists.
-// Guarantees: a placement that the system refuses (containers often do) changes nothing and says so; the policy that the
-// thread had before, for instance by numactl, is back when the object ends. Test:
+// Guarantees: a placement that the system refuses (containers often do) changes nothing and says so; the policy that
+// the thread had before, for instance by numactl, is back when the object ends. Test:
 // tests/unit/machine/memory_placement_test.cpp.
 #pragma once
 

@@ -31,6 +31,11 @@ std::vector<std::uint64_t> uneven_bounds(std::uint64_t size) {
   return bounds;
 }
 
+// Nodes with none, one and many blocks.
+auto scattered_owner() {
+  return [nodes = shoal::node_count()](std::uint64_t b) { return b * b % (nodes < 3 ? nodes : nodes - 1); };
+}
+
 std::vector<distribution_plan> all_plans(std::uint64_t size) {
   const std::uint32_t last = shoal::node_count() - 1;
   return {shoal::partition_from(last),
@@ -39,7 +44,9 @@ std::vector<distribution_plan> all_plans(std::uint64_t size) {
           shoal::block_cyclic(7, last),
           shoal::block_cyclic(4096),
           shoal::blocks_at(uneven_bounds(size)),
-          shoal::weighted(std::vector<double>(shoal::node_count(), 0.7))};
+          shoal::weighted(std::vector<double>(shoal::node_count(), 0.7)),
+          shoal::partition_on(last, (shoal::node_count() + 1) / 2),
+          shoal::owned_by(9, scattered_owner())};
 }
 
 std::vector<std::uint64_t> numbers(std::uint64_t count, std::uint64_t from) {
@@ -202,10 +209,46 @@ TEST_P(distributions, edges_live_with_their_vertices) {
   });
 }
 
+TEST_P(distributions, blocks_are_on_the_nodes_that_own_them) {
+  run([] {
+    constexpr std::uint64_t k_block = 64;
+    const std::uint64_t size =
+        shoal::node_count() > 4 ? 30'007 : 400'007;  // of few nodes: several calls for the owners
+    const auto owner = scattered_owner();
+    for (int round = 0; round < 2; ++round) {  // the slot and its table are used again
+      const global_array<std::uint64_t> a(size, shoal::owned_by(k_block, owner));
+      std::vector<std::uint32_t> table;
+      for (std::uint64_t b = 0; b * k_block < size; ++b) table.push_back(static_cast<std::uint32_t>(owner(b)));
+      const global_array<std::uint64_t> same(size, shoal::owned_by(k_block, table));
+      for (std::uint64_t i = 0; i < size; i += 61) {
+        ASSERT_EQ(a->owner(i), owner(i / k_block)) << i;
+        ASSERT_EQ(same->owner(i), owner(i / k_block)) << i;
+      }
+      shoal::parallel_for(shoal::parts_of(a), [](std::uint64_t first, std::span<std::uint64_t> part) {
+        for (std::size_t k = 0; k < part.size(); ++k) part[k] = first + k;
+      });
+      const std::uint64_t wrong = shoal::parallel_reduce(
+          shoal::owners_of(a), std::uint64_t{100}, size - 5, std::uint64_t{0},
+          [r = a.ref()](std::uint64_t i) -> std::uint64_t {
+            return r.owner(i) == shoal::node_id() && r.get(i) == i ? 0 : 1;
+          },
+          std::plus<>());
+      EXPECT_EQ(wrong, 0U);
+      std::vector<std::uint64_t> got(size);
+      a->get(0, std::span(got));
+      for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(got[i], i);
+    }
+  });
+}
+
 TEST_P(distributions, what_does_not_fit_is_refused_and_leaves_nothing_behind) {
   run([] {
     const std::uint32_t nodes = shoal::node_count();
     EXPECT_THROW(global_array<int>(10, shoal::partition_from(nodes)), shoal::error);
+    EXPECT_THROW(global_array<int>(10, shoal::partition_on(0, nodes + 1)), shoal::error);
+    EXPECT_THROW(global_array<int>(10, shoal::owned_by(2, [nodes](std::uint64_t) { return nodes; })), shoal::error);
+    EXPECT_THROW(global_array<int>(10, shoal::owned_by(2, [](std::uint64_t) { return -1; })), shoal::error);
+    EXPECT_THROW(global_array<int>(10, shoal::owned_by(0, scattered_owner())), shoal::error);
     EXPECT_THROW(global_array<int>(10, shoal::blocks_at({0, 9})), shoal::error);
     EXPECT_THROW(global_array<int>(10, shoal::block_cyclic(0)), shoal::error);
     EXPECT_THROW(global_array<int>(10, shoal::weighted(std::vector<double>(nodes + 1, 1))), shoal::error);
@@ -217,6 +260,8 @@ TEST_P(distributions, what_does_not_fit_is_refused_and_leaves_nothing_behind) {
     }
     global_array<int> none(0, shoal::weighted({1}));
     EXPECT_EQ(none.size(), 0U);
+    global_array<int> no_blocks(0, shoal::owned_by(4, scattered_owner()));
+    EXPECT_EQ(no_blocks.size(), 0U);
   });
 }
 

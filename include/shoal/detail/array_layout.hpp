@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the elements of a global array are: a distribution, and the offset that the array has in the segment of every
 // node that holds a part of it. Owner and place of an index come from a shift or one or two multiplications; those of
-// distribution::blocks from a search in boundaries that every node keeps in its table of arrays.
-// Who may call: anyone, pure functions; for distribution::blocks tasks of the job, from creation to the array's end.
+// distribution::blocks from a search in boundaries, those of distribution::owned from a look into a table of owners; every
+// node keeps them in its table of arrays.
+// Who may call: anyone, pure functions; for these two tasks of the job, from creation to the array's end.
 // Shown by tests/unit/array/array_layout_test.cpp, tests/cluster/distribution_test.cpp.
 #pragma once
 
@@ -24,9 +25,13 @@ enum class distribution : std::uint8_t {
   cyclic,        // element i on node i mod n
   block_cyclic,  // blocks of a chosen length, block k on node k mod n
   blocks,        // one contiguous block per node, with boundaries of the program's choice
+  owned,         // blocks of a chosen length, each on a node of the program's choice
 };
 
 namespace detail {
+
+/// Of distribution::owned, on every node: 12 bytes per block and 8 per node.
+class block_owners;
 
 struct array_layout {
   std::uint64_t size = 0;
@@ -56,9 +61,10 @@ struct array_layout {
   };
 
   /// Not for distribution::blocks. `start`: the node of part 0, of partition, cyclic and block_cyclic; `block`: the
-  /// elements per block of block_cyclic.
+  /// elements per block of block_cyclic and owned; `parts`: of a partition, 0: as many as nodes.
   static array_layout make(distribution kind, std::uint64_t size, std::uint32_t element_bytes, std::uint32_t here,
-                           std::uint32_t nodes, std::uint32_t start = 0, std::uint64_t block = 1) noexcept {
+                           std::uint32_t nodes, std::uint32_t start = 0, std::uint64_t block = 1,
+                           std::uint32_t parts = 0) noexcept {
     array_layout l;
     l.size = size;
     l.element_bytes = element_bytes;
@@ -67,8 +73,11 @@ struct array_layout {
     l.kind = kind;
     l.node_count = kind == distribution::local ? 1 : kind == distribution::remote ? nodes - 1 : nodes;
     l.first_node = kind == distribution::local ? here : kind == distribution::remote ? (here + 1) % nodes : start;
+    if (kind == distribution::partition && parts != 0) l.node_count = parts;
     if (kind == distribution::cyclic)
       l.divisor = reciprocal(nodes);
+    else if (kind == distribution::owned)
+      l.divisor = reciprocal(block);
     else if (kind == distribution::block_cyclic && (size + block - 1) / block <= nodes)
       l.set_one_round(block);
     else if (kind == distribution::block_cyclic)
@@ -123,15 +132,22 @@ struct array_layout {
   /// How many elements, i and those behind it, lie one behind the other at i's owner.
   std::uint64_t run_at(std::uint64_t i) const noexcept {
     if (kind == distribution::cyclic) return node_count == 1 ? size - i : 1;
-    if (kind == distribution::block_cyclic) return std::min(divisor.divisor() - divisor.divide(i).remainder, size - i);
+    if (kind == distribution::block_cyclic || kind == distribution::owned)
+      return std::min(divisor.divisor() - divisor.divide(i).remainder, size - i);
     const range r = local_range(locate(i).node);
     return r.first + r.count - i;
   }
 
   /// The most elements that a node holds.
   std::uint64_t most_local() const noexcept {
+    if (kind == distribution::owned) return most_owned();
     return kind == distribution::cyclic || kind == distribution::block_cyclic ? local_range(first_node).count
                                                                               : std::min(divisor.divisor(), size);
+  }
+
+  /// Whether the elements of each node follow each other.
+  bool has_whole_parts() const noexcept {
+    return kind != distribution::cyclic && kind != distribution::block_cyclic && kind != distribution::owned;
   }
 
   bool holds_part(std::uint32_t node) const noexcept { return node < nodes && part_of(node) < node_count; }
@@ -140,19 +156,27 @@ struct array_layout {
   }
 
   /// The elements of a node: runs of `run` indices, the first from `first` on, each `stride` behind the one before;
-  /// `count` elements in all.
+  /// `count` elements in all. Of distribution::owned: stride 0, and run k begins with index blocks[k] * run; such a
+  /// range is for the process that asked, while the array exists.
   struct range {
     std::uint64_t first = 0;
     std::uint64_t count = 0;
     std::uint64_t stride = 1;
     std::uint64_t run = 1;
+    const std::uint32_t* blocks = nullptr;  // ascending
 
     std::uint64_t index(std::uint64_t k) const noexcept {
+      if (blocks != nullptr) return blocks[k / run] * run + k % run;
       return run == 1 ? first + k * stride : first + k / run * stride + k % run;
     }
     /// How many of them are less than i.
     std::uint64_t below(std::uint64_t i) const noexcept {
       if (i <= first) return 0;
+      if (blocks != nullptr) {
+        const auto* const end = blocks + (count + run - 1) / run;
+        const auto before = static_cast<std::uint64_t>(std::lower_bound(blocks, end, (i + run - 1) / run) - blocks);
+        return std::min(count, (before - 1) * run + std::min(i - blocks[before - 1] * run, run));
+      }
       const std::uint64_t distance = i - first;
       return std::min(count, distance / stride * run + std::min(distance % stride, run));
     }
@@ -176,6 +200,7 @@ struct array_layout {
         if (b.empty()) return {};
         return {b[part], b[part + 1] - b[part]};
       }
+      case distribution::owned: return owned_range(node);
       default: break;
     }
     const std::uint64_t before = std::min<std::uint64_t>(part, long_parts);
@@ -185,9 +210,13 @@ struct array_layout {
 
   /// Of distribution::blocks: node_count + 1 boundaries, from this node's table; none if the array is not there.
   std::span<const std::uint64_t> bounds() const noexcept;
+  /// Of distribution::owned: from this node's table; nullptr if the array is not there.
+  const block_owners* owners() const noexcept;
 
 private:
   place locate_rarely(std::uint64_t i, std::uint64_t bytes) const noexcept;
+  range owned_range(std::uint32_t node) const noexcept;
+  std::uint64_t most_owned() const noexcept;
 
   // The first parts have one element more where the size does not divide.
   void set_blocks() noexcept {

@@ -144,8 +144,7 @@ private:
 
   void grow(std::size_t size) {
     const std::size_t wanted = std::bit_ceil(std::max(size + size / 3 + 1, k_first_slots));
-    auto* const entries =
-        static_cast<entry*>(::operator new (bytes_of(wanted), std::align_val_t{alignof(entry)}));
+    auto* const entries = static_cast<entry*>(::operator new (bytes_of(wanted), std::align_val_t{alignof(entry)}));
     if (meter_ != nullptr) meter_->take(bytes_of(wanted));
     std::uint8_t* const tags = tags_in(entries, wanted);
     std::memset(tags, 0, wanted);

@@ -18,6 +18,9 @@
 
 namespace shoal::detail {
 
+/// The index of this node's k-th element of an array of distribution::owned.
+std::uint64_t owned_position(std::uint64_t array, std::uint64_t k) noexcept;
+
 /// What one node does of a loop: `count` positions. Without a stride they are first, first + 1 ... Else they are in runs
 /// of `run`, each `stride` behind the one before, and `skipped` positions before them are not the loop's. Positions
 /// count from 0; of owners_of they are the array's indices.
@@ -27,6 +30,7 @@ struct loop_share {
   std::uint64_t stride = 1;
   std::uint64_t run = 1;
   std::uint64_t skipped = 0;
+  std::uint64_t array = 0;        // with run 0: the id of an array of distribution::owned, whose elements here they are
   std::uint64_t grain = 0;        // of a simple_partitioner
   std::uint64_t stack_bytes = 0;  // that each piece asks for; 0: none
   std::uint64_t stop = 0;         // names the loop in requests to stop it; 0: there are none
@@ -35,6 +39,7 @@ struct loop_share {
 
   std::uint64_t position(std::uint64_t k) const noexcept {
     if (run == 1) return first + k * stride;
+    if (run == 0) return owned_position(array, k + skipped);
     return first + (k + skipped) / run * stride + (k + skipped) % run;
   }
   loop_plan plan() const noexcept {

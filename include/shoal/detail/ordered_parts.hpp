@@ -30,9 +30,7 @@ concept global_elements = requires(const T& a) {
   handle_of(a);
 };
 
-inline bool has_ordered_parts(const array_layout& layout) noexcept {
-  return layout.kind != distribution::cyclic && layout.kind != distribution::block_cyclic;
-}
+inline bool has_ordered_parts(const array_layout& layout) noexcept { return layout.has_whole_parts(); }
 inline bool same_places(const array_layout& a, const array_layout& b) noexcept {
   if (a.kind != b.kind || a.size != b.size || a.first_node != b.first_node || a.node_count != b.node_count)
     return false;

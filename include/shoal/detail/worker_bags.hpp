@@ -51,9 +51,7 @@ template <class T>
 class worker_bags {
 public:
   worker_bags(container_kind kind, const allocation_label& label)
-      : meter_(std::make_unique<memory_meter>(kind, label)),
-        count_(worker_here().siblings),
-        bags_(new bag[count_]) {
+      : meter_(std::make_unique<memory_meter>(kind, label)), count_(worker_here().siblings), bags_(new bag[count_]) {
     for (unsigned w = 0; w < count_; ++w) bags_[w].items = items_of(metered_allocator<T>(meter_.get()));
   }
 

@@ -78,7 +78,7 @@ TEST(allocation_label, keeps_the_end_of_a_path_and_the_beginning_of_a_name) {
   const auto place = [](const char* file) {
     return std::string(allocation_label("", code_place::here(file, 12)).place());
   };
-  EXPECT_EQ(place("/home/someone/program/src/rank.cpp"), "src/rank.cpp:12");
+  EXPECT_EQ(place("/a/program/src/rank.cpp"), "src/rank.cpp:12");
   EXPECT_EQ(place("rank.cpp"), "rank.cpp:12");
   EXPECT_EQ(place("/rank.cpp"), "/rank.cpp:12");
   EXPECT_EQ(place(""), "");
