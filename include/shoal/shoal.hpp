@@ -11,6 +11,7 @@
 #include "shoal/error.hpp"
 #include "shoal/files.hpp"
 #include "shoal/future.hpp"
+#include "shoal/global_matrix.hpp"
 #include "shoal/index_list.hpp"
 #include "shoal/job.hpp"
 #include "shoal/lock_meter.hpp"

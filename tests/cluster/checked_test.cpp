@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "shoal/global_matrix.hpp"
 #include "shoal/histogram.hpp"
 #include "shoal/permute.hpp"
 #include "tests/cluster/cluster.hpp"
@@ -112,6 +113,20 @@ TEST_P(checked_death, an_index_out_of_range_is_named) {
                  a->get(91, std::span(values));
                }),
                "10 elements from index 91 on are out of the range of their global array of 100 elements");
+}
+
+TEST_P(checked_death, elements_out_of_a_matrix_are_named) {
+  EXPECT_DEATH(run([] {
+                 const shoal::global_matrix<int> m(10, 20);
+                 m->put(3, 20, 1);
+               }),
+               "out of the range of their global matrix");
+  EXPECT_DEATH(run([] {
+                 const shoal::global_matrix<int> m(10, 20);
+                 std::vector<int> got(100);
+                 m->get_block(5, 0, 6, 10, got.data(), 10);
+               }),
+               "out of the range of their global matrix");
 }
 
 TEST_P(checked_death, a_copy_out_of_either_range_is_named) {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "shoal/global_matrix.hpp"
 #include "tests/cluster/cluster.hpp"
 
 namespace {
@@ -262,6 +263,123 @@ TEST_P(distributions, what_does_not_fit_is_refused_and_leaves_nothing_behind) {
     EXPECT_EQ(none.size(), 0U);
     global_array<int> no_blocks(0, shoal::owned_by(4, scattered_owner()));
     EXPECT_EQ(no_blocks.size(), 0U);
+  });
+}
+
+std::vector<shoal::matrix_plan> matrix_plans() {
+  const std::uint32_t n = shoal::node_count();
+  return {shoal::row_blocks(),      shoal::grid_blocks(),        shoal::grid_blocks(1, n),
+          shoal::grid_cyclic(2, 3), shoal::grid_cyclic(5, 1, n), shoal::grid_cyclic(100, 4, 0, n > 1 ? 2 : 1)};
+}
+
+struct matrix_shape {
+  std::uint64_t rows;
+  std::uint64_t columns;
+};
+constexpr matrix_shape k_matrix_shapes[] = {{0, 0}, {0, 3}, {1, 1}, {1, 50}, {3, 2}, {37, 23}};
+
+TEST_P(distributions, matrices_elements_and_blocks) {
+  run([] {
+    for (const auto& plan : matrix_plans())
+      for (const auto [rows, columns] : k_matrix_shapes) {
+        SCOPED_TRACE(testing::Message() << rows << " x " << columns << ", grid " << plan.down << " x " << plan.across
+                                        << ", blocks " << plan.block_rows << " x " << plan.block_columns);
+        const shoal::global_matrix<std::uint32_t> m(rows, columns, plan);
+        EXPECT_EQ(m->rows(), rows);
+        EXPECT_EQ(m->columns(), columns);
+        const auto value = [](std::uint64_t r, std::uint64_t c) {
+          return static_cast<std::uint32_t>(1000 * r + c + 1);
+        };
+        for (std::uint64_t r = 0; r < rows; ++r)
+          for (std::uint64_t c = 0; c < columns; ++c) m->async_put(r, c, value(r, c));
+        shoal::wait();
+        constexpr std::uint64_t k_leading = 60;
+        std::vector<std::uint32_t> got(k_leading * 40);
+        m->get_block(0, 0, rows, columns, got.data(), k_leading);
+        for (std::uint64_t r = 0; r < rows; ++r)
+          for (std::uint64_t c = 0; c < columns; ++c) ASSERT_EQ(got[r * k_leading + c], value(r, c)) << r << ", " << c;
+        if (rows < 3 || columns < 2) continue;
+        EXPECT_EQ(m->get(rows - 1, columns - 1), value(rows - 1, columns - 1));
+        m->add(2, 1, 5);
+        EXPECT_EQ(m->get(2, 1), value(2, 1) + 5);
+        EXPECT_EQ(m->array().fetch_add(m->index(2, 1), 1), value(2, 1) + 5);
+        // A block inside, put and read back; what is around it stays.
+        std::vector<std::uint32_t> block((rows - 1) * columns, 7);
+        m->async_put_block(1, 1, rows - 1, columns - 1, block.data(), columns);
+        std::fill(block.begin(), block.end(), 8U);  // the values were copied
+        shoal::wait();
+        std::uint32_t one = 0;
+        m->async_get(1, 1, &one);
+        m->async_get_block(0, 0, rows, columns, got.data(), k_leading);
+        shoal::wait();
+        EXPECT_EQ(one, 7U);
+        for (std::uint64_t r = 0; r < rows; ++r)
+          for (std::uint64_t c = 0; c < columns; ++c)
+            ASSERT_EQ(got[r * k_leading + c], r > 0 && c > 0 ? 7 : value(r, c)) << r << ", " << c;
+        std::vector<std::uint32_t> row(columns, 3);
+        m->put_row(rows - 1, row);
+        m->get_row(0, row);
+        EXPECT_EQ(row[1], value(0, 1));
+        m->get_row(rows - 1, row);
+        EXPECT_EQ(row, std::vector<std::uint32_t>(columns, 3));
+      }
+  });
+}
+
+TEST_P(distributions, loops_over_the_blocks_of_matrices) {
+  run([] {
+    for (const auto& plan : matrix_plans())
+      for (const auto [rows, columns] : k_matrix_shapes) {
+        const shoal::global_matrix<std::uint32_t> m(rows, columns, plan);
+        shoal::parallel_for(shoal::blocks_of(m), [m = m.ref()](const shoal::matrix_block<std::uint32_t>& b) {
+          for (std::uint64_t i = 0; i < b.rows; ++i)
+            for (std::uint64_t j = 0; j < b.columns; ++j) {
+              EXPECT_EQ(m.owner(b.row + i, b.column + j), shoal::node_id());
+              b(i, j) += static_cast<std::uint32_t>(1000 * (b.row + i) + b.column + j + 1);
+            }
+        });
+        for (std::uint64_t r = 0; r < rows; ++r)
+          for (std::uint64_t c = 0; c < columns; ++c) ASSERT_EQ(m->get(r, c), 1000 * r + c + 1);
+      }
+  });
+}
+
+TEST_P(distributions, matrices_lie_as_scalapack_says) {
+  if (nodes() != 1 && nodes() != 4 && nodes() != 16) GTEST_SKIP() << "three of the shapes are enough";
+  run([] {
+    const std::uint32_t down = shoal::node_count() == 1 ? 1 : 2;
+    const std::uint32_t across = shoal::node_count() / down;
+    constexpr std::uint64_t k_rows = 37, k_columns = 61, k_mb = 3, k_nb = 5;
+    const shoal::global_matrix<double> m(k_rows, k_columns, shoal::grid_cyclic(k_mb, k_nb, down, across));
+    // INDXG2P and INDXG2L of ScaLAPACK, from 0 on.
+    const auto process = [](std::uint64_t i, std::uint64_t block, std::uint64_t of) { return i / block % of; };
+    const auto local = [](std::uint64_t i, std::uint64_t block, std::uint64_t of) {
+      return block * (i / (block * of)) + i % block;
+    };
+    for (std::uint64_t r = 0; r < k_rows; ++r)
+      for (std::uint64_t c = 0; c < k_columns; ++c) {
+        const std::uint64_t node = process(r, k_mb, down) * across + process(c, k_nb, across);
+        ASSERT_EQ(m->owner(r, c), node);
+        const std::uint64_t in_node = m->index(r, c) - node * m->layout().per_node;
+        ASSERT_EQ(in_node, local(r, k_mb, down) * m->layout().leading + local(c, k_nb, across));
+      }
+  });
+}
+
+TEST_P(distributions, matrices_that_do_not_fit_are_refused) {
+  run([] {
+    const std::uint32_t n = shoal::node_count();
+    const auto refused = [](std::uint64_t rows, std::uint64_t columns, const shoal::matrix_plan& plan) {
+      try {
+        const shoal::global_matrix<double> m(rows, columns, plan);
+      } catch (const shoal::error& e) {
+        return e.code();
+      }
+      return shoal::errc::internal;
+    };
+    EXPECT_EQ(refused(10, 10, shoal::grid_blocks(n, 2)), shoal::errc::invalid_argument);
+    EXPECT_EQ(refused(10, 10, shoal::grid_blocks(n + 1)), shoal::errc::invalid_argument);
+    EXPECT_EQ(refused(std::uint64_t{1} << 40, std::uint64_t{1} << 40, shoal::row_blocks()), shoal::errc::out_of_memory);
   });
 }
 
