@@ -74,7 +74,7 @@ namespace detail {
 
 class memory_meter_entry;
 
-enum class container_kind : std::uint8_t { map, set, multimap, vector, queue };
+enum class container_kind : std::uint8_t { map, set, multimap, vector, queue, counter };
 
 /// What a container's tables on this node take. Made and destroyed by tasks of the node; the others: any thread.
 class memory_meter {

@@ -97,7 +97,8 @@ allocation_label::allocation_label(std::string_view name, code_place where) noex
 }
 
 memory_holder memory_meter_entry::holder() const {
-  constexpr const char* k_names[] = {"global_map", "global_set", "global_multimap", "global_vector", "global_queue"};
+  constexpr const char* k_names[] = {"global_map",    "global_set",   "global_multimap",
+                                     "global_vector", "global_queue", "global_counter"};
   return {k_names[static_cast<unsigned>(what_)], std::string(label_.name()), std::string(label_.place()), 1,
           memory_.amount()};
 }

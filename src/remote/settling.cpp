@@ -1,10 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wait for all nodes at once, declared in worker_port.hpp.
+// The wait for all nodes at once, and the passes over what is withheld that it begins with; declared in
+// worker_port.hpp.
 #include <new>
+#include <utility>
 
+#include "fiber/sanitizer.hpp"
 #include "remote/worker_port.hpp"
 
 namespace shoal::remote {
+
+// What is withheld while a pass is under way may be behind its place: then the next pass writes it. So nobody waits for
+// more than two, however much others withhold meanwhile.
+std::uint64_t worker_port::passes_needed() const noexcept {
+  const bool under_way = writing_ != nullptr || to_write_ != nullptr;
+  return passes_ + (under_way ? 1 : 0) + (withholding != nullptr ? 1 : 0);
+}
+
+std::uint32_t worker_port::write_withheld(std::uint64_t passes) noexcept {
+  const fiber::tsan_ignore_scope ignore;
+  while (passes_ < passes) {
+    if (writing_ == nullptr) {
+      if (to_write_ == nullptr) to_write_ = std::exchange(withholding, nullptr);
+      if (to_write_ == nullptr) break;  // others have written it
+      writing_ = std::exchange(to_write_, to_write_->next);
+      writing_->listed = false;
+    }
+    const std::uint32_t full = writing_->write(*writing_, *this);
+    if (full != detail::k_all_written) return full;
+    writing_ = nullptr;
+    if (to_write_ == nullptr) ++passes_;
+  }
+  return detail::k_all_written;
+}
 
 bool settling::unsettled(std::uint32_t stream) noexcept {
   const std::uint32_t nodes = port_->nodes;
@@ -39,7 +66,22 @@ bool settling::begin(worker_port& port, bool with_handlers) noexcept {
   port_ = &port;
   next_ = 0;
   streams_ = port.nodes * (with_handlers ? 2 : 1) + 1;
+  passes_ = port.passes_needed();
   port.in_network().end();  // some end when they are begun
+  return go_on();
+}
+
+// What is withheld is written first. It waits for room as tasks do, but leaves no stack: begin() may not.
+bool settling::go_on() noexcept {
+  if (const std::uint32_t full = port_->write_withheld(passes_); full != detail::k_all_written) {
+    few_[0].all = this;
+    few_[0].fire = [](stream_waiter& one) noexcept {
+      settling& all = *static_cast<of_node&>(one).all;
+      if (all.go_on()) all.done(all);
+    };
+    port_->when_room(full, few_[0]);
+    return false;
+  }
   std::uint32_t most = 0;
   for (std::uint32_t s = 0; s < streams_; ++s) most += unsettled(s) ? 1 : 0;
   if (most == 0) return true;

@@ -93,6 +93,7 @@ bool worker_port::pending() noexcept {
 
 void worker_port::flush(aggregate::reason why) noexcept {
   detail::drain_window(*this);
+  if (why != aggregate::reason::old) write_withheld(passes_needed());  // as far as there is room
   if (why == aggregate::reason::idle) deputies_ns_ = k_first_deputies_ns;
   for (std::uint32_t n = 0; n < nodes; ++n)
     if (peers_[n].requests.publish(why)) hot_[n].awaited = false;
@@ -172,6 +173,8 @@ std::int64_t worker_port::longest_sleep_ns() noexcept {
 
 namespace {
 
+constexpr const char* k_too_small_buffer = "a command is larger than a buffer; raise SHOAL_BUFFER";
+
 struct waiting_task final : stream_waiter {
   waiting_task() noexcept {
     task = detail::this_task();
@@ -205,7 +208,7 @@ void worker_port::wait_for_transfers(std::uint64_t mark) {
 void worker_port::make_room(std::uint32_t to, std::size_t words) {
   const fiber::tsan_ignore_scope ignore;
   aggregate::outbox& out = peers_[to].requests;
-  SHOAL_ASSERT(words <= out.capacity_words(), "a command is larger than a buffer; raise SHOAL_BUFFER");
+  SHOAL_ASSERT(words <= out.capacity_words(), k_too_small_buffer);
   hot_[to].awaited = false;  // the open buffer goes; nobody waits for the next one yet
   constexpr int k_polls_before_leaving = 16;
   for (int tries = 0; overflow_.holds_tasks() || !out.make_room(words); ++tries) {
@@ -216,12 +219,26 @@ void worker_port::make_room(std::uint32_t to, std::size_t words) {
       continue;
     }
     waiting_task me;
-    stream_waiter*& list = holds_tasks_ ? held_ : peers_[to].for_room;
-    me.next = list;
-    list = &me;
+    when_room(to, me);
     detail::leave(detail::wait_kind::room, detail::numbered(to));
     tries = 0;
   }
+  hot_[to].growing = 0;
+}
+
+bool worker_port::try_make_room(std::uint32_t to, std::size_t words) noexcept {
+  SHOAL_ASSERT(words <= peers_[to].requests.capacity_words(), k_too_small_buffer);
+  if (overflow_.holds_tasks()) return false;
+  hot_[to].awaited = false;  // as above
+  if (!peers_[to].requests.make_room(words)) return false;
+  hot_[to].growing = 0;
+  return true;
+}
+
+void worker_port::when_room(std::uint32_t to, stream_waiter& w) noexcept {
+  stream_waiter*& list = holds_tasks_ ? held_ : peers_[to].for_room;
+  w.next = list;
+  list = &w;
 }
 
 bool worker_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
@@ -289,6 +306,10 @@ void make_room(port& p, std::uint32_t node, std::size_t words) {
     static_cast<handler_port&>(p).make_room(node, words);
   else
     whole(p).make_room(node, words);
+}
+
+bool try_make_room(port& p, std::uint32_t node, std::size_t words) noexcept {
+  return whole(p).try_make_room(node, words);
 }
 
 // What handlers have written is always waited for.

@@ -46,6 +46,7 @@ private:
   bool unsettled(std::uint32_t stream) noexcept;
   bool settled(std::uint32_t stream, of_node& at) noexcept;
   bool take_marks() noexcept;
+  bool go_on() noexcept;
 
   worker_port* port_ = nullptr;
   std::array<of_node, k_few> few_;
@@ -54,6 +55,7 @@ private:
   std::uint32_t left_ = 0;
   std::uint32_t next_ = 0;     // the first stream whose mark is not taken
   std::uint32_t streams_ = 0;  // one for each node; then, with handlers, another; the last: transfers
+  std::uint64_t passes_ = 0;   // of what is withheld, that must have ended first
 };
 
 class worker_port final : public detail::port {
@@ -72,6 +74,14 @@ public:
   void await_buffer(std::uint32_t node) noexcept;
 
   void make_room(std::uint32_t node, std::size_t words);
+  bool try_make_room(std::uint32_t node, std::size_t words) noexcept;
+  /// Calls `waiter.fire` when there may be room.
+  void when_room(std::uint32_t node, stream_waiter& waiter) noexcept;
+  /// How many passes over what is withheld must have ended when all that is withheld now is written.
+  std::uint64_t passes_needed() const noexcept;
+  /// Writes what is withheld until so many passes have ended: detail::k_all_written, or the node for which there is no
+  /// room.
+  std::uint32_t write_withheld(std::uint64_t passes) noexcept;
   /// True: all commands written so far to `node` are executed and replied to. False: calls `waiter.fire` when they are.
   bool settled(std::uint32_t node, stream_waiter& waiter) noexcept;
   /// Whether operations to that node are in flight.
@@ -131,6 +141,10 @@ private:
   const aggregate::overflow_memory& overflow_;
   bool holds_tasks_ = false;       // since handlers' commands are in memory: streams have no room
   stream_waiter* held_ = nullptr;  // tasks that write when this is over
+  // A pass writes all that was withheld when it began: one after the other.
+  detail::withheld* writing_ = nullptr;
+  detail::withheld* to_write_ = nullptr;
+  std::uint64_t passes_ = 0;  // that have ended
   std::vector<detail::peer_port> hot_;
   std::vector<peer> peers_;
   std::vector<awaited_stream> awaited_;

@@ -20,6 +20,7 @@
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/hash_table.hpp"
 #include "shoal/detail/port.hpp"
+#include "shoal/detail/table_memory.hpp"
 #include "shoal/locks/tas.hpp"
 
 namespace shoal::detail {
@@ -48,6 +49,7 @@ public:
             1),
         meter_(std::move(meter)),
         stripes_(new stripe[mask_ + 1]) {
+    for (std::uint64_t n = 0; n < tables(); ++n) stripes_[n].keys.use(memory_);
     if (meter_ != nullptr) {
       meter_->take(tables() * sizeof(stripe));
       for (std::size_t n = 0; n < tables(); ++n) stripes_[n].keys.count_with(meter_.get());
@@ -121,6 +123,7 @@ private:
   };
 
   std::uint64_t mask_;
+  table_memory memory_;  // before what uses it
   std::unique_ptr<memory_meter> meter_;
   std::unique_ptr<stripe[]> stripes_;
 };

@@ -17,6 +17,7 @@
 #include <new>
 #include <utility>
 
+#include "shoal/detail/table_memory.hpp"
 #include "shoal/memory_use.hpp"
 
 namespace shoal::detail {
@@ -40,6 +41,8 @@ public:
 
   /// What it takes from now on is counted there. Before the first entry.
   void count_with(memory_meter* meter) noexcept { meter_ = meter; }
+  /// Before the first entry: whence large tables get their slots. It outlives the table.
+  void use(table_memory& memory) noexcept { memory_ = &memory; }
 
   std::size_t size() const noexcept { return size_; }
   std::size_t bytes() const noexcept { return bytes_of(slots()); }
@@ -78,7 +81,7 @@ public:
   }
   void clear() noexcept {
     for_each([](entry& e) { e.~entry(); });
-    free(slots());
+    free_slots(slots());
     tags_ = nullptr;
     entries_ = nullptr;
     size_ = room_ = mask_ = 0;
@@ -136,16 +139,26 @@ private:
     return reinterpret_cast<std::uint8_t*>(entries + slots);
   }
   static constexpr std::size_t bytes_of(std::size_t slots) noexcept { return slots * (sizeof(entry) + 1); }
-  void free(std::size_t slots) noexcept {
+  static constexpr bool k_fits_memory = alignof(entry) <= 64;  // what table_memory aligns to
+  void* new_slots(std::size_t slots) {
+    void* const at = k_fits_memory && memory_ != nullptr
+                         ? memory_->allocate(bytes_of(slots))
+                         : ::operator new (bytes_of(slots), std::align_val_t{alignof(entry)});
+    if (meter_ != nullptr) meter_->take(bytes_of(slots));
+    return at;
+  }
+  void free_slots(std::size_t slots) noexcept {
     if (slots == 0) return;
-    ::operator delete (entries_, std::align_val_t{alignof(entry)});
+    if (k_fits_memory && memory_ != nullptr)
+      memory_->free(entries_, bytes_of(slots));
+    else
+      ::operator delete (entries_, std::align_val_t{alignof(entry)});
     if (meter_ != nullptr) meter_->give_back(bytes_of(slots));
   }
 
   void grow(std::size_t size) {
     const std::size_t wanted = std::bit_ceil(std::max(size + size / 3 + 1, k_first_slots));
-    auto* const entries = static_cast<entry*>(::operator new (bytes_of(wanted), std::align_val_t{alignof(entry)}));
-    if (meter_ != nullptr) meter_->take(bytes_of(wanted));
+    auto* const entries = static_cast<entry*>(new_slots(wanted));
     std::uint8_t* const tags = tags_in(entries, wanted);
     std::memset(tags, 0, wanted);
     const std::size_t old_slots = slots();
@@ -158,12 +171,13 @@ private:
       entries_[from].~entry();
       tags[at] = tags_[from];
     }
-    free(old_slots);
+    free_slots(old_slots);
     tags_ = tags;
     entries_ = entries;
     room_ = wanted - wanted / 4;
   }
 
+  table_memory* memory_ = nullptr;  // nullptr: the heap
   // One block of memory: the entries, and then the tags: 0 is a free slot.
   std::uint8_t* tags_ = nullptr;
   entry* entries_ = nullptr;

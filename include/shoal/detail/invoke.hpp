@@ -26,6 +26,7 @@
 #include "shoal/detail/answer.hpp"
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/port.hpp"
+#include "shoal/detail/shared_message.hpp"
 #include "shoal/node_local.hpp"
 #include "shoal/serializer.hpp"
 
@@ -121,10 +122,40 @@ typename Op::result run_received(const arrival& a) {
       arguments_in<Op>::read(a.payload.data() + Before, a.payload.size() - Before));
 }
 
-// A message: place of the object, arguments.
+/// Whether several operations of this kind on one object may share a message: their arguments lie one behind the other.
+template <class Op>
+inline constexpr bool k_shares_message = arguments_in<Op>::k_fixed&& arguments_in<Op>::k_words > 0;
+
+/// The operations in a message, with the memory of later ones prefetched.
+template <class Op>
+void run_all_received(const arrival& a) {
+  using arguments = arguments_in<Op>;
+  const std::span<const std::uint64_t> all = a.payload.subspan(1);
+  SHOAL_ASSERT(all.size() % arguments::k_words == 0, "another node's message is too short: the nodes' programs differ");
+  typename Op::object& object = object_at<Op>(a.payload[0]);
+  const std::size_t count = all.size() / arguments::k_words;
+  const auto read = [all](std::size_t i) {
+    return arguments::read(all.data() + i * arguments::k_words, arguments::k_words);
+  };
+  [[maybe_unused]] const auto prefetch = [&](std::size_t i) {
+    if constexpr (prefetching<Op>)
+      std::apply([&object](const auto&... values) { Op::prefetch(object, values...); }, read(i));
+  };
+  if constexpr (prefetching<Op>)
+    for (std::size_t i = 0; i < std::min(count, k_messages_ahead); ++i) prefetch(i);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i + k_messages_ahead < count) prefetch(i + k_messages_ahead);
+    std::apply([&](auto&&... values) { run_operation<Op>(a.worker, object, std::move(values)...); }, read(i));
+  }
+}
+
+// A message: place of the object; arguments, of one operation or more.
 template <class Op>
 void receive_operation(const arrival& a) noexcept {
   try {
+    if constexpr (k_shares_message<Op>) {
+      if (a.payload.size() > 1 + arguments_in<Op>::k_words) return run_all_received<Op>(a);
+    }
     run_received<Op, 1>(a);
   } catch (...) {
     refuse_exception(typeid(Op).name());
@@ -187,14 +218,6 @@ typename Op::result run_here(worker_base& w, typename Op::object& object, const 
   }
 }
 
-/// Room for a message of an operation, its place written. The caller writes `words` words and advances the cursor.
-inline stream& begin_operation(worker_base& w, std::uint32_t node, std::uint64_t code, std::uint64_t place,
-                               std::size_t words) {
-  stream& s = begin_message(w, node, code, 1 + words);
-  *s.cursor++ = place;
-  return s;
-}
-
 template <class T>
 void check_argument([[maybe_unused]] const T& value) noexcept {
   if constexpr (std::is_class_v<T> && std::is_trivially_copyable_v<T>) check_capture(value);
@@ -251,9 +274,28 @@ void async_invoke(node_local_ref<typename Op::object> object, std::uint32_t node
   static const std::uint64_t code = code_of(receiver_of<receive_operation<Op>>());
   const std::size_t words = words_for(bytes);
   const tsan_ignore_scope ignore;
+  if constexpr (k_shares_message<Op>) {
+    if (!is_for_handlers(*w.port)) {
+      write_words(begin_shared(w, node, code, object.place().offset(), words), words, bytes, arguments...);
+      return;
+    }
+  }
   stream& s = begin_operation(w, node, code, object.place().offset(), words);
   write_words(s.cursor, words, bytes, arguments...);
   s.cursor += words;
+}
+
+/// Writes an operation for another node through a task's port, if that needs no wait. The caller has counted it in
+/// async_issued; `bytes`: of the arguments.
+template <class Op, class... Arguments>
+bool try_async_invoke(port& p, node_local_ref<typename Op::object> object, std::uint32_t node, std::size_t bytes,
+                      const Arguments&... arguments) {
+  static const std::uint64_t code = code_of(receiver_of<receive_operation<Op>>());
+  const std::size_t words = words_for(bytes);
+  std::uint64_t* const at = try_begin_shared(p, node, code, object.place().offset(), words, k_shares_message<Op>);
+  if (at == nullptr) return false;
+  write_words(at, words, bytes, arguments...);
+  return true;
 }
 
 /// Sends a question whose answer goes to `answer`, as one of the operations that `calls` counts.

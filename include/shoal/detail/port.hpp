@@ -204,7 +204,21 @@ struct alignas(64) peer_port {
   stream requests;
   reply_list replies;
   bool awaited = false;  // tasks wait for commands in the open buffer
+  // The last message begun in the open buffer that may grow: its header is so many words before the stream's limit. 0:
+  // there is none.
+  std::uint32_t growing = 0;
 };
+
+/// What tasks of a worker have begun and not written to streams yet, so that more can be combined with it. In the list
+/// of the worker's port from its first operation on; the waits for asynchronous operations write it first.
+struct withheld {
+  /// Begins to write what is there now, or goes on where it had no room. Does not wait. k_all_written: that is done;
+  /// else the node for which there is no room.
+  std::uint32_t (*write)(withheld&, struct port&) noexcept = nullptr;
+  withheld* next = nullptr;
+  bool listed = false;
+};
+inline constexpr std::uint32_t k_all_written = ~std::uint32_t{0};
 
 /// What makes an access to mapped memory more than the access.
 enum unusual_access : std::uint8_t {
@@ -219,6 +233,7 @@ struct port {
   std::uint32_t nodes = 1;
   std::atomic<std::uint8_t> unusual{0};  // bits of unusual_access; one test per access for both
   std::uint64_t async_issued = 0;
+  withheld* withholding = nullptr;  // those of this worker that are not empty; empty in the port of handlers
   std::uint64_t by_network_bytes = ~std::uint64_t{0};  // copies of this size and more are one-sided transfers
   std::uint64_t window_next = 0;
   std::uint64_t window_drained = 0;  // window_next when the window was last empty
@@ -248,6 +263,9 @@ inline port& port_here() noexcept {
 
 /// Sends the full buffer for `node` off and opens another with room for `words`. Serves messages; may switch tasks.
 void make_room(port& p, std::uint32_t node, std::size_t words);
+/// The same without waiting, and for tasks only: false if there is no free buffer. Neither serves messages nor
+/// switches.
+bool try_make_room(port& p, std::uint32_t node, std::size_t words) noexcept;
 /// Waits for the reply to the value-returning command just written to `node`, for which there is room in the list of
 /// replies (write_command makes it). Switches tasks.
 std::uint64_t fetch(port& p, std::uint32_t node);
@@ -283,6 +301,13 @@ inline bool attend(port& p) noexcept {
 
 /// Whether the calling code runs in a handler.
 inline bool is_for_handlers(const port& p) noexcept { return p.handlers == &p; }
+/// `w` has its first operation since it was written. Not in handlers.
+inline void withhold(port& p, withheld& w) noexcept {
+  if (w.listed) return;
+  w.listed = true;
+  w.next = p.withholding;
+  p.withholding = &w;
+}
 /// Before the first handler of a worker.
 void prepare_handlers(port& p);
 /// Ends the process with a message if `p` is for handlers: a bare verb waits for another node.
