@@ -23,13 +23,11 @@ int main(int argc, char** argv) {
       words.resize(64, ' ');
       t.put(64 * line, std::span<const char>(words));
     });
-    const shoal::global_map<std::string, std::uint64_t> counts(20'000);
+    const shoal::global_counter<std::string> counts(20'000);
     examples::timed("word count", [&] { examples::count_words(text, counts); });
-    const shoal::global_array<std::uint64_t> found(1);
-    counts->for_each([f = found.ref()](const std::string&, std::uint64_t count) { f.add(0, count); });
-    std::printf("%llu words, %llu of them different, 'w1' occurs %llu times\n",
-                static_cast<unsigned long long>(found->get(0)), static_cast<unsigned long long>(counts->size()),
-                static_cast<unsigned long long>(counts->get("w1").value_or(0)));
-    return examples::verdict(found->get(0) == written->get(0));
+    const std::uint64_t found = counts->total();
+    std::printf("%llu words, %llu of them different, 'w1' occurs %llu times\n", static_cast<unsigned long long>(found),
+                static_cast<unsigned long long>(counts->size()), static_cast<unsigned long long>(counts->count("w1")));
+    return examples::verdict(found == written->get(0));
   });
 }

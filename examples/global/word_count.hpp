@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <string>
 
-#include "shoal/global_map.hpp"
+#include "shoal/global_counter.hpp"
 #include "shoal/shoal.hpp"
 
 namespace examples {
 
 /// Words are separated by spaces.
-inline void count_words(const shoal::array_ref<char>& text, const shoal::map_ref<std::string, std::uint64_t>& counts) {
+inline void count_words(const shoal::array_ref<char>& text, const shoal::counter_ref<std::string>& counts) {
   constexpr std::uint64_t k_piece = 1 << 16;
   const std::uint64_t n = text.size();
   shoal::parallel_for(shoal::everywhere, (n + k_piece - 1) / k_piece, [=](std::uint64_t piece) {
@@ -25,14 +25,14 @@ inline void count_words(const shoal::array_ref<char>& text, const shoal::map_ref
       if (c != ' ') {
         if (!inside) word += c;
       } else {
-        if (!word.empty()) counts.async_add(word, 1);
+        if (!word.empty()) counts.async_add(word);
         word.clear();
         inside = false;
         if (at + 1 >= last) break;
       }
       ++at;
     }
-    if (!word.empty()) counts.async_add(word, 1);
+    if (!word.empty()) counts.async_add(word);
   });
 }
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "shoal/detail/map_operations.hpp"
 #include "shoal/detail/most_frequent.hpp"
 #include "shoal/detail/withheld_counts.hpp"
+#include "shoal/memory_use.hpp"
 
 namespace shoal {
 
