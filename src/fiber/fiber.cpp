@@ -3,10 +3,13 @@
 
 #include <cxxabi.h>
 
+#include <cerrno>
 #include <new>
 
 #if SHOAL_TSAN
 extern "C" char __libc_single_threaded;  // of glibc's <sys/single_threaded.h>
+extern "C" void AnnotateBenignRaceSized(const char* file, int line, const volatile void* at, unsigned long bytes,
+                                        const char* what);  // NOLINT: as ThreadSanitizer's run-time library has it
 #endif
 
 namespace shoal::fiber {
@@ -42,6 +45,8 @@ void adopt_thread(fiber& f, stack_notes& notes) noexcept {
   notes.of = &f;
 #if SHOAL_TSAN
   f.sanitizer.tsan = __tsan_get_current_fiber();
+  // The stacks of a thread use it in turn, each with its own value, which lies elsewhere while others run.
+  AnnotateBenignRaceSized(__FILE__, __LINE__, &errno, sizeof errno, "errno of a thread that has several stacks");
 #endif
 #if SHOAL_ASAN
   // The bounds of a thread's own stack: what ASan itself reports on the first switch away (see after_switch).
