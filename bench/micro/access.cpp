@@ -29,13 +29,12 @@ struct access_options {
   std::uint32_t bytes = 8;
 };
 
-const std::map<std::string, access_op> k_ops{{"add", access_op::add},
-                                             {"put", access_op::put},
-                                             {"get", access_op::get},
-                                             {"cas", access_op::cas},
-                                             {"gather", access_op::gather}};
+const std::map<std::string, access_op> k_ops{{"add", access_op::add},       {"put", access_op::put},
+                                             {"get", access_op::get},       {"cas", access_op::cas},
+                                             {"gather", access_op::gather}, {"cached", access_op::cached}};
 const std::map<std::string, access_mode> k_modes{{"async", access_mode::async}, {"blocking", access_mode::blocking}};
 const std::map<std::string, access_pattern> k_patterns{{"remote", access_pattern::remote},
+                                                       {"skewed", access_pattern::skewed},
                                                        {"uniform", access_pattern::uniform},
                                                        {"hotspot", access_pattern::hotspot},
                                                        {"local", access_pattern::local}};
@@ -86,8 +85,8 @@ access_plan plan_of(const access_options& o) {
 
 int measure(const access_options& o) {
   access_plan plan = plan_of(o);
-  if (plan.pattern == access_pattern::remote && node_count() == 1)
-    throw error(errc::invalid_argument, "--pattern remote needs two nodes or more: -n 2");
+  if ((plan.pattern == access_pattern::remote || plan.pattern == access_pattern::skewed) && node_count() == 1)
+    throw error(errc::invalid_argument, fmt::format("--pattern {} needs two nodes or more: -n 2", o.pattern));
   access_table table(o.table_mb << 20, o.bytes);
   report r("access");
   r.parameter("nodes", node_count());
@@ -117,6 +116,11 @@ int measure(const access_options& o) {
         static_cast<double>(plan.tasks_per_node * node_count()) * static_cast<double>(plan.operations_per_task);
     r.record("rate", "Mops/s", operations / seconds * 1e-6);
     r.record("bytes_per_second", "MB/s", operations * o.bytes / seconds * 1e-6);
+    if (plan.op == access_op::cached) {
+      const read_cache_counts& c = table.cache_counts();
+      const auto all = static_cast<double>(c.hits + c.misses + c.merged + c.bypassed);
+      r.record("cache_hits", "of 1", all == 0 ? 0 : static_cast<double>(c.hits + c.merged) / all);
+    }
     const auto buffers = after.buffers_served - before.buffers_served;
     r.record("commands_per_buffer", "",
              buffers == 0 ? 0 : static_cast<double>(after.commands - before.commands) / static_cast<double>(buffers));
@@ -136,12 +140,14 @@ subcommand_body declare_access(CLI::App& app) {
   auto o = std::make_shared<access_options>();
   add_measuring_options(app, o->measuring);
   add_job_options(app, o->job);
-  app.add_option("--op", o->op, "add, put, get, cas or gather (by lists of indices)")
-      ->check(CLI::IsMember({"add", "put", "get", "cas", "gather"}));
+  app.add_option("--op", o->op, "add, put, get, cas, gather (by lists of indices) or cached (get through a read_cache)")
+      ->check(CLI::IsMember({"add", "put", "get", "cas", "gather", "cached"}));
   app.add_option("--mode", o->mode, "async: wait at the end; blocking: each operation waits")
       ->check(CLI::IsMember({"async", "blocking"}));
-  app.add_option("--pattern", o->pattern, "targets: remote (another node), uniform, hotspot or local")
-      ->check(CLI::IsMember({"remote", "uniform", "hotspot", "local"}));
+  app.add_option(
+         "--pattern", o->pattern,
+         "targets: remote (another node), skewed (the same, word k as often as 1 / k says), uniform, hotspot or local")
+      ->check(CLI::IsMember({"remote", "skewed", "uniform", "hotspot", "local"}));
   app.add_option("--tasks", o->tasks, "tasks per node (default: 16 async, 1024 blocking)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 24));
   app.add_option("--table-mb", o->table_mb, "size of the table, all nodes together")

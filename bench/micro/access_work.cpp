@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "shoal/parallel_for.hpp"
 #include "shoal/random.hpp"
+#include "shoal/read_cache.hpp"
 
 namespace shoal::bench {
 namespace {
@@ -27,6 +29,7 @@ struct target_map {
   std::uint64_t item_mask = 0;
   std::uint64_t items_per_node = 1;
   std::uint64_t words_per_item = 1;
+  std::uint64_t most_shift = 0;  // skewed: item k about as often as 1 / k says, as the degrees of a power-law graph
 
   // On the node of the calling task.
   static target_map here(access_pattern pattern, std::uint64_t items_per_node, std::uint64_t words_per_item) {
@@ -36,6 +39,9 @@ struct target_map {
     m.words_per_item = words_per_item;
     switch (pattern) {
       case access_pattern::local: m.first = node_id() * items_per_node; break;
+      case access_pattern::skewed:
+        m.most_shift = static_cast<std::uint64_t>(std::bit_width(m.item_mask));
+        [[fallthrough]];
       case access_pattern::remote:
         m.nodes = node_count() - 1;
         m.own = node_id() * items_per_node;
@@ -47,13 +53,14 @@ struct target_map {
   }
 
   std::uint64_t operator()(std::uint64_t random) const noexcept {
-    std::uint64_t item = (random & item_mask) + first + ((random >> 32) * nodes >> 32) * items_per_node;
+    const std::uint64_t shift = most_shift == 0 ? 0 : mix64(random) % most_shift;
+    std::uint64_t item = ((random & item_mask) >> shift) + first + ((random >> 32) * nodes >> 32) * items_per_node;
     if (item >= own) item += items_per_node;
     return item * words_per_item;
   }
 
   // Single words on one possible node: the fast path, so that the measurement contains little but the access.
-  bool is_one_node() const noexcept { return nodes == 1 && words_per_item == 1; }
+  bool is_one_node() const noexcept { return nodes == 1 && words_per_item == 1 && most_shift == 0; }
   auto on_one_node() const noexcept {
     return [begin = first + (first >= own ? items_per_node : 0), mask = item_mask](std::uint64_t random) {
       return begin + (random & mask);
@@ -139,6 +146,33 @@ struct get_async : work {
     if (wrong != 0) tally.add(node_id(), wrong);
   }
 };
+// Through a cache.
+struct cached_blocking : work {
+  void operator()(std::uint64_t task) const {
+    std::uint64_t wrong = 0;
+    each(task, [&](std::uint64_t i) { wrong += cache.get(i) != value_of(i) ? 1 : 0; });
+    if (wrong != 0) tally.add(node_id(), wrong);
+  }
+  read_cache_ref<std::uint64_t> cache;
+};
+struct cached_async : work {
+  void operator()(std::uint64_t task) const {
+    std::vector<std::uint64_t> room(k_gather_batch);
+    std::uint64_t wrong = 0;
+    with_targets([&wrong, got = room.data(), random = random_for(task), again = random_for(task), table = cache,
+                  most = operations](auto where) mutable {
+      for (std::uint64_t done = 0; done < most;) {
+        const std::uint64_t n = std::min(k_gather_batch, most - done);
+        for (std::uint64_t k = 0; k < n; ++k) table.async_get(where(random()), got + k);
+        shoal::wait();
+        for (std::uint64_t k = 0; k < n; ++k) wrong += got[k] != value_of(where(again())) ? 1 : 0;
+        done += n;
+      }
+    });
+    if (wrong != 0) tally.add(node_id(), wrong);
+  }
+  read_cache_ref<std::uint64_t> cache;
+};
 // By lists of indices.
 struct gather_lists : work {
   void operator()(std::uint64_t task) const {
@@ -213,6 +247,14 @@ void run_tasks(const work& w, std::uint64_t tasks) {
   parallel_for(everywhere, tasks, body, simple_partitioner{1});
 }
 
+template <class Work>
+void run_cached(const work& w, std::uint64_t tasks, const read_cache_ref<std::uint64_t>& cache) {
+  Work body;
+  static_cast<work&>(body) = w;
+  body.cache = cache;
+  parallel_for(everywhere, tasks, body, simple_partitioner{1});
+}
+
 std::uint64_t sum(const array_ref<std::uint64_t>& a) {
   return parallel_reduce(
       owners_of(a), 0, a.size(), std::uint64_t{0}, [a](std::uint64_t i) { return a.get(i); },
@@ -228,7 +270,7 @@ access_table::access_table(std::uint64_t bytes, std::uint32_t bytes_per_operatio
       tally_(node_count()) {}
 
 void access_table::reset(const access_plan& plan) {
-  const bool read = plan.op == access_op::get || plan.op == access_op::gather;
+  const bool read = plan.op == access_op::get || plan.op == access_op::gather || plan.op == access_op::cached;
   parallel_for(owners_of(words_), words_.size(),
                [w = words_.ref(), read](std::uint64_t i) { w.async_put(i, read ? value_of(i) : 0); });
   tally_->fill(0);
@@ -239,6 +281,8 @@ double access_table::run(const access_plan& plan) {
   const std::uint64_t tasks = plan.tasks_per_node * node_count();
   const work w{words_, tally_, plan.pattern, items_per_node_, words_per_item_, plan.operations_per_task, seed_++};
   const bool async = plan.mode == access_mode::async;
+  std::optional<read_cache<std::uint64_t>> cache;
+  if (plan.op == access_op::cached) cache.emplace(words_);
   const std::uint64_t start_ns = base::now_ns();
   if (plan.bytes > sizeof(std::uint64_t)) {
     if (plan.op == access_op::get) {
@@ -255,10 +299,14 @@ double access_table::run(const access_plan& plan) {
       case access_op::put: async ? run_tasks<put_async>(w, tasks) : run_tasks<put_blocking>(w, tasks); break;
       case access_op::get: async ? run_tasks<get_async>(w, tasks) : run_tasks<get_blocking>(w, tasks); break;
       case access_op::gather: run_tasks<gather_lists>(w, tasks); break;
+      case access_op::cached:
+        async ? run_cached<cached_async>(w, tasks, cache->ref()) : run_cached<cached_blocking>(w, tasks, cache->ref());
+        break;
       case access_op::cas: async ? run_tasks<cas_async>(w, tasks) : run_tasks<cas_blocking>(w, tasks); break;
     }
   }
   const double seconds = static_cast<double>(base::now_ns() - start_ns) * 1e-9;
+  if (cache) cache_counts_ = cache->counts();
   operations_ += tasks * plan.operations_per_task;
   return seconds;
 }
@@ -273,6 +321,7 @@ std::string access_table::check(const access_plan& plan) {
     }
     case access_op::get:
     case access_op::gather:
+    case access_op::cached:
       return counted == 0 ? std::string{} : fmt::format("{} values of {} were wrong", counted, operations_);
     case access_op::cas: {
       const std::uint64_t total = sum(words_);

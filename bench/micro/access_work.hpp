@@ -7,12 +7,13 @@
 #include <string>
 
 #include "shoal/array.hpp"
+#include "shoal/detail/line_cache.hpp"
 
 namespace shoal::bench {
 
-enum class access_op : std::uint8_t { add, put, get, cas, gather };
+enum class access_op : std::uint8_t { add, put, get, cas, gather, cached };
 enum class access_mode : std::uint8_t { async, blocking };
-enum class access_pattern : std::uint8_t { remote, uniform, hotspot, local };
+enum class access_pattern : std::uint8_t { remote, skewed, uniform, hotspot, local };
 
 struct access_plan {
   access_op op = access_op::add;
@@ -30,6 +31,8 @@ public:
 
   /// Runs the plan; returns the time in seconds.
   double run(const access_plan& plan);
+  /// Of the last run, if it was one of reads through a cache.
+  const read_cache_counts& cache_counts() const noexcept { return cache_counts_; }
   /// Describes an error in the result of the runs so far; empty if there is none.
   std::string check(const access_plan& plan);
   /// Restores the initial state of a plan's runs.
@@ -42,6 +45,7 @@ private:
   std::uint64_t words_per_item_;
   global_array<std::uint64_t> words_;
   global_array<std::uint64_t> tally_;  // one per node: the counts of its tasks
+  read_cache_counts cache_counts_;
   std::uint64_t operations_ = 0;
   std::uint64_t seed_ = 1;
 };

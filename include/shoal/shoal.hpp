@@ -27,6 +27,7 @@
 #include "shoal/quiesce.hpp"
 #include "shoal/random.hpp"
 #include "shoal/range.hpp"
+#include "shoal/read_cache.hpp"
 #include "shoal/remote_error.hpp"
 #include "shoal/run.hpp"
 #include "shoal/spmd.hpp"

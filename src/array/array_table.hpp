@@ -25,7 +25,11 @@ inline constexpr std::uint32_t k_most_arrays = 1U << 16;
 
 class array_table {
 public:
-  array_table() : generations_(std::make_unique<std::atomic<std::uint32_t>[]>(k_most_arrays)) {}
+  array_table() : generations_(std::make_unique<std::atomic<std::uint32_t>[]>(k_most_arrays)) {
+#ifdef SHOAL_CHECKED
+    readers_ = std::make_unique<std::atomic<std::uint8_t>[]>(k_most_arrays);
+#endif
+  }
   array_table(const array_table&) = delete;
   array_table& operator=(const array_table&) = delete;
   ~array_table() {
@@ -34,6 +38,15 @@ public:
 
   /// Indexed by slot: the generation of the allocation in it; 0: none.
   const std::atomic<std::uint32_t>* generations() const noexcept { return generations_.get(); }
+
+  /// Indexed by slot: how many caches rely on it that the array is not modified. Only in checked builds.
+  const std::atomic<std::uint8_t>* readers() const noexcept { return readers_.get(); }
+  void add_reader(std::uint32_t slot) noexcept {
+    if (readers_ != nullptr) readers_[slot].fetch_add(1, std::memory_order_relaxed);
+  }
+  void remove_reader(std::uint32_t slot) noexcept {
+    if (readers_ != nullptr) readers_[slot].fetch_sub(1, std::memory_order_relaxed);
+  }
 
   /// `bounds`: of distribution::blocks; `owners`: of distribution::owned.
   void enter(const detail::array_layout& layout, std::vector<std::uint64_t> bounds = {},
@@ -91,6 +104,7 @@ private:
   }
 
   std::unique_ptr<std::atomic<std::uint32_t>[]> generations_;
+  std::unique_ptr<std::atomic<std::uint8_t>[]> readers_;
   std::array<std::atomic<entry*>, k_most_arrays / k_chunk> chunks_{};
   std::mutex lock_;  // of entries while they change: a slot's next array may be entered by another worker
 };

@@ -154,6 +154,7 @@ void put_pieces(const array_layout& layout, std::uint64_t i, const void* values,
                 source kind) {
   const tsan_ignore_scope ignore;
   port& p = this_port();
+  if (count > 0) check_write(p, layout);
   ++p.async_issued;
   const auto* from = static_cast<const std::byte*>(values);
   bool by_network = false;
@@ -283,6 +284,7 @@ void settle_bulk(const array_layout& layout, std::uint64_t i, std::uint64_t coun
 void fill(const array_layout& layout, const void* value, unsigned unit) {
   if (layout.size == 0) return;
   check_alive(layout);
+  check_write(this_port(), layout);
   SHOAL_ASSERT(layout.element_bytes <= k_most_fill_bytes, "larger elements are put one by one");
   const fill_request request{layout, unit};
   constexpr std::size_t k_words = packed<fill_request>::k_words;

@@ -189,6 +189,7 @@ void copy(const array_layout& to, std::uint64_t to_i, const array_layout& from, 
           std::uint64_t count, unsigned unit) {
   if (count == 0) return;
   array::check_range(to, to_i, count);
+  check_write(this_port(), to);
   array::check_range(from, from_i, count);
   const copy_request request{to, from, to_i, from_i, count, unit};
   if (to.id() != from.id() || to_i >= from_i + count || from_i >= to_i + count)

@@ -50,6 +50,7 @@ public:
 
   std::byte* const* bases() const noexcept { return bases_.data(); }
   const array_table& arrays() const noexcept { return arrays_; }
+  array_table& arrays() noexcept { return arrays_; }
   element_locks& locks() noexcept { return locks_; }
   std::uint64_t capacity_bytes() const noexcept { return own_.capacity(); }
   std::uint32_t node() const noexcept { return node_; }

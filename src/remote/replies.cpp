@@ -54,6 +54,14 @@ bool take_replies(sched::worker& w, reply_list& list, net::in_channel& from) noe
           break;
         }
         case reply_kind::runs: at = take_runs(list, entry, at, end); break;
+        case reply_kind::called: {
+          auto& receiver = *reply_list::target_of<detail::reply_receiver>(entry);
+          SHOAL_ASSERT(receiver.words <= static_cast<std::uint64_t>(end - at), k_more_than_asked);
+          const std::uint64_t* const words = at;
+          at += receiver.words;
+          receiver.arrived(receiver, words);  // it may be gone then
+          break;
+        }
         default: break;  // take_values() has taken these
       }
     }

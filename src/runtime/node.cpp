@@ -87,6 +87,7 @@ node::node(node_parts parts)
                .nodes = nodes_,
                .bases = memory_.bases(),
                .generations = memory_.arrays().generations(),
+               .readers = memory_.arrays().readers(),
                .memory = &memory_,
                .teams = &teams_,
                .stops = &stops_,

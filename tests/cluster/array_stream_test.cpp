@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of a range in order, and loops over pieces of memory where it is.
+// The elements of a range in order, loops over pieces of memory where it is, and caches of what is read.
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -18,6 +19,8 @@ using shoal::global_array;
 
 class array_streams : public shoal::test::cluster {};
 SHOAL_CLUSTER_TESTS(array_streams);
+INSTANTIATE_TEST_SUITE_P(many, array_streams, testing::Values(shoal::test::job_shape{16, 1, false}),
+                         shoal::test::name_of);
 
 constexpr std::uint64_t k_size = 30'011;
 
@@ -109,5 +112,120 @@ TEST_P(array_streams, parts_are_pieces_of_memory_that_cover_the_range_once) {
                  shoal::remote_error);
   });
 }
+
+struct wide {
+  std::uint64_t a, b, c;
+  bool operator==(const wide&) const = default;
+};
+
+TEST_P(array_streams, read_caches_give_what_the_array_has) {
+  run([] {
+    for (const std::uint64_t size : {1, 3, 1000})
+      for (const auto& plan : {shoal::distribution_plan(shoal::distribution::partition),
+                               shoal::distribution_plan(shoal::distribution::cyclic), shoal::block_cyclic(7)})
+        for (const std::uint32_t elements : {1U, 8U}) {
+          const global_array<std::uint16_t> small(size, plan);
+          const global_array<double> a(size, plan);
+          const global_array<wide> large(size, plan);
+          for (std::uint64_t i = 0; i < size; ++i) {
+            small->async_put(i, static_cast<std::uint16_t>(3 * i));
+            a->async_put(i, 0.5 * static_cast<double>(i));
+            large->async_put(i, {i, i + 1, i + 2});
+          }
+          shoal::wait();
+          // 512 bytes: lines are replaced all the time.
+          const shoal::read_cache<std::uint16_t> of_small(small, {512, elements});
+          const shoal::read_cache<double> of_a(a.ref(), {512, elements});
+          const shoal::read_cache<wide> of_large(large, {512, elements});
+          shoal::parallel_for(
+              shoal::everywhere, 3000, [size, s = of_small.ref(), a = of_a.ref(), l = of_large.ref()](std::uint64_t k) {
+                const std::uint64_t i = shoal::mix64(k) % (k % 3 == 0 ? size : std::min<std::uint64_t>(size, 20));
+                EXPECT_EQ(a.get(i), 0.5 * static_cast<double>(i));
+                EXPECT_TRUE(l.get(i) == (wide{i, i + 1, i + 2}));
+                std::uint16_t got[3] = {};
+                const shoal::wait_at_exit complete;
+                s.async_get(i, &got[0]);
+                s.async_get((i + 1) % size, &got[1]);
+                s.async_get(i, &got[2]);
+                shoal::wait();
+                EXPECT_EQ(got[0], static_cast<std::uint16_t>(3 * i));
+                EXPECT_EQ(got[1], static_cast<std::uint16_t>(3 * ((i + 1) % size)));
+                EXPECT_EQ(got[2], got[0]);
+              });
+        }
+    const shoal::read_cache<int> of_nothing{global_array<int>()};
+    EXPECT_EQ(of_nothing.counts().misses, 0U);
+  });
+}
+
+TEST_P(array_streams, read_caches_fetch_a_line_once) {
+  run([this] {
+    const std::uint64_t size = 64 * nodes();
+    const global_array<std::uint64_t> a(size);
+    for (std::uint64_t i = 0; i < size; ++i) a->async_put(i, i + 7);
+    shoal::wait();
+    {
+      const shoal::read_cache<std::uint64_t> cache(a, {1 << 16, 16});
+      // All of the array is read again and again, from this node by many tasks.
+      std::atomic<std::uint64_t> wrong{0};
+      shoal::parallel_for(shoal::here, 10 * size, [&](std::uint64_t k) {
+        if (cache->get(k % size) != k % size + 7) ++wrong;
+      });
+      EXPECT_EQ(wrong, 0U);
+      const shoal::read_cache_counts n = cache.counts();
+      if (GetParam().direct || nodes() == 1) {
+        EXPECT_EQ(n.hits + n.misses + n.merged + n.bypassed, 0U);
+      } else {
+        const std::uint64_t remote = size - 64;
+        EXPECT_EQ(n.hits + n.misses + n.merged + n.bypassed, 10 * remote);
+        EXPECT_GE(n.misses, remote / 16);
+        EXPECT_LE(n.misses + n.bypassed, GetParam().workers * remote / 16);
+      }
+      std::uint64_t one = 0;
+      cache->async_get(size - 1, &one);
+      shoal::wait();
+      EXPECT_EQ(one, size + 6);
+      for (std::uint32_t node = 0; node < shoal::node_count(); ++node)  // in handlers
+        shoal::async_at(node, [c = cache.ref(), a = a.ref(), node] {
+          EXPECT_EQ(c.get(a.local_range().first), a.local_range().first + 7);
+        });
+      shoal::quiesce();
+    }
+    a->put(size - 1, 1);  // no cache is left
+    EXPECT_EQ(a->get(size - 1), 1U);
+  });
+}
+
+#ifdef SHOAL_CHECKED
+using read_cache_death = array_streams;
+INSTANTIATE_TEST_SUITE_P(shapes, read_cache_death,
+                         testing::Values(shoal::test::job_shape{2, 1, false}, shoal::test::job_shape{2, 2, true}),
+                         shoal::test::name_of);
+
+TEST_P(read_cache_death, that_an_array_with_a_cache_is_modified) {
+  const auto modified = [this](auto&& change) {
+    EXPECT_DEATH(run([&] {
+                   const global_array<std::uint64_t> a(100);
+                   const global_array<std::uint64_t> b(100);
+                   const shoal::read_cache<std::uint64_t> cache(a);
+                   b->fill(3);
+                   static_cast<void>(cache->get(99));
+                   change(a.ref(), b.ref());
+                 }),
+                 "modified while a read_cache");
+  };
+  modified([](auto a, auto) { a.put(99, 1); });
+  modified([](auto a, auto) { a.async_add(0, 1); });
+  modified([](auto a, auto) { a.fill(1); });
+  modified([](auto a, auto b) { a.copy(0, b, 0, 10); });
+  modified([](auto a, auto) { a.update(5, [](std::uint64_t& x) { ++x; }); });
+  modified([](auto a, auto) {
+    shoal::on(1, [a] {
+      const std::vector<std::uint64_t> indices{3};
+      a.scatter(indices, std::vector<std::uint64_t>{1});
+    });
+  });
+}
+#endif
 
 }  // namespace

@@ -63,6 +63,12 @@ inline void check_index([[maybe_unused]] const port& p, [[maybe_unused]] const a
               "a global array is used after it was freed");
 }
 
+/// In checked builds: ends the process if a cache relies on it that nobody modifies the array.
+inline void check_write([[maybe_unused]] const port& p, [[maybe_unused]] const array_layout& layout) noexcept {
+  SHOAL_CHECK(p.context->readers[layout.slot].load(std::memory_order_relaxed) == 0,
+              "a global array is modified while a read_cache of it exists");
+}
+
 /// Writes a command for one element to the owner's stream, once expect(replies) has arranged for its reply, if it has
 /// one, or has thrown; the values are words (to_word). Inlined, so that what the caller knows when it is compiled costs
 /// nothing.
@@ -105,6 +111,7 @@ inline T run_access(const array_layout& layout, std::uint64_t i, T value, T desi
   const tsan_ignore_scope ignore;
   port& p = this_port();
   check_index(p, layout, i);
+  if constexpr (V != verb::get) check_write(p, layout);
   const auto at = layout.template locate<T>(i);
   if (std::byte* base = p.bases[at.node]; base != nullptr) {
     T& element = *reinterpret_cast<T*>(base + at.offset);
@@ -165,6 +172,7 @@ inline void begin_access(const array_layout& layout, std::uint64_t i, T value, r
   const tsan_ignore_scope ignore;
   port& p = this_port();
   check_index(p, layout, i);
+  if constexpr (V != verb::get) check_write(p, layout);
   const auto at = layout.template locate<T>(i);
   ++p.async_issued;
   if (std::byte* base = p.bases[at.node]; base != nullptr) {

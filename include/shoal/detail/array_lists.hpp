@@ -122,6 +122,7 @@ bool scatter_list(const array_layout& layout, const Index* indices, std::uint64_
   if (count == 0) return false;
   const tsan_ignore_scope ignore;
   port& p = this_port();
+  check_write(p, layout);
   ++p.async_issued;
   const bool exclusive = attend(p);
   std::atomic_thread_fence(std::memory_order_release);

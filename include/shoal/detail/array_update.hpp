@@ -163,6 +163,7 @@ void begin_update(const array_layout& layout, std::uint64_t i, const F& f) {
   worker_base& w = worker_here();
   port& p = *w.port;
   check_index(p, layout, i);
+  check_write(p, layout);
   check_capture(f);
   const auto at = layout.template locate<T>(i);
   if (std::byte* const here = place_of_update<T>(p, at); here != nullptr) {
@@ -182,6 +183,7 @@ update_result<T, F> run_update(const array_layout& layout, std::uint64_t i, cons
   worker_base& w = worker_here();
   port& p = *w.port;
   check_index(p, layout, i);
+  check_write(p, layout);
   check_capture(f);
   const auto at = layout.template locate<T>(i);
   if (std::byte* const here = place_of_update<T>(p, at); here != nullptr)

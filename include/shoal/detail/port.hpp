@@ -51,6 +51,7 @@ struct node_context {
   std::uint32_t nodes = 1;
   std::byte* const* bases = nullptr;  // by node: where its segment is mapped here; nullptr: only by messages
   const std::atomic<std::uint32_t>* generations = nullptr;  // by array slot: which allocation it holds; 0: none
+  const std::atomic<std::uint8_t>* readers = nullptr;       // by array slot: its read caches; in checked builds
   remote::node_calls* calls = nullptr;
   remote::node_ports* ports = nullptr;
   array::node_memory* memory = nullptr;
@@ -66,8 +67,15 @@ struct node_context {
 };
 
 /// The destination of replies: how to use their words, in the upper 4 bits, and a pointer. value_: to values of that
-/// many bytes; tally: added to a count.
-enum class reply_kind : std::uint8_t { value_1, value_2, value_4, value_8, tally, task, bulk, runs };
+/// many bytes; tally: added to a count; called: to a reply_receiver.
+enum class reply_kind : std::uint8_t { value_1, value_2, value_4, value_8, tally, task, bulk, runs, called };
+
+/// What takes the words of a reply itself.
+struct reply_receiver {
+  /// Called on the worker that has asked; must not wait.
+  void (*arrived)(reply_receiver& self, const std::uint64_t* words) noexcept = nullptr;
+  std::uint64_t words = 0;
+};
 
 /// Where the replies of a node go, oldest first. An entry of values or of a tally is for up to 4096 words: their number
 /// less one is below the kind, and the values lie one behind the other. A bulk reply has two entries: the second has its
