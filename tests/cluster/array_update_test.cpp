@@ -92,6 +92,31 @@ TEST_P(array_updates, are_atomic_with_other_modifications_from_all_nodes) {
   });
 }
 
+// More than the window of deferred accesses holds, with captures that fit into it and captures that do not.
+TEST_P(array_updates, of_mapped_elements_are_complete_after_wait) {
+  run([] {
+    global_array<std::uint32_t> a(500, distribution::cyclic);
+    struct many {
+      std::uint64_t x, y, z;
+    };
+    for (std::uint64_t round = 0; round < 3; ++round)
+      for (std::uint64_t i = 0; i < a.size(); ++i) {
+        a->async_update(i, [](std::uint32_t& x) { ++x; });
+        a->async_update(i, [i](std::uint32_t& x) { x += static_cast<std::uint32_t>(i); });
+        a->async_update(i, [i, round](std::uint32_t& x) { x += static_cast<std::uint32_t>(i * round); });
+        a->async_update(i, [m = many{i, round, 1}](std::uint32_t& x) { x += static_cast<std::uint32_t>(m.x + m.z); });
+        a->async_add(i, 5);
+      }
+    shoal::wait();
+    for (std::uint64_t i = 0; i < a.size(); ++i) ASSERT_EQ(a->get(i), 3 * (1 + i + i + 1 + 5) + 3 * i) << i;
+    // The same from loops, whose end completes them.
+    shoal::parallel_for(everywhere, 1000, [a = a.ref()](std::uint64_t k) {
+      a.async_update(k % 500, [k](std::uint32_t& x) { x = k < 500 ? x : x + 1; });
+    });
+    for (std::uint64_t i = 0; i < a.size(); ++i) ASSERT_EQ(a->get(i), 3 * (1 + i + i + 1 + 5) + 3 * i + 1) << i;
+  });
+}
+
 TEST_P(array_updates, begin_in_handlers_too) {
   run([] {
     global_array<std::uint64_t> a(64, distribution::cyclic);
@@ -153,5 +178,38 @@ TEST_P(array_updates, changes_of_a_loop_are_counted_on_all_nodes) {
     EXPECT_EQ(changed.take(), 0U);
   });
 }
+
+using array_updates_death = array_updates;
+INSTANTIATE_TEST_SUITE_P(shapes, array_updates_death,
+                         testing::Values(shoal::test::job_shape{2, 1, false}, shoal::test::job_shape{2, 1, true}),
+                         shoal::test::name_of);
+
+TEST_P(array_updates_death, that_throw_and_nobody_waits_for) {
+  for (const std::uint64_t i : {0, 9})
+    EXPECT_DEATH(run([i] {
+                   global_array<std::uint64_t> a(10);
+                   a->async_update(i, [](std::uint64_t&) { throw std::runtime_error("not this one"); });
+                   shoal::wait();
+                 }),
+                 "not this one");
+}
+
+#ifdef SHOAL_CHECKED
+TEST_P(array_updates_death, that_wait) {
+  for (const std::uint64_t i : {0, 9}) {
+    EXPECT_DEATH(run([i] {
+                   global_array<std::uint64_t> a(10);
+                   a->async_update(i, [](std::uint64_t&) { shoal::yield(); });
+                   shoal::wait();
+                 }),
+                 "no_wait scope|It must not wait");
+    EXPECT_DEATH(run([i] {
+                   global_array<std::uint64_t> a(10);
+                   a->update(i, [](std::uint64_t&) { shoal::yield(); });
+                 }),
+                 "no_wait scope|It must not wait");
+  }
+}
+#endif
 
 }  // namespace

@@ -5,7 +5,7 @@
 // more than once, and its change is atomic with all other modifications, whoever makes them. A larger element is changed
 // at its owner, under a lock that all updates of it take.
 // Errors: an exception arrives at update() as shoal::remote_error, where the element is not mapped; in async_update() it
-// ends the program. Shown by tests/cluster/array_update_test.cpp.
+// ends the program. Checked builds end it where the function waits. Shown by tests/cluster/array_update_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -49,6 +49,9 @@ using bits_of = std::conditional_t<
 /// Where this process may change the element: the owner, or whoever maps a word of it.
 template <class T, class F>
 update_result<T, F> update_here(std::byte* at, std::uint64_t offset, const F& f, bool exclusive) {
+#ifdef SHOAL_CHECKED
+  const no_wait scope;
+#endif
   T& element = *reinterpret_cast<T*>(at);
   if constexpr (!k_has_carrier<T>) {
     const element_lock alone(offset);
@@ -96,9 +99,6 @@ update_result<T, F> update_arrived(const arrival& a, std::size_t before) {
   const auto request = packed<update_request<F>>::read(a.payload.data() + before);
   const bool exclusive = (p.unusual.load(std::memory_order_relaxed) & k_exclusive) != 0;
   const handler_scope as_handler(a.worker, typeid(F).name());
-#ifdef SHOAL_CHECKED
-  const no_wait scope;
-#endif
   return update_here<T>(base + request.offset, request.offset, request.f, exclusive);
 }
 
@@ -153,6 +153,47 @@ std::byte* place_of_update(port& p, array_layout::place at) noexcept {
   return base != nullptr && (k_has_carrier<T> || at.node == p.node) ? base + at.offset : nullptr;
 }
 
+/// Functions of up to two words pass through the window, with elements that need no lock.
+template <class T, class F>
+inline constexpr bool k_is_deferred_update = k_has_carrier<T>&& packed<F>::k_words <= 2;
+
+template <class T, class F, bool Exclusive>
+void run_deferred_update(void* address, std::uint64_t value, void* target) noexcept {
+  const std::uint64_t words[2] = {value, reinterpret_cast<std::uintptr_t>(target)};
+  try {
+    update_here<T>(static_cast<std::byte*>(address), 0, packed<F>::read(words), Exclusive);
+  } catch (...) {
+    refuse_exception(typeid(F).name());
+  }
+}
+
+/// As defer_access().
+template <class T, class F, bool Exclusive>
+void defer_update(port& p, std::byte* element, const F& f) noexcept {
+  constexpr auto run = run_deferred_update<T, F, Exclusive>;
+  __builtin_prefetch(element, 1);
+  deferred_access& slot = p.window[p.window_next++ % k_window];
+  slot.run(slot.address, slot.value, slot.target);
+  std::uint64_t words[2] = {};
+  packed<F>::write(f, words);
+  slot = {run, element, words[0], reinterpret_cast<void*>(words[1])};
+}
+
+/// An async_update() of an element that this process may change.
+template <class T, class F>
+void update_soon(port& p, std::byte* element, std::uint64_t offset, const F& f) noexcept {
+  const bool exclusive = attend(p);
+  if constexpr (k_is_deferred_update<T, F>) {
+    exclusive ? defer_update<T, F, true>(p, element, f) : defer_update<T, F, false>(p, element, f);
+  } else {
+    try {
+      update_here<T>(element, offset, f, exclusive);
+    } catch (...) {
+      refuse_exception(typeid(F).name());
+    }
+  }
+}
+
 template <class F>
 inline constexpr bool k_fits_update = packed<update_request<F>>::k_words <= 64;
 
@@ -167,7 +208,8 @@ void begin_update(const array_layout& layout, std::uint64_t i, const F& f) {
   check_capture(f);
   const auto at = layout.template locate<T>(i);
   if (std::byte* const here = place_of_update<T>(p, at); here != nullptr) {
-    update_here<T>(here, at.offset, f, attend(p));
+    ++p.async_issued;
+    update_soon<T>(p, here, at.offset, f);
     return;
   }
   using request = packed<update_request<F>>;
