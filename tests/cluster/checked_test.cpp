@@ -163,7 +163,7 @@ TEST_P(checked_death, a_wait_in_what_is_executed_in_place_is_refused) {
                    shoal::async_at(node, [] { shoal::yield(); });
                    shoal::wait();
                  }),
-                 "no_wait scope");
+                 "a handler yields. It must not wait");
 }
 
 TEST_P(checked_death, an_array_used_after_its_end_is_named) {
