@@ -141,9 +141,9 @@ struct image_table {
 };
 
 // Made at the first use (the runtime asks for the fingerprint when a job starts). Of the process: an image lies at one
-// address in it, whichever job sends its code.
+// address in it, whichever job sends its code. Never destroyed: a task may call exit() while other workers use it.
 image_table& table() {
-  static image_table made;
+  static auto& made = *new image_table;
   return made;
 }
 

@@ -298,7 +298,10 @@ public:
   }
 
   node& first() noexcept override { return *here_; }
-  void abandon() noexcept override { all_.control().leave(); }
+  void abandon() noexcept override {
+    watcher_.reset();  // it reads from the same connection
+    all_.control().leave();
+  }
   void end(const std::exception_ptr& thrown) override;
 
 private:
