@@ -67,7 +67,7 @@ public:
   /// `size` bits, all clear. Throws shoal::error (out_of_memory), as shoal/array.hpp.
   explicit global_bitset(std::uint64_t size, distribution kind = distribution::partition,
                          const array_options& options = {}, code_place where = code_place::here())
-      : words_((size + 63) / 64, kind, options, where), ref_(words_.ref(), size) {}
+      : words_(size / 64 + (size % 64 != 0 ? 1 : 0), kind, options, where), ref_(words_.ref(), size) {}
 
   bitset_ref ref() const noexcept { return ref_; }
   operator bitset_ref() const noexcept { return ref_; }

@@ -15,6 +15,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "shoal/detail/answer.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/message.hpp"
@@ -131,8 +132,12 @@ void run_in_place(worker_base& w, const F& f) noexcept {
 #ifdef SHOAL_CHECKED
   const no_wait scope;
 #endif
-  F copy = f;
-  copy();
+  try {
+    F copy = f;
+    copy();
+  } catch (...) {
+    refuse_exception(typeid(F).name());
+  }
 }
 
 template <class F>

@@ -57,13 +57,17 @@ gmt_data_t gmt_alloc(uint64_t num_elems, uint64_t bytes_per_elem, alloc_type_t a
   }
   const std::string_view known_as = name == nullptr ? std::string_view() : std::string_view(name);
   if (known_as.size() > k_most_name_bytes) refuse("gmt_alloc", "the name is longer than 200 bytes");
+  if (!is_file_name(known_as))
+    refuse("gmt_alloc",
+           "the name is too long for a file: with --gmt-state bytes other than letters, digits, - and _ "
+           "count three times, and 247 are possible");
   const std::uint32_t nodes = gmt_num_nodes();
   const std::uint64_t parts = policy == GMT_ALLOC_REPLICATE || policy == GMT_ALLOC_PERNODE ? nodes : 1;
   try {
     if (num_elems > ~std::uint64_t{0} / parts / bytes_per_elem || bytes_per_elem > ~std::uint32_t{0})
       throw shoal::error(shoal::errc::out_of_memory, "the array is larger than any memory");
-    const auto layout = allocate(num_elems * parts, static_cast<std::uint32_t>(bytes_per_elem), type, gmt_node_id(),
-                                 known_as);
+    const auto layout =
+        allocate(num_elems * parts, static_cast<std::uint32_t>(bytes_per_elem), type, gmt_node_id(), known_as);
     const gmt_data_t array = data_of(layout, type, !known_as.empty());
     if (known_as.empty() || add_name(known_as, array)) return array;
     shoal::detail::free_array(layout);

@@ -51,6 +51,24 @@ void receive_returned(const detail::arrival& a) noexcept {
   e.calls->done();
 }
 
+// Calls f(), which may not wait. What it has begun on other nodes is complete afterwards, as for every task.
+template <class F>
+void run_without_waits(const F& f) {
+  detail::port& p = *detail::t_port;
+  const std::uint64_t before = p.handlers->async_issued;
+  std::exception_ptr thrown;
+  {
+    const detail::handler_scope never_waits(*detail::t_worker, "a non-preemptable task");
+    try {
+      f();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }
+  if (p.handlers->async_issued != before) detail::settle_all(p, true);
+  if (thrown != nullptr) std::rethrow_exception(thrown);
+}
+
 // Throws what the function throws.
 void call(const call_header& h, gmt_execute_func_t code, const void* arguments, void* ret, std::uint32_t* size) {
   const handle_member member(h.handle);
@@ -58,8 +76,7 @@ void call(const call_header& h, gmt_execute_func_t code, const void* arguments, 
   count(event::task);
   if (h.non_preemptable != 0) {
     scope.state().non_preemptable = true;
-    const detail::handler_scope never_waits(*detail::t_worker, "a non-preemptable task");
-    code(arguments, h.argument_bytes, ret, size, h.handle);
+    run_without_waits([&] { code(arguments, h.argument_bytes, ret, size, h.handle); });
     return;
   }
   code(arguments, h.argument_bytes, ret, size, h.handle);

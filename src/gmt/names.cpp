@@ -134,6 +134,12 @@ detail::array_layout load(const std::string& path, const storage::kept_array& k,
 void keep_arrays_in(const std::string& folder, const storage& files) { kept() = {folder, files}; }
 bool keeps_arrays() noexcept { return !kept().folder.empty(); }
 
+bool is_file_name(std::string_view name) {
+  constexpr std::size_t k_most_file_name_bytes = 255;
+  constexpr std::size_t k_ending_bytes = 8;  // .gmt.tmp
+  return !keeps_arrays() || path_of(name).size() - kept().folder.size() - 1 + k_ending_bytes <= k_most_file_name_bytes;
+}
+
 bool name_table::add(std::string_view name, gmt_data_t array) {
   const std::lock_guard guard(lock_);
   return arrays_.emplace(name, array).second;

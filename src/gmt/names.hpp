@@ -37,6 +37,8 @@ struct storage {
 void keep_arrays_in(const std::string& folder, const storage& files);
 /// Whether there is such a folder.
 bool keeps_arrays() noexcept;
+/// Whether a kept array may have this name: letters, digits, - and _ take a byte in a file name, others three.
+bool is_file_name(std::string_view name);
 
 class name_table {
 public:

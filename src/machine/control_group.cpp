@@ -2,6 +2,7 @@
 #include "machine/control_group.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <sstream>
@@ -130,9 +131,11 @@ std::uint64_t memory_group::available_bytes() const noexcept {
 }
 
 memory_group read_memory_group(const std::string& root) {
+  // Each allocation asks, and a process seldom moves to another group: its groups are looked for once.
+  static const std::array own{find_groups("", "memory", 1), find_groups("", "memory", 2)};
   memory_group tightest;
   for (const int version : {1, 2}) {
-    const hierarchy found = find_groups(root, "memory", version);
+    const hierarchy found = root.empty() ? own[version - 1] : find_groups(root, "memory", version);
     for (const std::string& group : found.groups) {
       const memory_group one = read_one(group, found.version);
       if (one.available_bytes() < tightest.available_bytes()) tightest = one;

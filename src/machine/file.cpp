@@ -171,8 +171,7 @@ std::string folder_of(const std::string& path) {
 void make_folder(const std::string& path) {
   std::error_code failure;
   std::filesystem::create_directories(path, failure);
-  if (failure || !std::filesystem::is_directory(path))
-    refuse_file(path, "make the folder", failure ? failure.value() : ENOTDIR);
+  if (failure || !std::filesystem::is_directory(path)) refuse_file(path, "make", failure ? failure.value() : ENOTDIR);
 }
 
 std::vector<std::string> names_in(const std::string& path) {

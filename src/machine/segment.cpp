@@ -184,7 +184,8 @@ commit_report segment::describe(std::size_t offset, std::size_t bytes, page_kind
   commit_report report{bytes, 0, page_size(), {}};
   if (bytes == 0) return report;
   const extent e = extent_of(offset, bytes);
-  report.huge_bytes = count(e.begin, e.size).huge_bytes;
+  // Counting reads all of smaps, which takes milliseconds: only where there may be large pages.
+  if (pages == page_kind::huge && e.whole != 0) report.huge_bytes = count(e.begin, e.size).huge_bytes;
   if (report.huge_bytes * 2 > e.size) report.page_bytes = k_huge_page_bytes;
   if (pages == page_kind::small) {
     report.reason = "2 MiB pages are switched off";

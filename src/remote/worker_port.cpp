@@ -335,7 +335,7 @@ void settle_node(port& p, std::uint32_t node) {
   if (!whole(p).settled(node, me)) leave(wait_kind::settling);
 }
 
-void settle_all(port& p) {
+void settle_all(port& p, bool with_handlers) {
   const tsan_ignore_scope ignore;
   if (is_for_handlers(p)) refuse(p, k_wait);
   drain_window(p);
@@ -344,7 +344,7 @@ void settle_all(port& p) {
   } all;
   all.done = [](remote::settling& s) noexcept { wake(static_cast<of_task&>(s).task); };
   all.task = this_task();
-  if (!all.begin(whole(p))) leave(wait_kind::settling);
+  if (!all.begin(whole(p), with_handlers)) leave(wait_kind::settling);
   sched::note_settled();
 }
 

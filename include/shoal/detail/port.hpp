@@ -281,8 +281,8 @@ std::uint64_t fetch(port& p, std::uint32_t node);
 void await_buffer(port& p, std::uint32_t node) noexcept;
 /// Waits until all that this worker has written to `node` so far has been executed, and replied to. May switch tasks.
 void settle_node(port& p, std::uint32_t node);
-/// The same for all nodes and the window. May switch tasks.
-void settle_all(port& p);
+/// The same for all nodes and the window; `with_handlers`: also for what its handlers have written. May switch tasks.
+void settle_all(port& p, bool with_handlers = false);
 /// The same for all that the workers of this node, their tasks and handlers, have begun before. Each worker must once be
 /// between two tasks, or in a wait. Switches tasks.
 void settle_workers();
