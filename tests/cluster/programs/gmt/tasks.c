@@ -143,7 +143,28 @@ static void visit_node(const void* args, uint32_t args_size, void* ret, uint32_t
   (void)ret, (void)ret_size;
 }
 
+static void add_there(const void* args, uint32_t args_size, void* ret, uint32_t* ret_size, gmt_handle_t handle) {
+  for (int i = 0; i < 50; ++i) gmt_atomic_add_nb(*(const gmt_data_t*)args, 0, 1, NULL);
+  (void)args_size, (void)ret, (void)ret_size, (void)handle;
+}
+
+/* What a task has begun is complete when it has ended, also if it cannot wait. */
+static void test_ends_of_calls(void) {
+  const gmt_data_t sum = gmt_alloc(1, 8, GMT_ALLOC_LOCAL, NULL);
+  int64_t expected = 0;
+  for (int round = 0; round < 400; ++round) {
+    int64_t found = 0;
+    gmt_execute_on_node(gmt_num_nodes() - 1, add_there, &sum, sizeof sum, NULL, NULL,
+                        round % 2 == 0 ? GMT_NON_PREEMPTABLE : GMT_PREEMPTABLE);
+    expected += 50;
+    gmt_get(sum, 0, &found, 1);
+    CHECK(found == expected);
+  }
+  gmt_free(sum);
+}
+
 static void test_calls(void) {
+  test_ends_of_calls();
   static const char text[] = "a shoal of calls";
   static char long_text[11264], long_ret[11265];
   memset(long_text, 'x', sizeof long_text);
