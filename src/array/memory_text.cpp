@@ -159,7 +159,7 @@ std::string describe(const memory_usage& use) {
   line("global arrays", now_and_most(use.arrays) + fmt::format(", {} parts", use.array_count));
   line("containers", now_and_most(use.tables));
   line("checkpoint copies", now_and_most(use.copies));
-  line("stacks", fmt::format("{:>10}  resident, of {} committed and {} reserved; {} at most in use so far",
+  line("stacks", fmt::format("{:>10}  resident, of {} committed and {} reserved; {} made so far",
                              machine::describe_bytes(use.stack_resident_bytes),
                              machine::describe_bytes(use.stack_committed_bytes),
                              machine::describe_bytes(use.stack_reserved_bytes), use.stacks));

@@ -150,10 +150,12 @@ TEST_P(distributions, owners_and_local_parts_agree) {
 TEST_P(distributions, arrays_are_copied_from_each_to_each) {
   run([] {
     constexpr std::uint64_t k_size = 900;
-    for (const auto& from_plan : all_plans(k_size))
-      for (const auto& to_plan : all_plans(k_size)) {
-        global_array<std::uint64_t> from(k_size, from_plan);
-        global_array<std::uint64_t> to(k_size, to_plan);
+    const auto plans = all_plans(k_size);
+    for (std::size_t f = 0; f < plans.size(); ++f)
+      for (std::size_t t = 0; t < plans.size(); ++t) {
+        if (f != t && (f + t + shoal::node_count()) % 2 != 0) continue;  // each pair on some numbers of nodes
+        global_array<std::uint64_t> from(k_size, plans[f]);
+        global_array<std::uint64_t> to(k_size, plans[t]);
         from->put(0, std::span<const std::uint64_t>(numbers(k_size, 0)));
         to->copy(5, from, 10, 800);
         std::vector<std::uint64_t> got(k_size);

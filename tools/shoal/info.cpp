@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.hpp"
 #include "base/settings.hpp"
 #include "bench/machine_facts.hpp"
 #include "machine/control_group.hpp"
@@ -121,19 +122,20 @@ void print_memory_nodes() {
 void print_buffers() {
   base::settings all = runtime::all_settings();
   const runtime::config c = runtime::read_config(all);
-  const std::uint64_t workers = std::max(c.workers, 1U);
+  const unsigned usable = std::max(machine::topology::discover().usable_processors(), 1U);
+  const std::uint64_t workers = c.workers != 0 ? c.workers : usable;
   const std::uint64_t bytes = c.buffer_bytes * c.buffers * net::k_traffic_classes * workers;
   print_section("buffers", {{"of a node, for each other node",
-                             fmt::format("{} reserved ({} workers, {} classes, {} of {} each); what is used stays",
-                                         machine::describe_bytes(bytes), workers, net::k_traffic_classes, c.buffers,
-                                         machine::describe_bytes(c.buffer_bytes))}});
+                             fmt::format("{} reserved ({}, {} classes, {} of {} each); what is used stays",
+                                         machine::describe_bytes(bytes), base::counted(workers, "worker"),
+                                         net::k_traffic_classes, c.buffers, machine::describe_bytes(c.buffer_bytes))}});
 }
 
 int show_memory(const bench::machine_facts& facts) {
   print_memory();
   print_memory_nodes();
   print_pages(facts);
-  print_section("address space", {{"limits", machine::describe_address_space_limits()}});
+  print_section("address space", {{"of this process", machine::describe_address_space_limits()}});
   print_buffers();
   print_settings({"segment", "huge_pages", "stack", "stacks", "waiting_memory", "buffer", "buffers", "call_memory",
                   "overflow_memory"});
