@@ -7,6 +7,7 @@
 
 #include "kernels/cc/cc.hpp"
 #include "kernels/hashmap/hashmap.hpp"
+#include "kernels/kmers/kmers.hpp"
 #include "kernels/pagerank/pagerank.hpp"
 #include "kernels/sssp/fast.hpp"
 #include "kernels/sssp/sssp.hpp"
@@ -216,6 +217,29 @@ TEST_P(kernels, tc) {
       const auto lengths = halo.values<std::uint32_t>();
       for (const std::uint64_t most : {std::uint64_t{1} << 20, std::uint64_t{7}})  // targets at once
         EXPECT_EQ(tc::fast(up.ref(), halo.ref(), begins.ref(), lengths.ref(), most).triangles, count) << name;
+    }
+  });
+}
+
+TEST_P(kernels, kmers) {
+  run([] {
+    const kmers::reads reads{.genome = 3000, .length = 60, .count = 200, .errors = 0.02};
+    const kmers::base_store bases(reads, 5);
+    for (const kmers::shape s : {kmers::shape{21, true}, kmers::shape{32, false}}) {
+      const kmers::summary expected = kmers::reference_of(reads, 5, s, 10);
+      const shoal::global_counter<std::uint64_t> counts;
+      kmers::simple(counts, bases.ref(), s);
+      EXPECT_EQ(kmers::difference(kmers::summary_of(counts, 10), expected, s.k), "");
+      const shoal::node_local<kmers::part_tables> tables;
+      kmers::fast(tables, bases.ref(), s, 1000);  // several rounds
+      kmers::summary found = kmers::summary_of(tables, 10);
+      EXPECT_EQ(kmers::difference(found, expected, s.k), "");
+      EXPECT_EQ(kmers::number_of(bases.ref(), s), expected.total);
+      counts->async_add(0, 1);
+      shoal::wait();
+      EXPECT_NE(kmers::difference(kmers::summary_of(counts, 10), expected, s.k), "");
+      ++found.checksum;
+      EXPECT_NE(kmers::difference(found, expected, s.k), "");
     }
   });
 }

@@ -21,6 +21,8 @@ constexpr subcommand k_subcommands[] = {
     {"tc", "triangles of a graph, validated", "shoal tc --kronecker 16 -n 2", declare_tc},
     {"walk", "random walks on a graph, validated", "shoal walk --uniform 18 -n 2", declare_walk},
     {"hashmap", "concurrent access to a hash map of strings, validated", "shoal hashmap -n 2 -w 1", declare_hashmap},
+    {"kmers", "k-mers of generated reads or of FASTA and FASTQ files, counted and validated",
+     "shoal kmers -n 2 -w 1\n  shoal kmers reads.fastq.gz -k 21 --top 20", declare_kmers},
     {"histogram", "small remote updates of random elements, validated", "shoal histogram -n 2 -w 1 --direct off",
      declare_histogram},
     {"gather", "small remote reads of random elements, validated", "shoal gather -n 2 -w 1 --direct off",

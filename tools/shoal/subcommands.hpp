@@ -28,6 +28,7 @@ subcommand_body declare_sssp(CLI::App& app);
 subcommand_body declare_tc(CLI::App& app);
 subcommand_body declare_walk(CLI::App& app);
 subcommand_body declare_hashmap(CLI::App& app);
+subcommand_body declare_kmers(CLI::App& app);
 subcommand_body declare_gather(CLI::App& app);
 subcommand_body declare_randperm(CLI::App& app);
 subcommand_body declare_permute(CLI::App& app);

@@ -30,7 +30,8 @@ INSTANTIATE_TEST_SUITE_P(
                     kernel{"toposort", "--rows 3000"}, kernel{"sort", "--keys 100000 --type f64"},
                     kernel{"pagerank", "--kronecker 9"}, kernel{"cc", "--uniform 9 --edge-factor 1"},
                     kernel{"walk", "--uniform 9 --length 10"}, kernel{"sssp", "--kronecker 9"},
-                    kernel{"tc", "--kronecker 8"}, kernel{"hashmap", "--pool 2000 --tasks 50 --length 40"}),
+                    kernel{"tc", "--kronecker 8"}, kernel{"hashmap", "--pool 2000 --tasks 50 --length 40"},
+                    kernel{"kmers", "--genome 3000 --coverage 5"}),
     [](const auto& one) { return std::string(one.param.name); });
 
 TEST_P(kernel_commands, measure_and_validate_in_all_forms) {
@@ -165,6 +166,25 @@ TEST(hashmap_command, reads_words_and_refuses_what_is_none) {
     EXPECT_EQ(run_command("hashmap -w 1 --words " + bad).status, 2) << bad;
   for (const std::string wrong : {"--pool 0", "--tasks 0", "--length -1"})
     EXPECT_EQ(run_command("hashmap -w 1 " + wrong).status, 2) << wrong;
+}
+
+TEST(kmers_command, reads_files_and_refuses_what_is_none) {
+  const std::string reads = SHOAL_SOURCE_DIR "/data/reads.fastq.gz";
+  const input_file genome("shoal_genome.fa", ">one\nACGTACGTAA\nNNACGT\n>two\nTTACGT\n");
+  // 7 + 1 + 3 windows of 4 bases, of which ACGT, its own mirror, is there four times.
+  const answer got = run_command("kmers -k 4 --repeat 1 --json - -n 2 -w 1 " + genome.path(), "2>/dev/null");
+  ASSERT_EQ(got.status, 0) << got.text;
+  const auto metrics = nlohmann::json::parse(got.text).at("metrics");
+  EXPECT_EQ(metrics.at("total").at("median"), 11.0);
+  EXPECT_EQ(metrics.at("ACGT").at("median"), 4.0);
+  EXPECT_EQ(run_command("kmers -w 2 -k 21 --form simple " + reads + " " + genome.path()).status, 0);
+  const input_file empty("shoal_empty.fa", "");
+  const input_file other("shoal_other.fa", "once upon a time\n");
+  const input_file quality("shoal_quality.fq", "@r\nACGT\n+\nIII\n");
+  for (const std::string& bad :
+       {empty.path(), other.path(), quality.path(), std::string("/no/such/file"), genome.path() + " -k 31",
+        genome.path() + " -k 33", std::string("-k 0"), std::string("--read-length 20"), std::string("--genome 100")})
+    EXPECT_EQ(run_command("kmers -w 1 -n 2 " + bad).status, 2) << bad;
 }
 
 TEST_P(kernel_commands, can_leave_the_check_out) {
