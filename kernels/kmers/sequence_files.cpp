@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <span>
+#include <system_error>
 
 #include "graph/byte_source.hpp"
 #include "graph/input_error.hpp"
@@ -110,6 +112,9 @@ std::vector<text_part> parts_of(const std::vector<std::string>& paths, std::uint
                                 std::uint64_t least_bytes) {
   std::vector<text_part> parts;
   for (std::uint32_t file = 0; file < paths.size(); ++file) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(paths[file], ignored) && std::filesystem::is_empty(paths[file], ignored))
+      graph::refuse(paths[file], "there is no sequence, the file is empty; give files of FASTA or FASTQ");
     // Says what is wrong with a file that cannot be opened.
     const std::uint64_t bytes = graph::open_byte_source(paths[file])->size_bytes();
     const std::uint64_t count = std::min(wanted, bytes / std::max<std::uint64_t>(least_bytes, 1));
