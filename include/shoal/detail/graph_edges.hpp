@@ -138,9 +138,9 @@ std::optional<loaded_edges<Id>> load_in_parts(const std::string& path, const gra
     edge_pieces<Id>& mine = *pieces;
     std::vector<std::size_t> firsts(mine.size());
     for (std::size_t k = 1; k < mine.size(); ++k) firsts[k] = firsts[k - 1] + mine[k - 1].size();
-    const auto all = edges.local();
+    const auto to = edges.local();
     parallel_for(here, mine.size(), [&](std::size_t k) {
-      std::ranges::copy(mine[k], all.begin() + static_cast<std::ptrdiff_t>(firsts[k]));
+      std::ranges::copy(mine[k], to.begin() + static_cast<std::ptrdiff_t>(firsts[k]));
       mine[k] = {};
     });
   });
