@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of what a node reads of an array on other nodes, for arrays that nobody modifies meanwhile:
 //   const shoal::read_cache<double> ranks(rank);                   for all workers of all nodes
-//   shoal::parallel_for(shoal::owners_of(rank), n, [g, r = ranks.ref()](std::uint64_t v) {
-//     for (const std::uint32_t u : g.neighbours(v)) sum += r.get(u); });        // a hit does not switch
-// Who may call: tasks; in handlers only async_get(). Making and destroying it switches tasks, and so does get() of what is
-// neither mapped nor here. Guarantees: as get() and async_get() of the array. While it exists, the array is not modified:
+//   ... r = ranks.ref() ...  sum += r.get(u);                      a hit does not switch
+// Who may call: tasks; handlers async_get(). Making and destroying it switches tasks, and so does get() of what is
+// neither mapped nor here. Guarantees: as get() and async_get() of the array. While it exists, nobody modifies it:
 // checked builds end the program at a verb that would; writes through local() are not noticed.
-// Each worker has its own cache of sets of four lines. A line has elements that follow each other at their owner, and is
-// fetched at once, for all tasks of the worker that want it. Mapped memory is read directly.
-// Memory: `bytes` per worker, and 10 for each line; made at once. Errors: shoal::error (out_of_memory), perhaps remote.
-// Worth it where few elements are read again and again, as in power-law graphs. Shown by tests/cluster/array_stream_test.cpp.
+// Each worker has its own cache, of sets of four lines. A line has elements that follow each other at their owner, and
+// is fetched once for all tasks of the worker that want it. Mapped memory is read directly.
+// Memory: `bytes` per worker, 8 more per line, and up to 640 KiB for lines on their way. Errors: out_of_memory, perhaps
+// remote. Worth it where few elements are read often and messages are dear: docs/measuring.md has figures.
+// Shown by tests/cluster/array_stream_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@
 namespace shoal {
 
 struct read_cache_options {
-  std::uint64_t bytes = std::uint64_t{1} << 20;  // of lines, per worker
+  std::uint64_t bytes = std::uint64_t{1} << 18;  // of lines, per worker; more than a processor's cache is slow
   std::uint32_t line_elements = 1;               // a power of two. More where neighbours are read together
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t k_most_fetches = 4096;
 constexpr std::uint64_t k_empty = ~std::uint64_t{0};
-constexpr std::size_t k_line_alignment = 64;
+constexpr std::size_t k_alignment = 64;
 
 }  // namespace
 
@@ -32,36 +32,35 @@ declared_read_only::~declared_read_only() {
 // Who wants an element of a line that is on its way.
 struct line_cache::waiter {
   void* target = nullptr;
-  std::uint32_t element = 0;
-  std::uint32_t bytes = 0;
   suspended* task = nullptr;  // nullptr: of begin()
   waiter* next = nullptr;
+  std::uint32_t element = 0;
+  std::uint32_t bytes = 0;
 };
 
-struct line_cache::fetch : reply_receiver {
+// A line on its way keeps the number of its fetch.
+struct alignas(64) line_cache::fetch : reply_receiver {
   line_cache* of = nullptr;
-  std::uint64_t slot = 0;
-  waiter* first = nullptr;
-  fetch* next = nullptr;  // of the free ones
+  std::uint64_t* tag = nullptr;
+  waiter first;  // who asked for the line, and those who joined
+  fetch* next_free = nullptr;
 };
 
 line_cache::line_cache(std::uint64_t lines, std::uint32_t line_bytes) : line_bytes_(line_bytes) {
   const std::uint64_t sets = std::bit_floor(std::max<std::uint64_t>(lines / k_ways, 2));
-  lines = k_ways * sets;
   set_shift_ = 64 - static_cast<unsigned>(std::countr_zero(sets));
-  tags_ = std::make_unique<std::uint64_t[]>(lines);
-  std::fill_n(tags_.get(), lines, k_empty);
-  memory_ = std::make_unique<std::byte[]>(lines * line_bytes + k_line_alignment);
-  const std::uint64_t behind = reinterpret_cast<std::uintptr_t>(memory_.get()) % k_line_alignment;
-  lines_ = memory_.get() + (k_line_alignment - behind);
-  fetch_of_ = std::make_unique<std::uint16_t[]>(lines);
-  const std::uint64_t fetches = std::min(lines, k_most_fetches);
+  set_bytes_ = (k_ways * (sizeof(std::uint64_t) + line_bytes) + k_alignment - 1) / k_alignment * k_alignment;
+  memory_ = std::make_unique<std::byte[]>(sets * set_bytes_ + k_alignment);
+  sets_ = memory_.get() + (k_alignment - reinterpret_cast<std::uintptr_t>(memory_.get()) % k_alignment);
+  for (std::uint64_t s = 0; s < sets; ++s)
+    std::fill_n(reinterpret_cast<std::uint64_t*>(sets_ + s * set_bytes_), k_ways, k_empty);
+  const std::uint64_t fetches = std::min(k_ways * sets, k_most_fetches);
   fetches_ = std::make_unique<fetch[]>(fetches);
   waiters_ = std::make_unique<waiter[]>(fetches);
   for (std::uint64_t k = fetches; k-- > 0;) {
     fetches_[k].arrived = arrived;
     fetches_[k].of = this;
-    fetches_[k].next = std::exchange(free_fetches_, &fetches_[k]);
+    fetches_[k].next_free = std::exchange(free_fetches_, &fetches_[k]);
     waiters_[k].next = std::exchange(free_waiters_, &waiters_[k]);
   }
 }
@@ -70,22 +69,21 @@ line_cache::~line_cache() {
   SHOAL_ASSERT(on_their_way_ == 0, "a read_cache is destroyed while reads through it are in flight");
 }
 
-// A line that is not on its way, and was not read since this looked at it last; k_none: all are on their way.
-std::uint64_t line_cache::replaced(std::uint64_t first) noexcept {
-  std::uint64_t* const tags = tags_.get() + first;
+// The place of a line that is not on its way, and was not read since this looked at it last; k_ways: all are on their
+// way.
+std::uint64_t line_cache::replaced(std::uint64_t* tags) noexcept {
   for (std::uint64_t way = 0; way < k_ways; ++way)
-    if (tags[way] == k_empty) return first + way;
+    if (tags[way] == k_empty) return way;
   for (std::uint64_t looks = 0; looks < 2 * k_ways; ++looks) {
-    std::uint64_t& tag = tags[++hand_ % k_ways];
-    if ((tag & k_on_its_way) != 0) continue;
-    if ((tag & k_read_lately) == 0) return first + hand_ % k_ways;
-    tag &= ~k_read_lately;
+    const std::uint64_t way = ++hand_ % k_ways;
+    if ((tags[way] & k_on_its_way) != 0) continue;
+    if ((tags[way] & k_read_lately) == 0) return way;
+    tags[way] &= ~k_read_lately;
   }
-  return k_none;
+  return k_ways;
 }
 
 line_cache::state line_cache::expect(const wanted& w, void* target, suspended* task, waiter* own) {
-  const bool single = w.code != 0 && w.bytes == w.element_bytes;
   port& p = this_port();
   // First the room: while this waits for it, others use the cache.
   stream& s = room_for(p, w.at.node, 2);
@@ -93,42 +91,45 @@ line_cache::state line_cache::expect(const wanted& w, void* target, suspended* t
     std::memcpy(target, line + w.element, w.element_bytes);
     return state::here;
   }
-  const std::uint64_t first = k_ways * set_of(w.line);
-  const std::uint64_t* const same =
-      std::find(tags_.get() + first, tags_.get() + first + k_ways, w.line << 2 | k_on_its_way);
-  auto slot = static_cast<std::uint64_t>(same - tags_.get());
-  const bool joins = slot < first + k_ways;
-  if (!joins) slot = replaced(first);
-  waiter* const me = own != nullptr ? own : free_waiters_;
-  if (me == nullptr || slot == k_none || (!joins && free_fetches_ == nullptr)) {
+  std::uint64_t* const tags = tags_of(w.line);
+  const std::uint64_t on_its_way = w.line << 2 | k_on_its_way;
+  if (const auto same = static_cast<std::uint64_t>(std::find(tags, tags + k_ways, on_its_way) - tags); same < k_ways) {
+    waiter* const me = own != nullptr ? own : free_waiters_;
+    if (me == nullptr) {
+      ++counts_.bypassed;
+      return state::refused;
+    }
+    if (own == nullptr) free_waiters_ = me->next;
+    ++counts_.merged;
+    std::uint64_t number = 0;
+    std::memcpy(&number, line_of(tags, same), sizeof(number));
+    *me = {target, task, std::exchange(fetches_[number].first.next, me), w.element, w.element_bytes};
+    return state::expected;
+  }
+  const std::uint64_t way = replaced(tags);
+  if (way == k_ways || free_fetches_ == nullptr) {
     ++counts_.bypassed;
     return state::refused;
   }
-  if (joins) {
-    ++counts_.merged;
+  reply_list& replies = p.peers[w.at.node].replies;
+  replies.reserve(1);  // may throw: nothing has changed
+  ++counts_.misses;
+  ++on_their_way_;
+  fetch& f = *std::exchange(free_fetches_, free_fetches_->next_free);
+  f.words = words_for(w.bytes);
+  f.tag = tags + way;
+  f.first = {target, task, nullptr, w.element, w.element_bytes};
+  const auto number = static_cast<std::uint64_t>(&f - fetches_.get());
+  std::memcpy(line_of(tags, way), &number, sizeof(number));
+  tags[way] = on_its_way;
+  if (w.code != 0 && w.bytes == w.element_bytes) {
+    *s.cursor++ = header(w.code, 0, w.at.offset);
   } else {
-    reply_list& replies = p.peers[w.at.node].replies;
-    replies.reserve(1);  // may throw: nothing has changed
-    ++counts_.misses;
-    ++on_their_way_;
-    fetch& f = *std::exchange(free_fetches_, free_fetches_->next);
-    f.slot = slot;
-    f.first = nullptr;
-    f.words = words_for(w.bytes);
-    fetch_of_[slot] = static_cast<std::uint16_t>(&f - fetches_.get());
-    tags_[slot] = w.line << 2 | k_on_its_way;
-    if (single) {
-      *s.cursor++ = header(w.code, 0, w.at.offset);
-    } else {
-      s.cursor[0] = header(static_cast<std::uint8_t>(other_operation::bulk_get), w.unit, w.at.offset);
-      s.cursor[1] = w.bytes;
-      s.cursor += 2;
-    }
-    replies.push(reply_kind::called, static_cast<reply_receiver*>(&f));
+    s.cursor[0] = header(static_cast<std::uint8_t>(other_operation::bulk_get), w.unit, w.at.offset);
+    s.cursor[1] = w.bytes;
+    s.cursor += 2;
   }
-  if (own == nullptr) free_waiters_ = me->next;
-  fetch& f = fetches_[fetch_of_[slot]];
-  *me = {target, w.element, w.element_bytes, task, std::exchange(f.first, me)};
+  replies.push(reply_kind::called, static_cast<reply_receiver*>(&f));
   return state::expected;
 }
 
@@ -136,19 +137,20 @@ void line_cache::arrived(reply_receiver& self, const std::uint64_t* words) noexc
   const tsan_ignore_scope ignore;
   fetch& f = static_cast<fetch&>(self);
   line_cache& c = *f.of;
-  std::byte* const line = c.lines_ + f.slot * c.line_bytes_;
-  std::memcpy(line, words, std::min<std::uint64_t>(f.words * sizeof(std::uint64_t), c.line_bytes_));
-  c.tags_[f.slot] &= ~k_on_its_way;
-  for (waiter* w = f.first; w != nullptr;) {
+  const std::uint64_t in_set = reinterpret_cast<std::uintptr_t>(f.tag) % k_alignment;
+  std::byte* const line = c.line_of(f.tag - in_set / sizeof(std::uint64_t), in_set / sizeof(std::uint64_t));
+  std::memcpy(line, words, f.words * sizeof(std::uint64_t));  // lines have whole words
+  *f.tag &= ~k_on_its_way;
+  for (waiter* w = &f.first; w != nullptr;) {
     waiter* const next = w->next;
     std::memcpy(w->target, line + w->element, w->bytes);
     if (w->task != nullptr)
       wake(w->task);
-    else
+    else if (w != &f.first)
       w->next = std::exchange(c.free_waiters_, w);
     w = next;
   }
-  f.next = std::exchange(c.free_fetches_, &f);
+  f.next_free = std::exchange(c.free_fetches_, &f);
   --c.on_their_way_;
 }
 

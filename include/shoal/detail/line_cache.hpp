@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's copies of elements of other nodes, in lines that lie one behind the other at their owner: sets of four lines,
-// of which one that was not read lately is replaced. Lines that are on their way are fetched once, whoever wants them.
+// A worker's copies of elements of other nodes, in lines that lie one behind the other at their owner: sets of four
+// lines, of which one that was not read lately is replaced. Lines on their way are fetched once, whoever wants them.
 // Who may call: tasks, on the worker that it belongs to. find() does not switch; read() waits; begin() may switch when
-// buffers are full. Guarantees: bounded: where all lines of a set, or all records of lines on their way, are in use, the
-// caller reads without the cache. Shown by tests/cluster/array_stream_test.cpp.
+// buffers are full. Guarantees: bounded: where all lines of a set, or all records of lines on their way, are in use,
+// the caller reads without the cache. Shown by tests/cluster/array_stream_test.cpp.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,7 +43,7 @@ private:
   bool exists_;  // an array without elements is none
 };
 
-class line_cache {
+class alignas(64) line_cache {
 public:
   /// An element that is not mapped here, and its line.
   struct wanted {
@@ -64,11 +65,17 @@ public:
 
   /// The line's bytes, until the next operation; nullptr: not here.
   const std::byte* find(std::uint64_t line) noexcept {
-    const std::uint64_t slot = find_slot(line);
-    if (slot == k_none) [[unlikely]]
-      return nullptr;
-    ++counts_.hits;
-    return lines_ + slot * line_bytes_;
+    std::uint64_t* const tags = tags_of(line);
+    const std::uint64_t wanted_tag = line << 2 | k_read_lately;
+    unsigned found = 0;  // nobody predicts in which way it is
+    for (unsigned way = 0; way < k_ways; ++way) found |= ((tags[way] | k_read_lately) == wanted_tag ? 1U : 0U) << way;
+    if (found != 0) {
+      const auto way = static_cast<std::uint64_t>(std::countr_zero(found));
+      if ((tags[way] & k_read_lately) == 0) tags[way] |= k_read_lately;
+      ++counts_.hits;
+      return line_of(tags, way);
+    }
+    return nullptr;
   }
   /// Element to `target`. False: read it in another way.
   bool read(const wanted& w, void* target);
@@ -81,35 +88,29 @@ private:
   enum class state : std::uint8_t { here, expected, refused };
 
   static constexpr std::uint64_t k_ways = 4;
-  static constexpr std::uint64_t k_none = ~std::uint64_t{0};
   // In a tag: the name of the line, above two bits.
   static constexpr std::uint64_t k_read_lately = 1;
   static constexpr std::uint64_t k_on_its_way = 2;
 
-  std::uint64_t set_of(std::uint64_t line) const noexcept { return (line * 0x9e3779b97f4a7c15u) >> set_shift_; }
-  std::uint64_t find_slot(std::uint64_t line) noexcept {
-    const std::uint64_t first = k_ways * set_of(line);
-    std::uint64_t* const tags = tags_.get() + first;
-    for (std::uint64_t way = 0; way < k_ways; ++way)
-      if ((tags[way] | k_read_lately) == (line << 2 | k_read_lately)) {
-        if ((tags[way] & k_read_lately) == 0) tags[way] |= k_read_lately;
-        return first + way;
-      }
-    return k_none;
+  // A set is four tags and the four lines behind them: of short lines one line of the processor's cache.
+  std::uint64_t* tags_of(std::uint64_t line) const noexcept {
+    return reinterpret_cast<std::uint64_t*>(sets_ + ((line * 0x9e3779b97f4a7c15u) >> set_shift_) * set_bytes_);
+  }
+  std::byte* line_of(std::uint64_t* tags, std::uint64_t way) const noexcept {
+    return reinterpret_cast<std::byte*>(tags + k_ways) + way * line_bytes_;
   }
   state expect(const wanted& w, void* target, suspended* task, waiter* own);
-  std::uint64_t replaced(std::uint64_t first) noexcept;
+  std::uint64_t replaced(std::uint64_t* tags) noexcept;
   static void arrived(reply_receiver& self, const std::uint64_t* words) noexcept;
 
-  std::unique_ptr<std::uint64_t[]> tags_;
-  std::byte* lines_ = nullptr;
+  std::byte* sets_ = nullptr;
+  std::uint64_t set_bytes_ = 0;
   std::uint32_t line_bytes_ = 0;
   unsigned set_shift_ = 0;
   read_cache_counts counts_;
   std::unique_ptr<std::byte[]> memory_;
-  std::unique_ptr<std::uint16_t[]> fetch_of_;  // by line, while it is on its way
   std::unique_ptr<fetch[]> fetches_;
-  std::unique_ptr<waiter[]> waiters_;  // of begin()
+  std::unique_ptr<waiter[]> waiters_;  // of begin(), where another one fetches the line
   fetch* free_fetches_ = nullptr;
   waiter* free_waiters_ = nullptr;
   std::uint64_t on_their_way_ = 0;
