@@ -7,8 +7,8 @@
 //   shoal::parallel_for(shoal::blocks_of(m), [](shoal::matrix_block<double> b) {    where they are, in plain memory
 //     for (std::uint64_t i = 0; i < b.rows; ++i)
 //       for (std::uint64_t j = 0; j < b.columns; ++j) b(i, j) = f(b.row + i, b.column + j); });
-// Who may call, guarantees, errors: as of shoal/array.hpp: bare verbs are complete when they return and may switch. The handle
-// has 256 bytes. Complexity: an element O(1); a block one bulk copy for each of its rows and process columns.
+// Who may call, guarantees, errors: as of shoal/array.hpp: bare verbs are complete when they return and may switch. The
+// handle has 256 bytes. Complexity: an element O(1); a block one bulk copy for each of its rows and process columns.
 // Memory: each node as many elements as the one that has most. Shown by tests/cluster/distribution_test.cpp.
 #pragma once
 
@@ -182,8 +182,8 @@ blocks_of(const matrix_ref<T>&) -> blocks_of<T>;
 template <class T>
 blocks_of(const global_matrix<T>&) -> blocks_of<T>;
 
-/// body(matrix_block<T>) for blocks that together are the matrix; a node's workers divide its rows. The options are those
-/// of parallel_for(here, range, ...) but for tokens; they travel.
+/// body(matrix_block<T>) for blocks that together are the matrix; a node's workers divide its rows. The options are
+/// those of parallel_for(here, range, ...) but for tokens; they travel.
 template <class T, class Body, class... Options>
 void parallel_for(const blocks_of<T>& blocks, const Body& body, const Options&... options) {
   parallel_for(everywhere, node_count(), [m = blocks.matrix, body, options...](std::uint32_t) {

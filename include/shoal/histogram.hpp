@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many elements of a global array are in each bucket.
-//   const auto counts = shoal::histogram(a, 256, [](std::uint32_t x) { return x >> 24; });   // std::vector on this node
+//   const auto counts = shoal::histogram(a, 256, [](std::uint32_t x) { return x >> 24; });   // a vector, on this node
 //   shoal::global_array<std::uint64_t> many(1'000'000);
 //   shoal::histogram(a, many, [](std::uint32_t x) { return x % 1'000'000; });                 // replaces all of `many`
 // bucket_of(x): a number below the number of buckets (checked builds say so where it is not). It travels: trivially
 // copyable; several workers call it at once; it does not wait.
 // Who may call: tasks, while no other task changes the elements. Switches tasks.
-// Complexity: a pass over the elements. Into a vector: O(log nodes) messages per node with all counts. Into an array: a node
-// with at least as many elements as there are buckets sends its counts, else one addition for each element, in lists.
+// Complexity: a pass over the elements. Into a vector: O(log nodes) messages per node with all counts. Into an array: a
+// node with at least as many elements as there are buckets sends its counts, else additions of one, in lists.
 // Memory: 8 bytes per bucket, for each node and for each worker whose share has as many elements as there are buckets.
 // Errors: shoal::error (out_of_memory). Shown by tests/cluster/algorithms_test.cpp.
 #pragma once
@@ -82,8 +82,8 @@ private:
   std::uint64_t* counts_;
 };
 
-/// Adds give(k, bucket), a count, to elements of `counts` for all k below `size`, by all workers and in lists. Counts of
-/// zero are not sent.
+/// Adds give(k, bucket), a count, to elements of `counts` for all k below `size`, by all workers and in lists. Counts
+/// of zero are not sent.
 template <class Count, class Give>
 void add_in_lists(const array_ref<Count>& counts, std::uint64_t size, const Give& give) {
   constexpr std::size_t k_list = 1024;

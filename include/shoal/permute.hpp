@@ -3,15 +3,14 @@
 //   shoal::gather_into(target, source, indices);     target[k] = source[indices[k]]
 //   shoal::scatter_into(target, source, indices);    target[indices[k]] = source[k]
 //   shoal::permute(a, places);                       element k moves to place places[k]; `places` is a permutation
-// Indices: std::uint32_t or std::uint64_t. gather_into() has an index for each element of the target, the others one for
-// each element of the source. Of several elements for one place, any may be the one that remains.
+// Indices: std::uint32_t or std::uint64_t. gather_into() has an index for each element of the target, the others one
+// for each element of the source. Of several elements for one place, any may be the one that remains.
 // Who may call: tasks, while no other task uses the arrays, which are different ones. Switches tasks.
-// Complexity: a request of 8 bytes and a reply of 8, or a command of 8 or 16, for each element that is not where it is
-// wanted, in lists (elements over 8 bytes: a bulk copy each). Indices that are not placed like the elements beside them
-// are streamed, 64 KiB per worker. Memory: permute() as many elements again; gather_into() into and scatter_into() from a
-// cyclic or block-cyclic array whose indices are placed in another way, a copy of it.
-// Errors: shoal::error (invalid_argument: different sizes; out_of_memory). An index out of range is misuse (checked builds
-// say so). Shown by tests/cluster/algorithms_test.cpp.
+// Complexity: one command of 8 or 16 bytes, and for gathers a reply, for each element that is not where it is wanted,
+// in lists (elements over 8 bytes: a bulk copy each). Indices that are not placed like the elements beside them are
+// streamed, 64 KiB per worker. Memory: permute(): as many elements again; cyclic and block-cyclic arrays, whose indices
+// are placed in another way, a copy of the target (gather_into) or source (scatter_into). Errors: shoal::error
+// (invalid_argument: different sizes; out_of_memory). Shown by tests/cluster/algorithms_test.cpp.
 #pragma once
 
 #include <concepts>

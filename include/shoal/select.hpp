@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements of a global array, chosen and moved together in place, in the order in which they were.
 //   const std::uint64_t n = shoal::unique(sorted);          elements [0, n): of equal neighbours the first one
-//   const std::uint64_t n = shoal::partition(a, [](double x) { return x < 0; });   [0, n) are negative, [n, size) are not
+//   const std::uint64_t n = shoal::partition(a, [](double x) { return x < 0; });    [0, n) are negative, others not
 // What unique() leaves behind n has no meaning; the array keeps its size and distribution.
 // The functions travel: trivially copyable; several workers call them at once, once for each element; they do not wait.
 // Who may call: tasks, while no other task uses the elements. Switches tasks.
-// Complexity: two passes over the elements; each crosses nodes at most once, in bulk; O(log nodes) other messages per node.
+// Complexity: two passes over the elements; each crosses nodes at most once, in bulk; O(log nodes) other messages.
 // Memory: as many elements again (cyclic and block-cyclic arrays on several nodes: twice).
 // Errors: shoal::error (out_of_memory), perhaps as a remote_error, before anything has changed.
 // Source: Blelloch, "Prefix sums and their applications" (1990). Shown by tests/cluster/algorithms_test.cpp.

@@ -3,9 +3,9 @@
 //   shoal::transpose(target, source, rows, columns);      target[c * rows + r] = source[r * columns + c]
 // Who may call: tasks, while no other task uses the arrays, which are different ones. Switches tasks.
 // Complexity: each element is moved once, by bulk copies of runs. With at least as many rows as columns each node sends
-// tiles of the source, else each node fetches tiles of the target; a run has up to 128 elements: as many as the node has
-// rows. Memory: 64 KiB for each of two tasks per worker. A cyclic or block-cyclic array on several nodes on that side: a
-// copy of it. Errors: shoal::error (invalid_argument: an array does not have rows * columns elements; out_of_memory).
+// tiles of the source, else each node fetches tiles of the target; a run has up to 128 elements: as many as the node
+// has rows. Memory: 64 KiB for each of two tasks per worker. A cyclic or block-cyclic array on several nodes on that
+// side: a copy of it. Errors: shoal::error (invalid_argument: not rows * columns elements; out_of_memory).
 // Shown by tests/cluster/algorithms_test.cpp.
 #pragma once
 
@@ -36,8 +36,8 @@ struct matrix_tile {
   std::uint64_t columns = 0;
 };
 
-/// Elements [first, first + count) of a matrix that is stored row behind row, as tiles: the rest of the first row, whole
-/// rows, the begin of the last row.
+/// Elements [first, first + count) of a matrix that is stored row behind row, as tiles: the rest of the first row,
+/// whole rows, the begin of the last row.
 class tile_list {
 public:
   tile_list(std::uint64_t first, std::uint64_t count, std::uint64_t width, std::uint64_t most_rows,

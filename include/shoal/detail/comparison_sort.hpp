@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts by comparison, keys with or without values beside them, with all workers of this process: a sample gives splitters, all elements are distributed to the
-// buckets between them, and each bucket is sorted by merging. Elements equal to a splitter have a bucket of their own,
-// so that many equal elements are no bucket that one worker must sort.
+// Sorts by comparison, keys with or without values beside them, with all workers of this process: a sample gives
+// splitters, all elements are distributed to the buckets between them, and each bucket is sorted by merging. Elements
+// equal to a splitter have a bucket of their own, so that many equal elements are no bucket that one worker must sort.
 // Who may call: tasks. It may switch; the caller brings all memory, so it does not fail. The comparison is a strict weak
 // order, does not throw, and runs on several workers at once.
 // Guarantees: stable. Source: Sanders, Winkel, "Super scalar sample sort" (2004).

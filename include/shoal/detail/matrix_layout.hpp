@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the elements of a global matrix are: process (p, q) of a grid, node p * across + q, has the elements whose row
-// is one of process row p and whose column is one of process column q, row behind row. Each of the two is the layout of an
-// array of one byte per row or column, whose "nodes" are the rows or columns of the grid.
+// is one of process row p and whose column is one of process column q, row behind row. Each of the two is the layout of
+// an array of one byte per row or column, whose "nodes" are the rows or columns of the grid.
 // Who may call: anyone; pure functions. Source: Blackford and others, "ScaLAPACK Users' Guide" (1997), chapter 4.
 // Shown by tests/cluster/distribution_test.cpp.
 #pragma once

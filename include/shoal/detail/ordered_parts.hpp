@@ -42,8 +42,8 @@ inline bool same_places(const array_layout& a, const array_layout& b) noexcept {
 template <global_elements Array>
 using element_in = typename decltype(handle_of(std::declval<const Array&>()))::value_type;
 
-/// Runs body(team&) on the nodes that hold parts, with ranks in order of the parts. Returns what it returns on this node,
-/// or, if this node holds no part, on that of the first one. Memory that is not there is shoal::error.
+/// Runs body(team&) on the nodes that hold parts, with ranks in order of the parts. Returns what it returns on this
+/// node, or, if this node holds no part, on that of the first one. Memory that is not there is shoal::error.
 template <class Body>
 auto over_parts(const array_layout& layout, const Body& body) {
   using result = std::invoke_result_t<const Body&, team&>;
