@@ -14,8 +14,6 @@
 namespace shoal::kernels::kmers {
 namespace {
 
-__extension__ using wide = unsigned __int128;
-
 std::uint8_t genome_base(std::uint64_t seed, std::uint64_t i) noexcept {
   return static_cast<std::uint8_t>(splitmix64::at(mix64(seed), i / 32) >> (2 * (i % 32)) & 3);
 }
@@ -63,6 +61,7 @@ void read_parts(node_bases& mine, std::uint32_t rank, std::uint32_t nodes, unsig
 }  // namespace
 
 void generate_read(const reads& all, std::uint64_t seed, std::uint64_t r, std::uint8_t* to) {
+  __extension__ using wide = unsigned __int128;
   const std::uint64_t choice = splitmix64::at(mix64(seed + 1), r);
   const auto begin = static_cast<std::uint64_t>(wide{choice} * (all.genome - all.length + 1) >> 64);
   const bool reverse = (mix64(choice) & 1) != 0;
