@@ -96,7 +96,8 @@ enum shoal_distribution {
   SHOAL_REMOTE_BLOCKS, /* equal contiguous blocks on all nodes but the one that creates the array */
   SHOAL_CYCLIC,        /* element i on node i mod n */
   SHOAL_BLOCK_CYCLIC,  /* blocks of equal length, block k on node k mod n: see shoal_spread */
-  SHOAL_BLOCKS         /* one contiguous block per node, with boundaries of your choice: see shoal_spread */
+  SHOAL_BLOCKS,        /* one contiguous block per node, with boundaries of your choice: see shoal_spread */
+  SHOAL_OWNED          /* blocks of equal length on nodes of the program's choice: made in C++ only */
 };
 
 /** Creates an array of `size` elements, all zero, on all nodes. May switch.
@@ -148,7 +149,8 @@ typedef struct shoal_part {
   uint64_t run; /* 1 but for SHOAL_BLOCK_CYCLIC */
 } shoal_part;
 
-/** This node's part of an array. Does not switch. Errors: SHOAL_NO_ARRAY. O(1), no messages. */
+/** This node's part of an array. Does not switch. Errors: SHOAL_NO_ARRAY; of a SHOAL_OWNED array, whose parts are not
+ * regular, SHOAL_INVALID_ARGUMENT. O(1), no messages. */
 int shoal_array_local(shoal_array array, shoal_part* part, shoal_error* error);
 
 /* --- elements ----------------------------------------------------------------------------------------------------- */

@@ -34,7 +34,8 @@ static_assert(SHOAL_PARTITION == static_cast<int>(distribution::partition) &&
               SHOAL_REMOTE_BLOCKS == static_cast<int>(distribution::remote) &&
               SHOAL_CYCLIC == static_cast<int>(distribution::cyclic) &&
               SHOAL_BLOCK_CYCLIC == static_cast<int>(distribution::block_cyclic) &&
-              SHOAL_BLOCKS == static_cast<int>(distribution::blocks));
+              SHOAL_BLOCKS == static_cast<int>(distribution::blocks) &&
+              SHOAL_OWNED == static_cast<int>(distribution::owned));
 
 constexpr std::size_t k_type_bytes[] = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
 
@@ -67,7 +68,7 @@ array::untyped_access access_of(int verb, int type, shoal_array array, std::uint
 distribution_plan plan_of(const shoal_spread& spread) {
   distribution_plan plan(static_cast<distribution>(spread.distribution));
   plan.start = spread.start;
-  plan.block = spread.block;
+  if (spread.distribution == SHOAL_BLOCK_CYCLIC) plan.block = spread.block;
   if (spread.distribution == SHOAL_BLOCKS) plan.bounds.assign(spread.bounds, spread.bounds + spread.parts + 1);
   return plan;
 }
