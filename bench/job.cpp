@@ -52,7 +52,6 @@ void add_job_options(CLI::App& app, job_options& options) {
       ->capture_default_str();
   app.add_option("--direct", options.direct, "on: nodes of a machine map each other's memory; off: messages only")
       ->check(CLI::IsMember({"on", "off"}))
-      ->envname("SHOAL_DIRECT")
       ->capture_default_str();
   app.add_option("--steal", options.steal, "the victim policy of workers, for instance 'nearest(50,3,1)'")
       ->type_name("POLICY");
