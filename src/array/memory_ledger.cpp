@@ -83,7 +83,7 @@ namespace shoal::detail {
 
 allocation_label::allocation_label(std::string_view name, code_place where) noexcept : allocation_label() {
   name_bytes_ = static_cast<std::uint8_t>(std::min(name.size(), k_name_bytes));
-  std::memcpy(text_, name.data(), name_bytes_);
+  if (name_bytes_ != 0) std::memcpy(text_, name.data(), name_bytes_);
   std::string_view path(where.file());
   if (path.empty()) return;
   if (const auto last = path.rfind('/'); last != std::string_view::npos && last != 0)
