@@ -100,7 +100,7 @@ machine::commit_report node_memory::interleave(std::uint64_t begin, std::uint64_
     return take_by_workers(begin, bytes, pages);
   }
   std::atomic<int> refused{0};  // partners: the other workers
-  const auto got = take_in_pieces(begin, bytes, pages, machine::k_huge_page_bytes, [&](std::uint64_t at, auto&& take) {
+  auto got = take_in_pieces(begin, bytes, pages, machine::k_huge_page_bytes, [&](std::uint64_t at, auto&& take) {
     const bool whole = pages == machine::page_kind::huge;
     const machine::memory_placement here(whole ? std::vector{nodes[at / machine::k_huge_page_bytes % nodes.size()]}
                                                : nodes);
