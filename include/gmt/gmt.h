@@ -133,8 +133,8 @@ uint64_t gmt_count_local_elements(gmt_data_t array);
 /* --- elements ----------------------------------------------------------------------------------------------------- */
 /* The plain forms are complete when they return, and may switch. The _nb forms switch only when buffers are full, or, on
  * replicated arrays and for gmt_mem_get_nb, when much is outstanding; they are complete after gmt_wait_data, or when the
- * task ends, and have no order among each other until then. What is put is copied before the call returns; where a get or an atomic operation stores must live until the operation is
- * complete.
+ * task ends, and have no order among each other until then. What is put is copied before the call returns; where a get
+ * or an atomic operation stores must live until the operation is complete.
  * Elements of 1, 2, 4 and 8 bytes do not tear where the local memory is aligned as they are. O(n) bytes. */
 
 void gmt_put(gmt_data_t array, uint64_t elem, const void* src, uint64_t num_elem);

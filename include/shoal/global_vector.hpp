@@ -38,7 +38,7 @@ public:
   void push(T value) const { parts_->append(std::move(value)); }
   /// Appends on `node`; complete after wait(), or the end of the task or loop.
   void async_push(std::uint32_t node, const T& value) const {
-    SHOAL_CHECK(node < node_count(), "there is no such node; nodes are numbered from 0 to node_count() - 1");
+    SHOAL_ASSERT(node < node_count(), "there is no such node; nodes are numbered from 0 to node_count() - 1");
     detail::async_invoke<detail::append_to_bags<T>>(parts_, node, value);
   }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counting of k-mers: how often each row of k bases occurs in reads of DNA.
 //   simple   a loop over each node's bases that adds each k-mer to a global_counter
-//   fast     k-mers change nodes in bulk, divided into many parts by their hash; then each part is counted in a table
-// that
-//            fits in a cache
+//   fast     k-mers change nodes in bulk, divided into many parts by their hash; then each part is counted in a
+//            table that fits in a cache
 // Both give a counting, which summary_of() sums up; reference_of() is what a sequential program finds.
 // Who may call: tasks; they switch. Sources: Marçais, Kingsford 2011 (Jellyfish) for the problem; Deorowicz et al. 2015
 // (KMC 2) for parts that are counted one by one.

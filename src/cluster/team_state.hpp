@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node's part of the teams of one spmd(): what its member has sent and expects, what has arrived, and what the left
 // neighbour and this member have called, as far as the two are not compared yet.
-// Who may call: on_ functions: inside a poll, if they do not say otherwise; the other functions: tasks. announce, await, send, leave, close and tell
-// switch tasks.
+// Who may call: on_ functions: inside a poll, if they do not say otherwise; the other functions: tasks. announce, await,
+// send, leave, close and tell switch tasks.
 // Guarantees: a message reaches the call that it is for, also if that has not begun here. What members keep for this
 // node's member before it expects it is bounded: beyond k_window_bytes the sender waits. Whoever waits learns of every
 // failure: the own comparison, or the notice of the member that noticed or threw.

@@ -2,7 +2,8 @@
 // Plain edge lists in parts: lines of two numbers, of which each node reads those that begin in its part of the file.
 // Whatever is not plain (compressed, other formats, Shoal's header, more columns, comments between edges, malformed
 // lines) is read by one reader from the beginning, which also finds the error and its line.
-// Who may call: tasks, which switch while the disk is busy, and threads, which it blocks. Test: tests/unit/graph/edge_parts_test.cpp.
+// Who may call: tasks, which switch while the disk is busy, and threads, which it blocks.
+// Test: tests/unit/graph/edge_parts_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts arcs into rows whose lengths are known, at the owners of the rows. Arcs from all nodes wait with the worker that
 // got them, until so many are there that their memory accesses overlap.
-// Who may call: tasks, and handlers through place_arc; never switches tasks. Guarantees: all arcs are in their rows, in
-// any order, when the arc_placer is destroyed; nothing may be in flight to it then. Shown by tests/cluster/graph_test.cpp.
+// Who may call: tasks, and handlers through place_arc; never switches tasks.
+// Guarantees: all arcs are in their rows, in any order, when the arc_placer is destroyed; nothing is on its way to it then.
+// Shown by tests/cluster/graph_test.cpp.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -18,6 +19,7 @@
 #include "shoal/array.hpp"
 #include "shoal/detail/graph_rows.hpp"
 #include "shoal/detail/invoke.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 
 namespace shoal::detail {
 
@@ -36,16 +38,19 @@ template <class Id, class Weight>
 class arc_placer {
 public:
   arc_placer(const array_ref<std::uint64_t>& cursors, const array_ref<Id>& targets, const array_ref<Weight>& weights)
-      : cursors_(cursors.local()), targets_(targets.local()), weights_(weights.local()) {
-    waiting_.resize(worker_here().siblings);
-  }
+      : cursors_(cursors.local()),
+        targets_(targets.local()),
+        weights_(weights.local()),
+        workers_(worker_here().siblings),
+        waiting_(new some[workers_]) {}
   arc_placer(const arc_placer&) = delete;
   arc_placer& operator=(const arc_placer&) = delete;
   ~arc_placer() {
-    for (some& s : waiting_) place(s);
+    for (unsigned w = 0; w < workers_; ++w) place(waiting_[w]);
   }
 
   void add(const arc_in_row<Id, Weight>& arc) noexcept {
+    const tsan_ignore_scope ignore;  // the worker's own, which all its stacks touch in turn
     some& mine = waiting_[worker_here().index];
     if (mine.size == mine.arcs.size()) place(mine);
     __builtin_prefetch(&cursors_[arc.row], 1);
@@ -76,7 +81,8 @@ private:
   std::span<std::uint64_t> cursors_;  // the place of the next arc of each row
   std::span<Id> targets_;
   std::span<Weight> weights_;
-  std::deque<some> waiting_;  // by worker
+  unsigned workers_;
+  std::unique_ptr<some[]> waiting_;  // by worker
 };
 
 template <class Id, class Weight>

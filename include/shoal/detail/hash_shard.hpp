@@ -3,8 +3,8 @@
 // Who may call: tasks and handlers of the node, on any worker. Never switches tasks: the locks are held for one access,
 // and a worker that meets another spins, then sleeps.
 // Guarantees: what runs in with() is alone with its key. with() inside of with(), also of another container, ends the
-// program, because two workers that take the same two locks in turn would wait for each other. Bits of the hash: 0-15 the table, 16-43
-// the slot, 44-50 the tag, the highest the node.
+// program: two workers that take the same two locks, each in another order, would wait for each other. Bits of the
+// hash: 0-15 the table, 16-43 the slot, 44-50 the tag, the highest the node.
 // Shown by tests/cluster/containers_test.cpp, tests/stress/hash_shard_test.cpp.
 #pragma once
 
@@ -49,11 +49,11 @@ public:
             1),
         meter_(std::move(meter)),
         stripes_(new stripe[mask_ + 1]) {
-    for (std::uint64_t n = 0; n < tables(); ++n) stripes_[n].keys.use(memory_);
-    if (meter_ != nullptr) {
-      meter_->take(tables() * sizeof(stripe));
-      for (std::size_t n = 0; n < tables(); ++n) stripes_[n].keys.count_with(meter_.get());
+    for (std::size_t n = 0; n < tables(); ++n) {
+      stripes_[n].keys.use(memory_);
+      stripes_[n].keys.count_with(meter_.get());
     }
+    if (meter_ != nullptr) meter_->take(tables() * sizeof(stripe));
     if (expected > 0) reserve(expected);
   }
 
@@ -104,7 +104,7 @@ private:
   class holding {
   public:
     explicit holding(stripe& s) : s_(s) {
-      SHOAL_CHECK(
+      SHOAL_ASSERT(
           !std::exchange(this_thread_holds(), true),
           "a function that a container calls for an entry uses a bare verb of this container or of another one: "
           "begin the second access after the first, or use an async_ verb");

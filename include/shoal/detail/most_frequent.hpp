@@ -121,7 +121,6 @@ std::vector<counted_key<Key>> most_frequent(node_local_ref<hash_shard<Key, std::
   for (std::uint32_t n = 0; n < node_count(); ++n) questions.push_back({n, 0});
   while (!questions.empty()) {
     std::vector<question> more;
-    std::vector<std::uint64_t> last_counts;
     invoke_all<read_selection<Key>>(
         selections.ref(), questions.size(), [&](std::size_t i) { return questions[i].node; },
         [&](std::size_t i) -> const std::uint64_t& { return questions[i].begin; },

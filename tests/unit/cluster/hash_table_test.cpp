@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "shoal/detail/hash_shard.hpp"
 #include "shoal/hash.hpp"
 #include "shoal/random.hpp"
 
@@ -93,6 +94,15 @@ TEST(hash, of_equal_keys_is_equal_and_of_others_differs) {
   using pair = std::pair<int, std::string>;
   EXPECT_EQ(shoal::hash<pair>()({1, "a"}), shoal::hash<pair>()({1, "a"}));
   EXPECT_NE(shoal::hash<pair>()({1, "a"}), shoal::hash<pair>()({2, "a"}));
+}
+
+// Two workers that take the same two locks, each in another order, would wait for each other.
+TEST(hash_shard_death, one_access_inside_another_ends_the_program) {
+  shoal::detail::hash_shard<int, int, shoal::hash<int>> first(1, 0);
+  shoal::detail::hash_shard<int, int, shoal::hash<int>> second(1, 0);
+  EXPECT_DEATH(first.with(0, [&](auto&) { second.with(0, [](auto&) {}); }),
+               "bare verb of this container or of another");
+  EXPECT_DEATH(first.with(0, [&](auto&) { first.with(1, [](auto&) {}); }), "begin the second access after the first");
 }
 
 }  // namespace
