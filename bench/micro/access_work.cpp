@@ -120,18 +120,22 @@ struct put_blocking : work {
     each(task, [words = words](std::uint64_t i) { words.put(i, value_of(i)); });
   }
 };
+// Of the array, or through a cache of it.
+template <class Source>
 struct get_blocking : work {
   void operator()(std::uint64_t task) const {
     std::uint64_t wrong = 0;
-    each(task, [&](std::uint64_t i) { wrong += words.get(i) != value_of(i) ? 1 : 0; });
+    each(task, [&](std::uint64_t i) { wrong += source.get(i) != value_of(i) ? 1 : 0; });
     if (wrong != 0) tally.add(node_id(), wrong);
   }
+  Source source;
 };
+template <class Source>
 struct get_async : work {
   void operator()(std::uint64_t task) const {
     std::vector<std::uint64_t> room(k_gather_batch);
     std::uint64_t wrong = 0;
-    with_targets([&wrong, got = room.data(), random = random_for(task), again = random_for(task), table = words,
+    with_targets([&wrong, got = room.data(), random = random_for(task), again = random_for(task), table = source,
                   most = operations](auto where) mutable {
       for (std::uint64_t done = 0; done < most;) {
         const std::uint64_t n = std::min(k_gather_batch, most - done);
@@ -145,33 +149,7 @@ struct get_async : work {
     });
     if (wrong != 0) tally.add(node_id(), wrong);
   }
-};
-// Through a cache.
-struct cached_blocking : work {
-  void operator()(std::uint64_t task) const {
-    std::uint64_t wrong = 0;
-    each(task, [&](std::uint64_t i) { wrong += cache.get(i) != value_of(i) ? 1 : 0; });
-    if (wrong != 0) tally.add(node_id(), wrong);
-  }
-  read_cache_ref<std::uint64_t> cache;
-};
-struct cached_async : work {
-  void operator()(std::uint64_t task) const {
-    std::vector<std::uint64_t> room(k_gather_batch);
-    std::uint64_t wrong = 0;
-    with_targets([&wrong, got = room.data(), random = random_for(task), again = random_for(task), table = cache,
-                  most = operations](auto where) mutable {
-      for (std::uint64_t done = 0; done < most;) {
-        const std::uint64_t n = std::min(k_gather_batch, most - done);
-        for (std::uint64_t k = 0; k < n; ++k) table.async_get(where(random()), got + k);
-        shoal::wait();
-        for (std::uint64_t k = 0; k < n; ++k) wrong += got[k] != value_of(where(again())) ? 1 : 0;
-        done += n;
-      }
-    });
-    if (wrong != 0) tally.add(node_id(), wrong);
-  }
-  read_cache_ref<std::uint64_t> cache;
+  Source source;
 };
 // By lists of indices.
 struct gather_lists : work {
@@ -247,12 +225,14 @@ void run_tasks(const work& w, std::uint64_t tasks) {
   parallel_for(everywhere, tasks, body, simple_partitioner{1});
 }
 
-template <class Work>
-void run_cached(const work& w, std::uint64_t tasks, const read_cache_ref<std::uint64_t>& cache) {
-  Work body;
-  static_cast<work&>(body) = w;
-  body.cache = cache;
-  parallel_for(everywhere, tasks, body, simple_partitioner{1});
+template <class Source>
+void run_gets(const work& w, std::uint64_t tasks, const Source& source, bool async) {
+  const auto run = [&](auto body) {
+    static_cast<work&>(body) = w;
+    body.source = source;
+    parallel_for(everywhere, tasks, body, simple_partitioner{1});
+  };
+  async ? run(get_async<Source>{}) : run(get_blocking<Source>{});
 }
 
 std::uint64_t sum(const array_ref<std::uint64_t>& a) {
@@ -297,11 +277,9 @@ double access_table::run(const access_plan& plan) {
     switch (plan.op) {
       case access_op::add: async ? run_tasks<add_async>(w, tasks) : run_tasks<add_blocking>(w, tasks); break;
       case access_op::put: async ? run_tasks<put_async>(w, tasks) : run_tasks<put_blocking>(w, tasks); break;
-      case access_op::get: async ? run_tasks<get_async>(w, tasks) : run_tasks<get_blocking>(w, tasks); break;
+      case access_op::get: run_gets(w, tasks, words_.ref(), async); break;
       case access_op::gather: run_tasks<gather_lists>(w, tasks); break;
-      case access_op::cached:
-        async ? run_cached<cached_async>(w, tasks, cache->ref()) : run_cached<cached_blocking>(w, tasks, cache->ref());
-        break;
+      case access_op::cached: run_gets(w, tasks, cache->ref(), async); break;
       case access_op::cas: async ? run_tasks<cas_async>(w, tasks) : run_tasks<cas_blocking>(w, tasks); break;
     }
   }

@@ -22,6 +22,7 @@
 #include "shoal/detail/map_operations.hpp"
 #include "shoal/detail/most_frequent.hpp"
 #include "shoal/detail/withheld_counts.hpp"
+#include "shoal/global_map.hpp"
 #include "shoal/memory_use.hpp"
 
 namespace shoal {
@@ -54,9 +55,7 @@ public:
 
   // --- bare verbs: what was added before, and is complete, counts --------------------------------------------------
   /// How often the key was seen; 0: never.
-  std::uint64_t count(const Key& key) const {
-    return detail::invoke<typename operations::get>(shards_, owner(key), key).value_or(0);
-  }
+  std::uint64_t count(const Key& key) const { return entries().get(key).value_or(0); }
   /// counts[i] becomes that of keys[i]. All requests are in flight at once.
   void count(std::span<const Key> keys, std::span<std::uint64_t> counts) const {
     SHOAL_ASSERT(counts.size() >= keys.size(), "there are more keys than room for counts");
@@ -74,7 +73,7 @@ public:
   /// Calls f(key, count) for all keys where they are, with copies, on all workers: f may wait and count.
   template <class F>
   void for_each(const F& f) const {
-    detail::visit_copies(shards_, f);
+    entries().for_each(f);
   }
   /// The `k` most frequent keys and their counts, most frequent first; equal counts by key, or by hash if keys have no
   /// order. Memory here: k entries of each node. Each node reads all its entries.
@@ -84,21 +83,15 @@ public:
   /// The sum of all counts.
   std::uint64_t total() const { return detail::sum_of_counts(shards_); }
   /// Number of keys, and bytes of their tables on all nodes.
-  std::uint64_t size() const {
-    return detail::sum_over_shards(shards_, [](shard& s) { return s.size(); });
-  }
-  std::uint64_t bytes() const {
-    return detail::sum_over_shards(shards_, [](shard& s) { return s.bytes(); });
-  }
-  void clear() const {
-    detail::on_all_shards(shards_, [](shard& s) { s.clear(); });
-  }
+  std::uint64_t size() const { return entries().size(); }
+  std::uint64_t bytes() const { return entries().bytes(); }
+  void clear() const { entries().clear(); }
   /// Makes room for so many keys on all nodes together.
-  void reserve(std::uint64_t keys) const {
-    detail::on_all_shards(shards_, [keys](shard& s) { s.reserve(keys / node_count() + 1); });
-  }
+  void reserve(std::uint64_t keys) const { entries().reserve(keys); }
 
 private:
+  map_ref<Key, std::uint64_t, Hash> entries() const noexcept { return map_ref<Key, std::uint64_t, Hash>(shards_); }
+
   node_local_ref<shard> shards_;
   node_local_ref<by_worker> withheld_;
 };

@@ -4,19 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <span>
-#include <string>
 #include <utility>
 
-#include "base/shorten.hpp"
+#include "remote/failure.hpp"
 #include "shoal/detail/answer.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/port.hpp"
 #include "shoal/error.hpp"
 #include "shoal/global_promise.hpp"
-#include "shoal/remote_error.hpp"
 
 namespace shoal::cluster {
 
@@ -130,37 +127,16 @@ void set_here(std::uint64_t number, node_promises::result r) {
   answer_by_task(promises_of(this_port()).set(number, value), *value);
 }
 
-// The number, code, node and the lengths of the two texts, which follow.
-constexpr std::size_t k_promise_failure_words = 4;
-constexpr std::size_t k_most_promise_text_bytes = 2000;
-
-std::size_t fail_there(std::uint32_t, std::span<const std::uint64_t> w, std::uint64_t*) {
-  const auto* const text = reinterpret_cast<const char*>(w.data() + k_promise_failure_words);
-  const std::size_t type_bytes = w[3] >> 32, message_bytes = w[3] & 0xffffffff;
-  set_here(w[0], {{},
-                  std::make_exception_ptr(remote_error(static_cast<errc>(static_cast<int>(w[1])),
-                                                       static_cast<std::uint32_t>(w[2]), std::string(text, type_bytes),
-                                                       std::string(text + type_bytes, message_bytes)))});
+std::size_t fail_there(std::uint32_t, std::span<const std::uint64_t> words, std::uint64_t*) {
+  set_here(words[0], {{}, std::make_exception_ptr(remote::read_failure(words).as_error())});
   return 0;
 }
 
-std::vector<std::uint64_t> promise_failure(std::uint64_t number, const std::exception_ptr& thrown) {
+remote::failure failure_of(const std::exception_ptr& thrown) {
   try {
-    try {
-      std::rethrow_exception(thrown);
-    } catch (...) {
-      rethrow_as_remote();
-    }
-  } catch (const remote_error& e) {
-    const std::string type = base::shortened(e.type(), k_most_promise_text_bytes);
-    const std::string text = type + base::shortened(e.message(), k_most_promise_text_bytes);
-    std::vector<std::uint64_t> words(k_promise_failure_words + words_for(text.size()));
-    words[0] = number;
-    words[1] = static_cast<std::uint64_t>(e.code());
-    words[2] = e.node();
-    words[3] = type.size() << 32 | (text.size() - type.size());
-    std::memcpy(words.data() + k_promise_failure_words, text.data(), text.size());
-    return words;
+    std::rethrow_exception(thrown);
+  } catch (...) {
+    return remote::current_failure(this_port().node);
   }
 }
 
@@ -190,7 +166,7 @@ void set_shared_promise(std::uint64_t number, std::span<const std::uint64_t> val
 
 void set_shared_promise(const promise_name& name, const std::exception_ptr& thrown) {
   completion calls;
-  begin_call(calls, name.node, callee_of<fail_there>(), promise_failure(name.number, thrown));
+  begin_call(calls, name.node, callee_of<fail_there>(), remote::pack_failure(name.number, failure_of(thrown)));
   calls.wait_and_rethrow();
 }
 

@@ -10,7 +10,6 @@
 
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/port.hpp"
-#include "shoal/remote_error.hpp"
 #include "shoal/spmd.hpp"
 
 namespace shoal::cluster {
@@ -57,17 +56,9 @@ std::size_t forget_here(std::uint32_t, std::span<const std::uint64_t> arguments,
   return 0;
 }
 
-void tell_of_exception(team_state& team) {
-  try {
-    rethrow_as_remote();
-  } catch (const remote_error& e) {
-    team.tell({static_cast<int>(e.code()), e.node(), e.type(), e.message()});
-  }
-}
-
 }  // namespace
 
-void fail_team(std::uint64_t id) { tell_of_exception(*teams_here().of(id)); }
+void fail_team(std::uint64_t id) { teams_here().of(id)->tell(remote::current_failure(this_port().node)); }
 
 std::uint64_t new_team_id() noexcept { return teams_here().new_id(); }
 
@@ -84,7 +75,7 @@ membership::~membership() {
   teams_here().forget(state_->id());
 }
 
-void membership::tell_exception() { tell_of_exception(*state_); }
+void membership::tell_exception() { state_->tell(remote::current_failure(this_port().node)); }
 void membership::leave() { state_->leave(*group_); }
 bool membership::failed() const noexcept { return state_->failed(); }
 

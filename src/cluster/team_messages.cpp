@@ -5,10 +5,8 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "base/shorten.hpp"
 #include "cluster/team.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/call.hpp"
@@ -20,7 +18,6 @@ namespace {
 
 constexpr std::size_t k_head_words = 6;
 constexpr std::size_t k_most_part_words = 1400;
-constexpr std::size_t k_most_text_bytes = 2000;
 constexpr const char* k_misshapen = "another node has sent a message of a team that is too short";
 
 void write_head(std::uint64_t* words, const letter_head& h) noexcept {
@@ -75,30 +72,8 @@ void receive_announcement(const arrival& a) noexcept {
       ->on_announcement(a.payload[1], static_cast<std::uint32_t>(a.payload[2]), a.payload[3], called(a.payload[4]));
 }
 
-// Code and node, the two lengths, the texts.
-std::vector<std::uint64_t> pack(std::uint64_t id, const team_failure& f) {
-  const std::string type = base::shortened(f.type, k_most_text_bytes);
-  const std::string message = base::shortened(f.message, k_most_text_bytes);
-  const std::size_t type_words = words_for(type.size());
-  std::vector<std::uint64_t> words(4 + type_words + words_for(message.size()));
-  words[0] = id;
-  words[1] = static_cast<std::uint64_t>(f.code);
-  words[2] = f.node;
-  words[3] = type.size() << 32 | message.size();
-  std::memcpy(words.data() + 4, type.data(), type.size());
-  std::memcpy(words.data() + 4 + type_words, message.data(), message.size());
-  return words;
-}
-
 std::size_t hear_failure(std::uint32_t from, std::span<const std::uint64_t> words, std::uint64_t*) {
-  SHOAL_ASSERT(words.size() >= 4, k_misshapen);
-  const std::size_t type_bytes = words[3] >> 32;
-  const std::size_t message_bytes = words[3] & 0xffffffff;
-  SHOAL_ASSERT(words_for(type_bytes) + words_for(message_bytes) <= words.size() - 4, k_misshapen);
-  const auto* const type = reinterpret_cast<const char*>(words.data() + 4);
-  const auto* const message = reinterpret_cast<const char*>(words.data() + 4 + words_for(type_bytes));
-  const team_failure f{static_cast<int>(words[1]), static_cast<std::uint32_t>(words[2]), std::string(type, type_bytes),
-                       std::string(message, message_bytes)};
+  const team_failure f = remote::read_failure(words);
   if (this_port().context->teams->of(words[0])->on_failure(f)) spread_failure(words[0], f, from);
   return 0;
 }
@@ -156,7 +131,7 @@ void send_announcement(std::uint32_t node, std::uint64_t team, std::uint64_t gro
 }
 
 void spread_failure(std::uint64_t team, const team_failure& f, std::uint32_t from) {
-  const auto words = pack(team, f);
+  const auto words = remote::pack_failure(team, f);
   const port& p = this_port();
   completion calls;  // waited for, so that nothing of the team arrives after its end
   const auto tell = [&](std::uint64_t n) {

@@ -20,19 +20,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "remote/failure.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/detail/team_call.hpp"
 #include "shoal/detail/worker.hpp"
 
 namespace shoal::detail {
 
-/// Why a team cannot go on.
-struct team_failure {
-  int code = 0;  // errc
-  std::uint32_t node = 0;
-  std::string type;  // of the exception that a member has thrown; empty: members that do not fit together
-  std::string message;
-};
+/// Why a team cannot go on: the exception that a member has thrown; without a type: members that do not fit together.
+using team_failure = remote::failure;
 
 struct letter_name_hash {
   std::size_t operator()(const letter_name& n) const noexcept;

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/demangle.hpp"
-#include "base/shorten.hpp"
 #include "base/thrown.hpp"
 #include "remote/call_table.hpp"
 #include "remote/code.hpp"
+#include "remote/failure.hpp"
 #include "remote/late_images.hpp"
 #include "remote/worker_port.hpp"
 #include "sched/worker.hpp"
@@ -26,53 +26,8 @@
 namespace shoal::detail {
 namespace {
 
-constexpr std::size_t k_most_text_bytes = 2000;
 [[maybe_unused]] constexpr const char* k_misshapen_call =
     "a call or its answer has not the form that nodes send: the nodes disagree about the format";
-
-struct failure {
-  int code = 0;  // errc
-  std::uint32_t node = 0;
-  std::string type;
-  std::string message;
-};
-
-failure current_failure(std::uint32_t node) {
-  failure f;
-  f.node = node;
-  f.code = static_cast<int>(errc::remote);
-  try {
-    throw;
-  } catch (const remote_error& e) {  // forwarded from a further node
-    f.code = static_cast<int>(e.code());
-    f.node = e.node();
-    f.type = e.type();
-    f.message = e.message();
-  } catch (const error& e) {
-    f.code = static_cast<int>(e.code());
-    f.type = "shoal::error";
-    f.message = e.what();
-  } catch (...) {
-    base::thrown t = base::describe_thrown();
-    f.type = std::move(t.type);
-    f.message = std::move(t.message);
-  }
-  return f;
-}
-
-// What travels as the answer to a call that failed: its name, code and node, the two lengths, the texts.
-std::vector<std::uint64_t> pack(std::uint64_t call, const failure& f) {
-  const std::string type = base::shortened(f.type, k_most_text_bytes);
-  const std::string message = base::shortened(f.message, k_most_text_bytes);
-  std::vector<std::uint64_t> words(4 + words_for(type.size()) + words_for(message.size()));
-  words[0] = call;
-  words[1] = static_cast<std::uint64_t>(f.code);
-  words[2] = f.node;
-  words[3] = type.size() << 32 | message.size();
-  std::memcpy(words.data() + 4, type.data(), type.size());
-  std::memcpy(words.data() + 4 + words_for(type.size()), message.data(), message.size());
-  return words;
-}
 
 remote::pending_call take_call(const arrival& a) noexcept {
   SHOAL_ASSERT(!a.payload.empty(), k_misshapen_call);
@@ -83,19 +38,9 @@ remote::pending_call take_call(const arrival& a) noexcept {
 
 // These three run on the caller's worker or a sibling of it. The completion may be gone after done().
 void receive_failure(const arrival& a) noexcept {
-  SHOAL_ASSERT(a.payload.size() >= 4 && a.payload[3] >> 32 <= k_most_text_bytes &&
-                   (a.payload[3] & 0xffffffff) <= k_most_text_bytes &&
-                   a.payload.size() == 4 + words_for(a.payload[3] >> 32) + words_for(a.payload[3] & 0xffffffff),
-               k_misshapen_call);
+  const remote::failure f = remote::read_failure(a.payload);
   completion* const calls = take_call(a).calls;
-  const auto code = static_cast<errc>(static_cast<int>(a.payload[1]));
-  const auto node = static_cast<std::uint32_t>(a.payload[2]);
-  const std::size_t type_bytes = a.payload[3] >> 32;
-  const std::size_t message_bytes = a.payload[3] & 0xffffffff;
-  const auto* const type = reinterpret_cast<const char*>(a.payload.data() + 4);
-  const auto* const message = reinterpret_cast<const char*>(a.payload.data() + 4 + words_for(type_bytes));
-  calls->fail(std::make_exception_ptr(
-      remote_error(code, node, std::string(type, type_bytes), std::string(message, message_bytes))));
+  calls->fail(std::make_exception_ptr(f.as_error()));
   calls->done();
 }
 
@@ -169,9 +114,9 @@ struct called_task final : task {
       else
         send(w, to, receiver_of<receive_answer>(), {answer, 1 + answered});
     } catch (...) {
-      const failure f = current_failure(here);
+      const remote::failure f = remote::current_failure(here);
       settle(issued);
-      send(w, to, receiver_of<receive_failure>(), pack(call, f));
+      send(w, to, receiver_of<receive_failure>(), remote::pack_failure(call, f));
     }
     deallocate(w, this, bytes(words));
   }
@@ -224,7 +169,7 @@ expected_answer take_answer(const arrival& a) noexcept {
 }
 
 void send_failure(worker_base& w, std::uint32_t node, std::uint64_t name) {
-  send(w, node, receiver_of<receive_failure>(), pack(name, current_failure(w.port->node)));
+  send(w, node, receiver_of<receive_failure>(), remote::pack_failure(name, remote::current_failure(w.port->node)));
 }
 
 void refuse_long_message(std::size_t bytes) {
@@ -250,10 +195,7 @@ void refuse_exception(const char* what) noexcept {
   assertion_failed(message.c_str(), __FILE__, __LINE__, __func__);
 }
 
-void rethrow_as_remote() {
-  const failure f = current_failure(this_port().node);
-  throw remote_error(static_cast<errc>(f.code), f.node, f.type, f.message);
-}
+void rethrow_as_remote() { throw remote::current_failure(this_port().node).as_error(); }
 
 void begin_call(completion& calls, std::uint32_t node, callee code, std::span<const std::uint64_t> arguments,
                 std::uint64_t* answer, std::size_t answer_words) {
