@@ -38,16 +38,14 @@ struct radix_digit {
 struct key_survey {
   std::uint64_t all = ~std::uint64_t{0};  // the bits that are set in all keys
   std::uint64_t any = 0;                  // in any
-  bool sorted = true;
 
   std::uint64_t differing() const noexcept { return any & ~all; }
   friend key_survey operator+(const key_survey& a, const key_survey& b) noexcept {
-    return {a.all & b.all, a.any | b.any, a.sorted && b.sorted};
+    return {a.all & b.all, a.any | b.any};
   }
 
-  /// Keys and, if `more`, the order between the last one and the next. Without branches, so that it uses vectors.
   template <class Key>
-  void add(const Key* keys, std::size_t count, bool more) noexcept {
+  void add(const Key* keys, std::size_t count) noexcept {
     using bits = decltype(ordered_bits(Key{}));
     bits both = static_cast<bits>(~bits{0});
     bits either = 0;
@@ -58,14 +56,18 @@ struct key_survey {
     }
     all &= both;
     any |= either;
-    if (!sorted) return;
-    const std::size_t pairs = more ? count : count - 1;
-    bits descents = 0;
-    for (std::size_t i = 0; i < pairs; ++i)
-      descents |= static_cast<bits>(ordered_bits(keys[i + 1]) < ordered_bits(keys[i]));
-    sorted = descents == 0;
   }
 };
+
+/// Whether none of `count` keys is less than the one before it. Without branches, so that it uses vectors.
+template <class Key>
+bool in_order(const Key* keys, std::size_t count) noexcept {
+  using bits = decltype(ordered_bits(Key{}));
+  bits descents = 0;
+  for (std::size_t i = 1; i < count; ++i)
+    descents |= static_cast<bits>(ordered_bits(keys[i]) < ordered_bits(keys[i - 1]));
+  return descents == 0;
+}
 
 /// Counts digits in several tables, so that equal digits one behind the other do not wait for each other's addition.
 class digit_counter {
@@ -113,12 +115,12 @@ inline constexpr std::size_t k_keys_together = 4096;
 /// Counts the digits of the keys in `counts`; with a survey, surveys them too. `more`: there is a key behind them.
 template <class Key>
 void count_digits(const Key* keys, std::size_t count, radix_digit digit, std::uint32_t* words, std::uint64_t* counts,
-                  key_survey* survey = nullptr, bool more = false) noexcept {
+                  key_survey* survey = nullptr) noexcept {
   std::fill_n(counts, digit.count(), 0);
   digit_counter counter(words, digit);
   for (std::size_t begin = 0; begin < count; begin += k_keys_together) {
     const std::size_t some = std::min(count - begin, k_keys_together);
-    if (survey != nullptr) survey->add(keys + begin, some, more || begin + some < count);
+    if (survey != nullptr) survey->add(keys + begin, some);
     counter.add(keys + begin, some, counts);
   }
   counter.move_to(counts);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -66,6 +67,20 @@ public:
                        room::bytes_for<std::uint64_t>(digits_) + line_bytes);
   }
 
+  /// Whether run() would move nothing. Stops at the first keys that are out of order.
+  bool in_order(const Key* keys) const {
+    std::atomic<bool> sorted{true};
+    division_.run([&](std::size_t block) {
+      const std::size_t begin = division_.begin(block);
+      const std::size_t end =
+          std::min(begin + division_.size(block) + 1, division_.count);  // with the next one's first
+      for (std::size_t i = begin; i + 1 < end && sorted.load(std::memory_order_relaxed); i += k_keys_together)
+        if (!detail::in_order(keys + i, std::min(end - i, k_keys_together + 1)))
+          sorted.store(false, std::memory_order_relaxed);
+    });
+    return sorted.load(std::memory_order_relaxed);
+  }
+
   /// Sorts `data`; `spare` has room for as many. The result is in `spare` if `to_spare`, else in `data`.
   void run(pair data, pair spare, scratch_memory& room, bool to_spare = false) {
     if (division_.count <= k_most_inserted) {
@@ -75,14 +90,11 @@ public:
     }
     take(room);
     const pair target = to_spare ? spare : data;
-    for (unsigned pass = 0; pass < passes_; ++pass) {
+    for (unsigned pass = in_order(data.keys) ? passes_ : 0; pass < passes_; ++pass) {
       const radix_digit digit = digit_of(pass);
       if (pass > 0 && !digit.among(differing_)) continue;
       count(data, digit, pass == 0);
-      if (pass == 0 && (sorted_ || !digit.among(differing_))) {
-        if (sorted_) break;
-        continue;
-      }
+      if (pass == 0 && !digit.among(differing_)) continue;
       make_places(digit);
       move(data, spare, digit);
       std::swap(data, spare);
@@ -135,14 +147,13 @@ private:
       key_survey survey;
       const buffers_here mine(*this);
       count_digits(data.keys + begin, division_.size(block), digit, mine->counter, counts_of(block),
-                   first ? &survey : nullptr, block + 1 < division_.blocks);
+                   first ? &survey : nullptr);
       if (first) surveys_[block] = survey;
     });
     if (!first) return;
     key_survey all;
     for (std::size_t b = 0; b < division_.blocks; ++b) all = all + surveys_[b];
     differing_ = all.differing();
-    sorted_ = all.sorted;
   }
 
   /// Turns the counts into the place of the first element of each block and digit.
@@ -176,7 +187,6 @@ private:
   key_survey* surveys_ = nullptr;
   radix_buffers* buffers_ = nullptr;
   std::uint64_t differing_ = 0;
-  bool sorted_ = false;
 };
 
 }  // namespace shoal::detail

@@ -18,6 +18,9 @@ struct local_radix {
   static constexpr radix_less less{};
 
   static std::size_t room_bytes(std::size_t count) noexcept { return radix_sorter<Key, Value>(count).room_bytes(); }
+  static bool in_order(const pair& data, std::size_t count) {
+    return radix_sorter<Key, Value>(count).in_order(data.keys);
+  }
   static void run(const pair& data, const pair& spare, std::size_t count, scratch_memory& room) {
     radix_sorter<Key, Value>(count).run(data, spare, room);
   }
@@ -41,6 +44,8 @@ struct local_comparison {
 template <class Key, class Value, class Local>
 void sort_here(const columns<Key, Value>& data, std::size_t count, const Local& local) {
   if (count <= k_most_inserted) return insertion_sort(data, count, local.less);
+  if constexpr (requires { local.in_order(data, count); })
+    if (local.in_order(data, count)) return;  // without the memory
   using room_type = scratch_memory;
   std::size_t bytes = room_type::bytes_for<Key>(count) + local.room_bytes(count);
   if constexpr (columns<Key, Value>::k_valued) bytes += room_type::bytes_for<Value>(count);

@@ -109,6 +109,18 @@ TYPED_TEST(radix_sort, sorts_large_arrays_that_begin_anywhere) {
   });
 }
 
+TEST(radix_sort_order, is_missed_in_no_place) {
+  pool p(2);
+  p.run([] {
+    constexpr std::size_t k_count = 70'001;  // two blocks
+    for (const std::size_t at : {1, 4095, 4096, 4097, 8192, 35'000, 35'001, 35'002, 39'096, 39'097, 70'000}) {
+      auto keys = keys_of<std::uint32_t>(k_count, 7);
+      std::swap(keys[at - 1], keys[at]);
+      check<std::uint32_t, std::uint32_t>(keys);
+    }
+  });
+}
+
 TEST(radix_sort_values, of_sizes_that_fill_no_line) {
   pool p(2);
   p.run([] {
