@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Those who wait until what was written to a node has been executed and replied to, in the order of their marks.
+// Those who wait until what was written to a node has been executed and replied to, in the order of their marks. Tasks
+// have a queue of their own: thousands wait, each on a stack that is in no cache, so waking them reads no stack.
 // Who may call: the worker that wrote. Nothing here switches tasks.
 // Test: tests/unit/remote/worker_port_test.cpp.
 #pragma once
 
 #include <cstdint>
+
+#include "base/growing_ring.hpp"
+#include "fiber/fiber.hpp"
 
 namespace shoal::remote {
 
@@ -44,6 +48,33 @@ public:
 private:
   stream_waiter* first_ = nullptr;
   stream_waiter* last_ = nullptr;
+};
+
+/// Tasks of the worker that wait for what stream_waiters wait for.
+class settling_tasks {
+public:
+  struct entry {
+    std::uint64_t executed_mark;
+    std::uint64_t reply_mark;
+    fiber::fiber* task;
+  };
+  /// Room for one more. May throw std::bad_alloc; then nothing has changed.
+  void reserve() { tasks_.reserve(); }
+  void append(const entry& e) noexcept { tasks_.push(e); }
+  template <class Outbox>
+  bool ready(Outbox& out, std::uint64_t replies) const noexcept {
+    return !tasks_.empty() && out.reached(tasks_.front().executed_mark) && replies >= tasks_.front().reply_mark;
+  }
+  /// Passes all whose marks are reached to `wake`; true if there were any.
+  template <class Outbox, class Wake>
+  bool wake_ready(Outbox& out, std::uint64_t replies, const Wake& wake) {
+    bool any = false;
+    for (; ready(out, replies); any = true) wake(*tasks_.pop().task);
+    return any;
+  }
+
+private:
+  base::growing_ring<entry> tasks_;
 };
 
 }  // namespace shoal::remote

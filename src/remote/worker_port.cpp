@@ -48,7 +48,7 @@ bool worker_port::poll(sched::worker& w) noexcept {
   for (std::uint32_t n = 0; n < nodes; ++n)
     if (n != node) {
       any |= take_replies(w, hot_[n].replies, *peers_[n].replies);
-      any |= wake_waiters(n);
+      any |= wake_waiters(w, n);
     }
   any |= handler_port_.poll(w);
   if (!transfers_.empty()) any |= transfers_.end();
@@ -87,6 +87,7 @@ bool worker_port::pending() noexcept {
     peer& p = peers_[n];
     if (p.for_room != nullptr && p.requests.can_open()) return true;
     if (p.settling.ready(p.requests, hot_[n].replies.popped())) return true;
+    if (p.settling_in_tasks.ready(p.requests, hot_[n].replies.popped())) return true;
   }
   return (held_ != nullptr && !overflow_.holds_tasks()) || handler_port_.pending();
 }
@@ -143,9 +144,11 @@ void worker_port::send_awaited(std::uint64_t now) noexcept {
   }
 }
 
-bool worker_port::wake_waiters(std::uint32_t of) noexcept {
+bool worker_port::wake_waiters(sched::worker& worker, std::uint32_t of) noexcept {
   peer& p = peers_[of];
   bool any = p.settling.fire_ready(p.requests, hot_[of].replies.popped());
+  any |= p.settling_in_tasks.wake_ready(p.requests, hot_[of].replies.popped(),
+                                        [&worker](fiber::fiber& f) { worker.make_ready_here(f, 0); });
   if (p.for_room != nullptr && p.requests.can_open()) {
     for (stream_waiter* w = std::exchange(p.for_room, nullptr); w != nullptr;) {
       stream_waiter* next = w->next;
@@ -251,6 +254,18 @@ bool worker_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
   return false;
 }
 
+void worker_port::settle(std::uint32_t to) {
+  peer& p = peers_[to];
+  const std::uint64_t executed = p.requests.mark();
+  const std::uint64_t replied = hot_[to].replies.mark();
+  if (p.requests.reached(executed) && hot_[to].replies.popped() >= replied) return;
+  p.settling_in_tasks.reserve();
+  if (!hot_[to].awaited && p.requests.has_content()) await_buffer(to);
+  sched::worker& w = *sched::this_worker();
+  p.settling_in_tasks.append({executed, replied, w.current()});
+  w.leave(detail::wait_kind::settling);
+}
+
 bool worker_port::unsettled(std::uint32_t to) const noexcept {
   return to != node && (!hot_[to].replies.empty() || !peers_[to].requests.reached(peers_[to].requests.mark()));
 }
@@ -331,8 +346,7 @@ std::uint64_t fetch(port& p, std::uint32_t node) {
 void settle_node(port& p, std::uint32_t node) {
   const tsan_ignore_scope ignore;
   refuse_bare_verb(p);
-  remote::waiting_task me;
-  if (!whole(p).settled(node, me)) leave(wait_kind::settling);
+  whole(p).settle(node);
 }
 
 void settle_all(port& p, bool with_handlers) {

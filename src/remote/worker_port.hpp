@@ -84,6 +84,8 @@ public:
   std::uint32_t write_withheld(std::uint64_t passes) noexcept;
   /// True: all commands written so far to `node` are executed and replied to. False: calls `waiter.fire` when they are.
   bool settled(std::uint32_t node, stream_waiter& waiter) noexcept;
+  /// Returns when all commands written so far to `node` are executed and replied to. May switch.
+  void settle(std::uint32_t node);
   /// Whether operations to that node are in flight.
   bool unsettled(std::uint32_t node) const noexcept;
   /// Whether anything is in flight, to any node. Any thread, while the worker sleeps.
@@ -112,6 +114,7 @@ private:
     aggregate::outbox requests;
     net::in_channel* replies = nullptr;
     stream_waiters settling;
+    settling_tasks settling_in_tasks;
     stream_waiter* for_room = nullptr;
     std::uint64_t done_seen = 0;  // at the last look for deputies
     bool listed = false;          // in awaited_
@@ -132,7 +135,7 @@ private:
   static constexpr std::int64_t k_last_deputies_ns = 10'000'000;
 
   void hold_tasks(bool held) noexcept;
-  bool wake_waiters(std::uint32_t node) noexcept;
+  bool wake_waiters(sched::worker& w, std::uint32_t node) noexcept;
   void wake_deputies() noexcept;
   void wait_for_transfers(std::uint64_t mark);
 

@@ -21,6 +21,7 @@
 #include "shoal/detail/hash_table.hpp"
 #include "shoal/detail/port.hpp"
 #include "shoal/detail/table_memory.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 #include "shoal/locks/tas.hpp"
 
 namespace shoal::detail {
@@ -71,6 +72,7 @@ public:
     const holding hold(s);
     return f(s.keys);
   }
+  /// Some accesses ahead. Not the lock: where several workers prefetch locks, they take them from each other.
   void prefetch(std::uint64_t hash) const noexcept { stripes_[hash & mask_].keys.prefetch(hash); }
 
   void reserve(std::uint64_t entries) {
@@ -97,13 +99,15 @@ private:
   static constexpr std::uint64_t k_fewest_tables = 16;
   static constexpr std::uint64_t k_most_tables = 1 << 16;
 
+  // The lock has a line of its own: every access writes it, but most only read the table's own words.
   struct alignas(64) stripe {
     tas_lock<> lock;
-    table keys;
+    alignas(64) table keys;
   };
   class holding {
   public:
     explicit holding(stripe& s) : s_(s) {
+      const tsan_ignore_scope ignore;  // the flag belongs to the thread; TSan takes its stacks for threads
       SHOAL_ASSERT(
           !std::exchange(this_thread_holds(), true),
           "a function that a container calls for an entry uses a bare verb of this container or of another one: "
@@ -115,6 +119,7 @@ private:
     holding& operator=(const holding&) = delete;
     ~holding() {
       s_.lock.unlock();
+      const tsan_ignore_scope ignore;
       this_thread_holds() = false;
     }
 
