@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # `cmake --install` installs the library (static and shared), the public headers, the command, and the package files
-# for find_package(shoal) and pkg-config (with --static). tests/install builds projects against the installed files.
+# for find_package(shoal) and pkg-config. tests/install builds projects against the installed files.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -15,7 +15,7 @@ endif()
 install(TARGETS shoal shoal_shared gmt gmt_shared EXPORT shoal ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
                                                                LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN *.hpp PATTERN *.h)
+        FILES_MATCHING PATTERN *.hpp PATTERN *.h PATTERN mpi-abi EXCLUDE)  # until its library is there
 if(TARGET shoal_command)
   install(TARGETS shoal_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
@@ -38,9 +38,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/shoal-config-version.cmak
 install(FILES ${PROJECT_BINARY_DIR}/shoal-config.cmake ${PROJECT_BINARY_DIR}/shoal-config-version.cmake
         DESTINATION ${package_folder})
 
-# The installed tree may be moved: paths in the .pc file are relative to the file itself. The file names dependencies in
-# Libs.private, not in Requires.private: with --static, Requires.private would also require the static dependencies of
-# hwloc, which a system with a shared hwloc may not have.
+# The installed tree may be moved: paths in the .pc file are relative to the file itself. The library is static, so
+# the file names what it needs in Libs. Not in Requires: with --static that would also require the static dependencies
+# of hwloc, which a system with a shared hwloc may not have.
 file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 # Some distributions ship toml++ as headers only.
