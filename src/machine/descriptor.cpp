@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,6 +43,14 @@ int above_standard(int number, bool inherit) noexcept {
   ::close(number);
   errno = cause;
   return higher;
+}
+
+int open_memory_file(const std::string& name, bool inherit) noexcept {
+  constexpr unsigned k_mfd_noexec_seal = 8U;  // Linux 6.3
+  const unsigned flags = MFD_ALLOW_SEALING | (inherit ? 0U : MFD_CLOEXEC);
+  const int number = ::memfd_create(name.c_str(), flags | k_mfd_noexec_seal);
+  const bool refused = number < 0 && errno == EINVAL;
+  return above_standard(refused ? ::memfd_create(name.c_str(), flags) : number, inherit);
 }
 
 }  // namespace shoal::machine

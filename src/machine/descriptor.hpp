@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "machine/process.hpp"
@@ -23,6 +24,8 @@ void open_standard_descriptors() noexcept;
 /// The same file under a number above that of standard error, if `number` is not; the lower one is closed. -1 stays, with
 /// its errno; if no number is free, the result is -1. `inherit`: it stays open over exec.
 int above_standard(int number, bool inherit = false) noexcept;
+/// An empty file in memory, without a path; `name` is for people. -1, with errno, if the system refuses.
+int open_memory_file(const std::string& name, bool inherit = false) noexcept;
 
 class descriptor {
 public:

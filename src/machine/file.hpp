@@ -30,6 +30,7 @@ public:
   file(std::string path, purpose what_for);
 
   const std::string& path() const noexcept { return path_; }
+  int number() const noexcept { return open_.number(); }
   std::uint64_t size_bytes() const;
   /// Gives it this size, and takes the room on the disk now where the file system can.
   void resize(std::uint64_t bytes);

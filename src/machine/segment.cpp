@@ -21,19 +21,11 @@
 namespace shoal::machine {
 namespace {
 
-constexpr int k_madv_collapse = 25;         // Linux 6.1 for shared memory; the C library's header is older
-constexpr unsigned k_mfd_noexec_seal = 8U;  // Linux 6.3
+constexpr int k_madv_collapse = 25;  // Linux 6.1 for shared memory; the C library's header is older
 constexpr int k_collapse_attempts = 4;
 
 [[noreturn]] void refuse(const std::string& what, int cause, const char* advice) {
   throw error(errc::system, fmt::format("{}: {}; {}", what, std::strerror(cause), advice));
-}
-
-int open_memfd(const std::string& name, bool inherit) {
-  const unsigned flags = MFD_ALLOW_SEALING | (inherit ? 0U : MFD_CLOEXEC);
-  const int descriptor = ::memfd_create(name.c_str(), flags | k_mfd_noexec_seal);
-  const bool refused = descriptor < 0 && errno == EINVAL;
-  return above_standard(refused ? ::memfd_create(name.c_str(), flags) : descriptor, inherit);
 }
 
 std::string explain_collapse(int cause) {
@@ -59,7 +51,7 @@ segment segment::create(const std::string& name, std::size_t capacity_bytes, boo
                                           "ulimit -f unlimited",
                                           describe_bytes(capacity), describe_bytes(limit.rlim_cur)));
   }
-  segment made(open_memfd(name, inherit), capacity);
+  segment made(open_memory_file(name, inherit), capacity);
   if (made.descriptor_ < 0) refuse("cannot create shared memory", errno, "check ulimit -n");
   if (::ftruncate(made.descriptor_, static_cast<off_t>(capacity)) != 0) {
     const int cause = errno;

@@ -13,8 +13,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view k_skipped_folders[] = {".git", ".cache", "build", "site", "__pycache__"};
 constexpr std::string_view k_text_names[] = {"dev",           "run",         "LICENSE",   "CMakeLists.txt",
                                              ".clang-format", ".clang-tidy", ".gitignore"};
-constexpr std::string_view k_text_suffixes[] = {".hpp",   ".cpp", ".h",   ".c",    ".sh",   ".py",   ".md",  ".txt",
-                                                ".cmake", ".in",  ".yml", ".yaml", ".toml", ".json", ".cff", ".supp"};
+constexpr std::string_view k_text_suffixes[] = {".hpp",  ".cpp",  ".h",    ".inc",   ".c",   ".sh",
+                                                ".py",   ".md",   ".txt",  ".cmake", ".in",  ".yml",
+                                                ".yaml", ".toml", ".json", ".cff",   ".supp"};
 
 bool is_skipped(const fs::path& folder) {
   const std::string name = folder.filename().string();

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rank/matching.hpp"
+
+#include "shoal/detail/assert.hpp"
+
+namespace shoal::rank {
+namespace {
+
+template <class T>
+T& holder(queue_link* l, std::size_t offset) noexcept {
+  return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(l) - offset);
+}
+posted_receive& receive_at(queue_link* l) noexcept { return holder<posted_receive>(l, offsetof(posted_receive, link)); }
+waiting_message& message_at(queue_link* l, unsigned kind) noexcept {
+  return holder<waiting_message>(l, offsetof(waiting_message, listed) + kind * sizeof(queue_link));
+}
+waiting_message& message_in_order(queue_link* l) noexcept {
+  return holder<waiting_message>(l, offsetof(waiting_message, in_order));
+}
+
+}  // namespace
+
+queue_key matching::key_of(const envelope& e, unsigned kind) noexcept {
+  const auto source = static_cast<std::uint32_t>((kind & 1) != 0 ? k_any : e.source);
+  const auto tag = static_cast<std::uint32_t>((kind & 2) != 0 ? k_any : e.tag);
+  return {e.context, std::uint64_t{source} << 32 | tag};
+}
+
+void matching::reserve() {
+  receives_by_key_.reserve();
+  for (unsigned kind = 0; kind < k_kinds; ++kind)
+    if (is_used(kind)) messages_by_key_[kind].reserve();
+}
+
+waiting_message* matching::find(const envelope& wanted) {
+  const unsigned kind = kind_of(wanted);
+  if (!is_used(kind)) list_all(kind);
+  const queue_ends* const q = messages_by_key_[kind].find(key_of(wanted, kind));
+  return q == nullptr || q->empty() ? nullptr : &message_at(q->first, kind);
+}
+
+void matching::take(waiting_message& m) noexcept {
+  for (unsigned kind = 0; kind < k_kinds; ++kind)
+    if (is_used(kind)) messages_by_key_[kind].find(key_of(m.sent, kind))->remove(m.listed[kind]);
+  in_order_.remove(m.in_order);
+  --messages_;
+}
+
+waiting_message* matching::post(posted_receive& r) {
+  if (messages_ != 0) {
+    if (waiting_message* const m = find(r.wanted); m != nullptr) {
+      take(*m);
+      return m;
+    }
+  }
+  const unsigned kind = kind_of(r.wanted);
+  r.order = ++order_;
+  receives_by_key_.at(key_of(r.wanted, kind)).append(r.link);
+  ++posted_of_kind_[kind];
+  ++receives_;
+  return nullptr;
+}
+
+posted_receive* matching::arrive(waiting_message& m) {
+  SHOAL_CHECK(m.sent.source >= 0 && m.sent.tag >= 0, "a message has no wildcards");
+  posted_receive* first = nullptr;
+  for (unsigned kind = 0; kind < k_kinds; ++kind) {
+    if (posted_of_kind_[kind] == 0) continue;
+    const queue_ends* const q = receives_by_key_.find(key_of(m.sent, kind));
+    if (q == nullptr || q->empty()) continue;
+    posted_receive& r = receive_at(q->first);
+    if (first == nullptr || r.order < first->order) first = &r;
+  }
+  if (first != nullptr) {
+    cancel(*first);
+    return first;
+  }
+  for (unsigned kind = 0; kind < k_kinds; ++kind)
+    if (is_used(kind)) list(m, kind);
+  in_order_.append(m.in_order);
+  ++messages_;
+  return nullptr;
+}
+
+void matching::cancel(posted_receive& r) noexcept {
+  const unsigned kind = kind_of(r.wanted);
+  receives_by_key_.find(key_of(r.wanted, kind))->remove(r.link);
+  --posted_of_kind_[kind];
+  --receives_;
+}
+
+void matching::list(waiting_message& m, unsigned kind) noexcept {
+  messages_by_key_[kind].at(key_of(m.sent, kind)).append(m.listed[kind]);
+}
+
+// Lists all messages by a kind of wildcards that no receive has used before.
+void matching::list_all(unsigned kind) {
+  messages_by_key_[kind].reserve(messages_ + 1);
+  for (queue_link* l = in_order_.first; l != nullptr; l = l->behind) list(message_in_order(l), kind);
+  used_kinds_ |= 1U << kind;
+}
+
+}  // namespace shoal::rank

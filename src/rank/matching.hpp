@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which message a receive of MPI takes, and which receive takes a message: hashed by communicator, source and tag.
+// Among the messages that fit, a receive takes the one that arrived first; a message goes to the receive that was posted
+// first. No operation scans a queue, wildcards included: a receive with a wildcard has a list of its own in the same
+// table, and messages are also listed by the kinds of wildcards that receives have used so far.
+// Who may call: one thread, the receiving rank's worker. Nothing here switches tasks.
+// Complexity: O(1) expected; the first use of a kind of wildcard: O(messages that wait). reserve() allocates,
+// and that first use.
+// Source: MPI 5.0, 3.5 (order). Test: tests/unit/rank/matching_test.cpp, against a linear search.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "rank/queue_table.hpp"
+
+namespace shoal::rank {
+
+/// In place of a source or a tag: any.
+inline constexpr std::int32_t k_any = -1;
+
+/// What is matched. `context` names a communicator and what it is used for.
+struct envelope {
+  std::uint32_t context = 0;
+  std::int32_t source = 0;
+  std::int32_t tag = 0;
+  friend bool operator==(const envelope&, const envelope&) = default;
+};
+
+/// A receive that waits for a message. Its owner keeps it until it is matched or cancelled.
+struct posted_receive {
+  envelope wanted;
+  std::uint64_t order = 0;
+  queue_link link;
+};
+
+/// A message that waits for a receive. Its owner keeps it until it is taken.
+struct waiting_message {
+  envelope sent;
+  queue_link in_order;               // among all
+  std::array<queue_link, 4> listed;  // by each kind of wildcards
+};
+
+class matching {
+public:
+  /// Room for one more receive and one more message. May throw std::bad_alloc; then nothing has changed.
+  void reserve();
+  /// After reserve(): the message that `r` takes, which is no longer listed; nullptr if `r` waits now.
+  waiting_message* post(posted_receive& r);
+  /// After reserve(): the receive that takes `m`, which is no longer listed; nullptr if `m` waits now.
+  posted_receive* arrive(waiting_message& m);
+  /// The message that a receive of `wanted` would take. After reserve().
+  waiting_message* find(const envelope& wanted);
+  /// `m`, which find() has returned, is taken (matched probe).
+  void take(waiting_message& m) noexcept;
+  /// `r` waits no longer.
+  void cancel(posted_receive& r) noexcept;
+
+  std::size_t receives() const noexcept { return receives_; }
+  std::size_t messages() const noexcept { return messages_; }
+
+private:
+  // Kinds of wildcards: bit 0 any source, bit 1 any tag.
+  static constexpr unsigned k_kinds = 4;
+  static unsigned kind_of(const envelope& e) noexcept {
+    return (e.source == k_any ? 1U : 0U) | (e.tag == k_any ? 2U : 0U);
+  }
+  static queue_key key_of(const envelope& e, unsigned kind) noexcept;
+  bool is_used(unsigned kind) const noexcept { return (used_kinds_ >> kind & 1) != 0; }
+  void list(waiting_message& m, unsigned kind) noexcept;
+  void list_all(unsigned kind);
+
+  queue_table receives_by_key_;
+  std::array<queue_table, k_kinds> messages_by_key_;
+  queue_ends in_order_;
+  std::array<std::size_t, k_kinds> posted_of_kind_{};
+  unsigned used_kinds_ = 1;  // bit k: messages are listed by kind k
+  std::uint64_t order_ = 0;
+  std::size_t receives_ = 0;
+  std::size_t messages_ = 0;
+};
+
+}  // namespace shoal::rank
