@@ -68,7 +68,7 @@ struct answer_room<void> {
 
 template <class F, class Room>
 void begin_on(completion& calls, std::uint32_t node, const F& f, Room& room) {
-  SHOAL_ASSERT(node < this_port().nodes, "there is no such node");
+  SHOAL_ASSERT(node < this_port().nodes, "there is no such node; nodes are numbered from 0 to node_count() - 1");
   check_capture(f);
   std::array<std::uint64_t, packed<F>::k_words> words;
   packed<F>::write(f, words.data());
@@ -180,7 +180,7 @@ void async_at(std::uint32_t node, const F& f) {
                 "what async_at sends has at most 512 bytes: capture less, for instance a reference to a global array "
                 "(ref()) instead of data, or use async_on");
   detail::worker_base& w = detail::worker_here();
-  SHOAL_ASSERT(node < node_count(), "there is no such node");
+  SHOAL_ASSERT(node < node_count(), "there is no such node; nodes are numbered from 0 to node_count() - 1");
   detail::check_capture(f);
   if (node == w.port->node && w.port->handler_depth < detail::k_most_handlers_within) return detail::run_in_place(w, f);
   static const std::uint64_t code = detail::code_of(detail::receiver_of<detail::receive_in_place<F>>());

@@ -9,6 +9,7 @@
 
 #include "array/memory_text.hpp"
 #include "array/node_memory.hpp"
+#include "base/counted.hpp"
 #include "machine/memory_info.hpp"
 #include "shoal/detail/port.hpp"
 
@@ -49,8 +50,9 @@ void memory_ledger::report(memory_usage& to) const {
     const std::lock_guard hold(lock_);
     for (const auto& [slot, a] : arrays_) {
       const memory_amount held{a.bytes, a.bytes};
-      all.push_back({fmt::format("array of {} elements of {} bytes", a.size, a.element_bytes),
-                     std::string(a.label.name()), std::string(a.label.place()), 1, held});
+      all.push_back(
+          {fmt::format("array of {} of {}", base::counted(a.size, "element"), base::counted(a.element_bytes, "byte")),
+           std::string(a.label.name()), std::string(a.label.place()), 1, held});
     }
     for (const auto& m : meters_) all.push_back(m.holder());
     to.array_count += arrays_.size();

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "array/plan.hpp"
+#include "base/counted.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/memory_placement.hpp"
 #include "shoal/detail/assert.hpp"
@@ -275,7 +276,8 @@ void check_size(const array_layout& layout, std::uint64_t part_bytes) {
   const auto& memory = memory_here();
   // The nodes of this machine commit their parts at the same time, so the check must count all of them together.
   const std::uint64_t parts = std::min<std::uint64_t>(layout.node_count, memory.options().nodes_on_machine);
-  const std::string what = fmt::format("a global array of {} elements of {} bytes", layout.size, layout.element_bytes);
+  const std::string what = fmt::format("a global array of {} of {}", base::counted(layout.size, "element"),
+                                       base::counted(layout.element_bytes, "byte"));
   if (part_bytes > ~std::uint64_t{0} / parts) throw error(errc::out_of_memory, what + " is larger than any memory");
   try {
     machine::require_memory(std::min(part_bytes * parts, layout.size * layout.element_bytes), what);

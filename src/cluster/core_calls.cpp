@@ -140,7 +140,9 @@ int shoal_begin_call(uint32_t node, const shoal_call* call, shoal_completion* co
     if (call == nullptr || completion == nullptr)
       return fail(error, SHOAL_NO_OPERAND, "the call or its completion is NULL");
     if (call->body == nullptr) return fail(error, SHOAL_INVALID_ARGUMENT, "the call has no body");
-    if (node >= shoal_node_count()) return fail(error, SHOAL_INVALID_ARGUMENT, "there is no such node");
+    if (node >= shoal_node_count())
+      return fail(error, SHOAL_INVALID_ARGUMENT,
+                  "there is no such node; nodes are numbered from 0 to shoal_node_count() - 1");
     if (const int s = check_arguments(call->arguments, call->argument_bytes, error); s != SHOAL_OK) return s;
     if (const int s = check_arguments(call->answer, call->room, error); s != SHOAL_OK) return s;
     auto& answer = completion->answers.emplace_back(pending_answer{{}, call->answer, call->answered});

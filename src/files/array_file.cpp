@@ -55,7 +55,7 @@ std::uint64_t block_elements_of(std::uint32_t element_bytes) noexcept {
 void read_shoal_header(const std::string& path, std::span<const std::byte> begin, array_file& file) {
   shoal_header h;
   if (begin.size() < k_magic.size() || std::memcmp(begin.data(), k_magic.data(), k_magic.size()) != 0)
-    refuse_file(path, "is not a .shoal file: its first bytes are others");
+    refuse_file(path, "is not a .shoal file: its first bytes are others; shoal::save makes such files");
   if (begin.size() < k_header_bytes) refuse_file(path, "is truncated in its header");
   std::memcpy(&h, begin.data(), sizeof h);
   if (h.version != k_version)

@@ -149,7 +149,7 @@ std::string npy_header(file_type type, std::span<const std::uint64_t> shape) {
 void read_npy_header(const std::string& path, std::span<const std::byte> begin, array_file& file) {
   const std::string_view bytes(reinterpret_cast<const char*>(begin.data()), begin.size());
   if (!bytes.starts_with(k_npy_magic) || bytes.size() < k_prefix_bytes + 2)
-    refuse_file(path, "is not a NumPy file: its first bytes are others");
+    refuse_file(path, "is not a NumPy file (.npy): its first bytes are others; save it with numpy.save");
   const int version = static_cast<unsigned char>(bytes[k_npy_magic.size()]);
   if (version < 1 || version > 3)
     refuse_file(path, fmt::format("has version {} of NumPy's format; 1 to 3 are known", version));

@@ -52,7 +52,7 @@ gmt_data_t gmt_alloc(uint64_t num_elems, uint64_t bytes_per_elem, alloc_type_t a
   const int policy = type & k_policy_mask;
   if (type < 0 || type >= 64 || policy > GMT_ALLOC_PERNODE) refuse("gmt_alloc", "there is no such allocation policy");
   if (num_elems == 0 || bytes_per_elem == 0) {
-    shoal::base::warn("gmt_alloc: an array has at least one element of at least one byte");
+    shoal::base::warn("gmt_alloc: an array has at least one element of at least one byte; the handle is GMT_DATA_NULL");
     return GMT_DATA_NULL;
   }
   const std::string_view known_as = name == nullptr ? std::string_view() : std::string_view(name);

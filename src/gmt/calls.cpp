@@ -110,7 +110,8 @@ std::size_t run_call(std::uint32_t from, std::span<const std::uint64_t> words, s
 }
 
 std::vector<std::uint64_t> pack(const call_request& r, gmt_handle_t handle) {
-  if (r.node >= detail::port_here().nodes) refuse(r.name, "there is no such node");
+  if (r.node >= detail::port_here().nodes)
+    refuse(r.name, "there is no such node; nodes are numbered from 0 to gmt_num_nodes() - 1");
   if (r.code == nullptr) refuse(r.name, "the function is NULL");
   if (r.argument_bytes > k_most_argument_bytes) refuse(r.name, "the arguments are longer than gmt_max_args_per_task()");
   if (r.argument_bytes != 0 && r.arguments == nullptr) refuse(r.name, "the arguments are NULL, but have a size");
@@ -195,7 +196,8 @@ void begin_on_all_with_handle(call_request r, gmt_handle_t handle) {
 }
 
 bool has_room(const call_request& r) {
-  if (r.node >= detail::port_here().nodes) refuse(r.name, "there is no such node");
+  if (r.node >= detail::port_here().nodes)
+    refuse(r.name, "there is no such node; nodes are numbered from 0 to gmt_num_nodes() - 1");
   const remote::call_credits& credits = detail::port_here().context->ports->credits();
   constexpr std::size_t k_words_before = 2;  // of every call
   const std::uint64_t cost =

@@ -195,7 +195,7 @@ loop_request loop(const char* name, std::uint64_t num_it, std::uint32_t per_task
 
 loop_request loop_on(const char* name, std::uint32_t node, std::uint64_t num_it, std::uint32_t per_task,
                      gmt_for_loop_func_t func, const void* args, std::uint32_t args_bytes) {
-  if (node >= gmt_num_nodes()) refuse(name, "there is no such node");
+  if (node >= gmt_num_nodes()) refuse(name, "there is no such node; nodes are numbered from 0 to gmt_num_nodes() - 1");
   loop_request r = request(name, num_it, per_task, args, args_bytes);
   r.code = reinterpret_cast<shoal::remote::plain_function>(func);
   r.shares = loop_shares::on(node, 0, num_it);

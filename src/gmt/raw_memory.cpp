@@ -86,7 +86,7 @@ void receive_get(const arrival& a) noexcept {
 
 bool is_here(const char* function, std::uint32_t node) {
   const detail::port& p = detail::port_here();
-  if (node >= p.nodes) refuse(function, "there is no such node");
+  if (node >= p.nodes) refuse(function, "there is no such node; nodes are numbered from 0 to gmt_num_nodes() - 1");
   count(event::raw_access);
   return node == p.node;
 }

@@ -43,8 +43,9 @@ private:
     file_.reset(std::fopen(path.c_str(), "rb"));
     if (!file_) {
       const int reason = errno;
-      throw error(reason == ENOENT || reason == ENOTDIR ? errc::not_found : errc::system,
-                  fmt::format("{}: cannot be opened: {}", path, std::generic_category().message(reason)));
+      throw error(
+          reason == ENOENT || reason == ENOTDIR ? errc::not_found : errc::system,
+          fmt::format("{}: cannot be opened: {}; check the path", path, std::generic_category().message(reason)));
     }
     std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // readers have their own buffers
     if (std::filesystem::is_regular_file(path, ignored)) {
@@ -104,7 +105,7 @@ bool is_zstd(std::string_view head) {
 std::unique_ptr<byte_source> decompressed(std::unique_ptr<byte_source> raw) {
   auto source = std::make_unique<peeked_source>(std::move(raw));
   const std::string& name = source->name();
-  if (source->head().empty()) refuse(name, "is empty; a graph was expected");
+  if (source->head().empty()) refuse(name, "is empty; give another file");
   if (is_gzip(source->head())) return make_gzip_source(std::move(source));
   if (is_zstd(source->head())) return make_zstd_source(std::move(source));
   if (name.ends_with(".gz"))

@@ -34,7 +34,7 @@ public:
     while (state_.avail_out == room && room > 0) {
       if (state_.avail_in == 0) refill();
       if (between_members_ && !next_member()) break;
-      if (state_.avail_in == 0) refuse(name(), "gzip data is truncated: the file ends within it");
+      if (state_.avail_in == 0) refuse(name(), "gzip data is truncated: the file ends within it; fetch the file again");
       const int code = inflate(&state_, Z_NO_FLUSH);
       if (code == Z_STREAM_END) {
         between_members_ = true;

@@ -31,7 +31,7 @@ std::string lowered(std::string_view text) {
 
 banner read_banner(line_reader& lines) {
   std::string_view line;
-  if (!lines.next(line)) refuse(lines.name(), "is empty; a graph was expected");
+  if (!lines.next(line)) refuse(lines.name(), "is empty; give another file");
   field_cursor fields(lines, line);
   if (fields.word("the banner") != k_matrix_market_magic) {
     lines.refuse(fmt::format("the first word must be {}", k_matrix_market_magic));

@@ -38,7 +38,7 @@ file_format format_of(std::string_view head, const std::string& name) {
 
 graph_header stream(std::unique_ptr<byte_source> source, const read_options& options, const edge_sink& sink) {
   peeked_source from(std::move(source));
-  if (from.head().empty()) refuse(from.name(), "is empty; a graph was expected");
+  if (from.head().empty()) refuse(from.name(), "is empty; give another file");
   switch (format_of(from.head(), from.name())) {
     case file_format::matrix_market: return stream_matrix_market(from, options, sink);
     case file_format::binary_csr: return stream_csr_file(from, options, sink);

@@ -41,7 +41,7 @@ public:
         started_ += out.pos;
       }
       if (ended && out.pos == 0 && in_frame_ != 0) {
-        refuse(name(), "zstd data is truncated: the file ends within it");
+        refuse(name(), "zstd data is truncated: the file ends within it; fetch the file again");
       }
     }
     return out.pos;

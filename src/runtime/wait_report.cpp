@@ -35,7 +35,9 @@ std::string waits_for(const waiting_task& t) {
     case wait_kind::latch: return fmt::format("the latch {}", t.object);
     case wait_kind::children: return counted(t.missing, "task that it has spawned", "tasks that it has spawned");
     case wait_kind::graph: return counted(t.missing, "task of a graph or flow", "tasks of a graph or flow");
-    case wait_kind::operations: return counted(t.missing, "call or remote loop", "calls or remote loops");
+    case wait_kind::operations:
+      if (t.missing <= 0) return "calls or remote loops";  // their number is not known at every moment
+      return counted(t.missing, "call or remote loop", "calls or remote loops");
     case wait_kind::future: return awaited_text("the future", t);
     case wait_kind::promise: return awaited_text("the promise", t);
     case wait_kind::loop: return "its loop";

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iostream>
 #include <new>
+#include <regex>
 
 #include "base/log.hpp"
 #include "base/setting_value.hpp"
@@ -75,6 +76,18 @@ std::string unknown_word(const CLI::App& app, const std::string& word) {
   return fmt::format("unknown {} '{}' after '{}'; {}", kind, name, full_name(app), advice);
 }
 
+// CLI11 says of a word that is no number that it is not in range.
+std::string plain_words(const std::string& text) {
+  static const std::regex of_range("(.*): Value (.*) not in range (.*) to (.*)");
+  std::smatch parts;
+  if (!std::regex_match(text, parts, of_range)) return text;
+  const std::string value = parts[2];
+  const std::string limits = fmt::format("{} to {}", parts[3].str(), parts[4].str());
+  if (value.find_first_not_of("0123456789", value.starts_with('-') ? 1 : 0) == std::string::npos)
+    return fmt::format("{} is {}; it must be in {}", parts[1].str(), value, limits);
+  return fmt::format("{} takes a number from {}, written in digits, and '{}' is none", parts[1].str(), limits, value);
+}
+
 int wrong_usage(const CLI::App& app, const CLI::ParseError& problem) {
   const CLI::App& inner = innermost(app);
   std::string message;
@@ -85,7 +98,7 @@ int wrong_usage(const CLI::App& app, const CLI::ParseError& problem) {
       if (!words.empty()) message = unknown_word(*level, words.front());
     }
   }
-  if (message.empty()) message = fmt::format("{}; see `{} --help`", problem.what(), full_name(inner));
+  if (message.empty()) message = fmt::format("{}; see `{} --help`", plain_words(problem.what()), full_name(inner));
   base::write_line("", message);
   return k_wrong_usage;
 }

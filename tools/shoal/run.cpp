@@ -57,8 +57,8 @@ unsigned restarts_of(const run_request& request) {
   if (begin == end) return 0;
   if (const auto got = std::from_chars(begin, end, count);
       got.ec != std::errc{} || got.ptr != end || count > k_most_restarts)
-    throw error(errc::invalid_argument, fmt::format("--restart={} is no number of restarts; 0 to {} are possible",
-                                                    request.restart, k_most_restarts));
+    throw error(errc::invalid_argument,
+                fmt::format("--restart={} is no number of restarts: give 0 to {}", request.restart, k_most_restarts));
   if (count > 0 && request.transport == "mpi")
     throw error(errc::invalid_argument,
                 "--restart=COUNT is not for transport mpi, whose jobs mpirun starts; use --restart without a number");

@@ -86,9 +86,9 @@ private:
           return extremes{a.least <= b.least ? a.least : b.least, std::max(a.most, b.most)};
         });
     if (!(found.least >= 0))
-      throw error(
-          errc::bad_input,
-          fmt::format("an edge has the weight {}; shortest paths need weights that are not negative", found.least));
+      throw error(errc::bad_input, fmt::format("an edge has the weight {}; shortest paths need weights that are not "
+                                               "negative: mend the file, or leave the weights out",
+                                               found.least));
     if (static_cast<double>(found.most) > 1e300)
       throw error(errc::bad_input,
                   "an edge has an infinite weight; shortest paths need finite weights: remove the edge");

@@ -51,7 +51,9 @@ TEST(ByteSource, NoPrefixOfCompressedDataPassesForTheWhole) {
   for (const auto& [whole, kind] : {std::pair{gzip(text), "gzip"}, std::pair{zstd(text), "zstd"}}) {
     for (std::size_t cut = 4; cut < whole.size(); cut += cut < 40 || cut + 40 > whole.size() ? 1 : 13) {
       const std::string message = refusal([&, &bytes = whole] { all_of(std::string_view{bytes}.substr(0, cut), "a"); });
-      EXPECT_EQ(message, std::string("a: ") + kind + " data is truncated: the file ends within it") << cut;
+      EXPECT_EQ(message,
+                std::string("a: ") + kind + " data is truncated: the file ends within it; fetch the file again")
+          << cut;
     }
   }
 }
@@ -87,9 +89,9 @@ TEST(ByteSource, NamesThatLieAreRefused) {
 
 TEST(ByteSource, MissingEmptyAndFolders) {
   const scratch_file file("empty.txt");
-  EXPECT_EQ(refusal([&] { open_byte_source(file.path()); }), file.path() + ": is empty; a graph was expected");
+  EXPECT_EQ(refusal([&] { open_byte_source(file.path()); }), file.path() + ": is empty; give another file");
   EXPECT_EQ(refusal([&] { open_byte_source(file.path() + "x"); }, errc::not_found),
-            file.path() + "x: cannot be opened: No such file or directory");
+            file.path() + "x: cannot be opened: No such file or directory; check the path");
   const std::string folder = std::filesystem::path(file.path()).parent_path().string();
   EXPECT_EQ(refusal([&] { open_byte_source(folder); }), folder + ": is a directory; give a file");
 }

@@ -91,8 +91,8 @@ TEST(EdgeText, BadLines) {
        }) {
     EXPECT_EQ(refused(b.text, "a"), b.message);
   }
-  EXPECT_EQ(refused("", "a"), "a: is empty; a graph was expected");
-  EXPECT_EQ(refused(gzip(""), "a.gz"), "a.gz: is empty; a graph was expected");
+  EXPECT_EQ(refused("", "a"), "a: is empty; give another file");
+  EXPECT_EQ(refused(gzip(""), "a.gz"), "a.gz: is empty; give another file");
 }
 
 TEST(EdgeText, BadHeaders) {

@@ -22,7 +22,7 @@ TEST(Reader, RefusalsNameTheFile) {
   const scratch_file bad("bad.txt", "0 1\n1 x\n");
   EXPECT_EQ(refusal([&] { read_graph(bad.path()); }), bad.path() + ":2: the second vertex is not a whole number: 'x'");
   EXPECT_EQ(refusal([&] { read_graph(bad.path() + "?"); }, errc::not_found),
-            bad.path() + "?: cannot be opened: No such file or directory");
+            bad.path() + "?: cannot be opened: No such file or directory; check the path");
 }
 
 TEST(Reader, StreamsInBlocksAndInOrder) {

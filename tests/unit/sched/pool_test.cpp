@@ -331,9 +331,9 @@ TEST(pool, thousands_of_one_worker_live_at_once) {
   std::atomic<std::size_t> done{0};
   std::vector<counted_errand> tasks(k_pools);
   std::vector<std::unique_ptr<pool>> pools;
-  const std::size_t space_before = status_bytes("VmSize:");
-  const std::size_t memory_before = status_bytes("VmRSS:");
-  const std::size_t mappings_before = mappings_now();
+  [[maybe_unused]] const std::size_t space_before = status_bytes("VmSize:");
+  [[maybe_unused]] const std::size_t memory_before = status_bytes("VmRSS:");
+  [[maybe_unused]] const std::size_t mappings_before = mappings_now();
   for (counted_errand& t : tasks) {
     t.done = &done;
     t.run = [](detail::task& raw) noexcept {
