@@ -80,7 +80,6 @@ program_copies::program_copies(const std::string& path) : program_(path, file::p
 
   const auto segments = at(head.e_phoff, head.e_phnum, static_cast<const segment_header*>(nullptr));
   for (const segment_header& s : segments) {
-    if (s.p_type == PT_INTERP) refuse("is an executable");
     if (s.p_type == PT_DYNAMIC) {
       for (const dynamic_entry& d :
            at(s.p_offset, s.p_filesz / sizeof(dynamic_entry), static_cast<const dynamic_entry*>(nullptr))) {

@@ -35,6 +35,8 @@ public:
   handle_object(const handle_object&) = delete;
   handle_object& operator=(const handle_object&) = delete;
   object_kind kind() const noexcept { return kind_; }
+  /// For objects whose memory is kept: another kind, or freed.
+  void revive(object_kind k) noexcept { kind_ = k; }
 
 protected:
   // Written even though the object ends: a later use of the handle then fails.

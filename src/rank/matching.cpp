@@ -61,26 +61,29 @@ waiting_message* matching::post(posted_receive& r) {
   return nullptr;
 }
 
-posted_receive* matching::arrive(waiting_message& m) {
-  SHOAL_CHECK(m.sent.source >= 0 && m.sent.tag >= 0, "a message has no wildcards");
+posted_receive* matching::take_receive(const envelope& sent) noexcept {
+  SHOAL_CHECK(sent.source >= 0 && sent.tag >= 0, "a message has no wildcards");
+  if (receives_ == 0) return nullptr;
   posted_receive* first = nullptr;
   for (unsigned kind = 0; kind < k_kinds; ++kind) {
     if (posted_of_kind_[kind] == 0) continue;
-    const queue_ends* const q = receives_by_key_.find(key_of(m.sent, kind));
+    const queue_ends* const q = receives_by_key_.find(key_of(sent, kind));
     if (q == nullptr || q->empty()) continue;
     posted_receive& r = receive_at(q->first);
     if (first == nullptr || r.order < first->order) first = &r;
   }
-  if (first != nullptr) {
-    cancel(*first);
-    return first;
-  }
+  if (first != nullptr) cancel(*first);
+  return first;
+}
+
+void matching::keep(waiting_message& m) noexcept {
   for (unsigned kind = 0; kind < k_kinds; ++kind)
     if (is_used(kind)) list(m, kind);
   in_order_.append(m.in_order);
   ++messages_;
-  return nullptr;
 }
+
+waiting_message& matching::oldest() const noexcept { return message_in_order(in_order_.first); }
 
 void matching::cancel(posted_receive& r) noexcept {
   const unsigned kind = kind_of(r.wanted);

@@ -22,7 +22,7 @@ inline constexpr std::int32_t k_any = -1;
 
 /// What is matched. `context` names a communicator and what it is used for.
 struct envelope {
-  std::uint32_t context = 0;
+  std::uint64_t context = 0;
   std::int32_t source = 0;
   std::int32_t tag = 0;
   friend bool operator==(const envelope&, const envelope&) = default;
@@ -48,14 +48,26 @@ public:
   void reserve();
   /// After reserve(): the message that `r` takes, which is no longer listed; nullptr if `r` waits now.
   waiting_message* post(posted_receive& r);
-  /// After reserve(): the receive that takes `m`, which is no longer listed; nullptr if `m` waits now.
-  posted_receive* arrive(waiting_message& m);
+  /// The receive that takes a message sent so, which is no longer listed; nullptr if there is none.
+  posted_receive* take_receive(const envelope& sent) noexcept;
+  /// After reserve(), if take_receive(m.sent) has just given nothing: `m` waits now.
+  void keep(waiting_message& m) noexcept;
   /// The message that a receive of `wanted` would take. After reserve().
   waiting_message* find(const envelope& wanted);
   /// `m`, which find() has returned, is taken (matched probe).
   void take(waiting_message& m) noexcept;
   /// `r` waits no longer.
   void cancel(posted_receive& r) noexcept;
+
+  /// Takes all messages out; calls end(message) for each.
+  template <class End>
+  void clear(const End& end) {
+    while (!in_order_.empty()) {
+      waiting_message& m = oldest();
+      take(m);
+      end(m);
+    }
+  }
 
   std::size_t receives() const noexcept { return receives_; }
   std::size_t messages() const noexcept { return messages_; }
@@ -68,6 +80,7 @@ private:
   }
   static queue_key key_of(const envelope& e, unsigned kind) noexcept;
   bool is_used(unsigned kind) const noexcept { return (used_kinds_ >> kind & 1) != 0; }
+  waiting_message& oldest() const noexcept;
   void list(waiting_message& m, unsigned kind) noexcept;
   void list_all(unsigned kind);
 

@@ -47,6 +47,7 @@ std::string waits_for(const waiting_task& t) {
     case wait_kind::credit: return fmt::format("node {} to begin earlier calls", number);
     case wait_kind::transfer: return "a transfer by the network";
     case wait_kind::collective: return "the other members of its team";
+    case wait_kind::message: return t.awaited;
     case wait_kind::stack: return "a stack of the size that it asked for";
     case wait_kind::lock: return "a lock of shoal/locks.hpp";
     case wait_kind::file: return "a file";

@@ -182,15 +182,15 @@ void worker::add_arrived(task& t) {
     owner_.wake_one(this);
 }
 
+// In the order in which they were given: messages of ranks travel so. None waits, so this function does not run twice.
 void worker::run_errands() noexcept {
-  while (!mine_.empty()) {
-    task* t = mine_.back();
-    mine_.pop_back();
+  for (std::size_t i = 0; i < mine_.size(); ++i) {
     ++no_wait_scopes;
     started own;  // the stack may belong to a waiting task, whose name must stay
-    run(*t, own, profile_operation::get, false);
+    run(*mine_[i], own, profile_operation::get, false);
     --no_wait_scopes;
   }
+  mine_.clear();
 }
 
 // Whether no more iterations of outermost loops may begin. Other tasks count only against a share: what they wait for

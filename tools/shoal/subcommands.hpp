@@ -38,6 +38,9 @@ subcommand_body declare_sort(CLI::App& app);
 subcommand_body declare_ps(CLI::App& app);
 subcommand_body declare_run(CLI::App& app);
 subcommand_body declare_mpi_threads(CLI::App& app);
+subcommand_body declare_mpirun(CLI::App& app);
+subcommand_body declare_mpicc(CLI::App& app);
+subcommand_body declare_mpicxx(CLI::App& app);
 
 /// The subcommands of an app, each with the function to run if the command line names it.
 using offered = std::vector<std::pair<CLI::App*, subcommand_body>>;

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <string>
 
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/deque.hpp"
@@ -251,6 +252,7 @@ enum class wait_kind : std::uint8_t {
   transfer,    // by the network [nothing]
   collective,  // other members of a team [nothing]
   stack,       // of the size that it asked for [nothing]
+  message,     // of a rank of MPI [a described_wait]
   end_of_job,  // a task of the runtime: no report names it [nothing]
   // What threads that run no task may end:
   promise,  // [its state]
@@ -260,6 +262,11 @@ enum class wait_kind : std::uint8_t {
 };
 /// Whether a thread that runs no task, or another pool, may end such a wait.
 constexpr bool ends_from_outside(wait_kind k) noexcept { return k >= wait_kind::promise; }
+
+/// The object of a wait that tells itself what it waits for.
+struct described_wait {
+  std::string (*describe)(const described_wait& self) = nullptr;
+};
 
 /// The object of a wait for a node.
 inline const void* numbered(std::uint64_t number) noexcept { return reinterpret_cast<const void*>(number); }

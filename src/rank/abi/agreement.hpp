@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks of a communicator tell each other while they make objects together: collective operations and messages
+// of the library's own.
+// Who may call: tasks of ranks, all members in the same order. They wait.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rank/abi/entry.hpp"
+
+namespace shoal::rank::abi {
+
+/// What every member gives (of the other group, in an intercommunicator), in the order of ranks.
+std::vector<std::int64_t> all_gather(const caller& c, communicator& in, std::span<const std::int64_t> mine);
+/// The values of a member of `in`, which is no intercommunicator.
+void broadcast(const caller& c, communicator& in, int root, std::span<std::int64_t> values);
+/// Messages between two members; `tag` is one of the library's.
+void send(const caller& c, communicator& in, int to, int tag, std::span<const std::int64_t> values);
+void receive(const caller& c, communicator& in, int from, int tag, std::span<std::int64_t> values);
+
+}  // namespace shoal::rank::abi

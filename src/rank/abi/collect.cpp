@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of requests: what a wait or a test gives of one that has completed.
+#include "rank/abi/arguments.hpp"
+
+namespace shoal::rank::abi {
+namespace {
+
+int ask_for_status(request& r, MPI_Status* status) {
+  MPI_Status own{};
+  own.MPI_ERROR = MPI_SUCCESS;
+  set_empty(&own);
+  int error = r.query == nullptr ? MPI_SUCCESS : r.query(r.state, &own);
+  if (status != MPI_STATUS_IGNORE) {
+    const int kept = status->MPI_ERROR;
+    *status = own;
+    status->MPI_ERROR = kept;
+  }
+  if (r.free_state != nullptr) {
+    const int freed = r.free_state(r.state);
+    if (error == MPI_SUCCESS) error = freed;
+  }
+  return error;
+}
+
+}  // namespace
+
+void show(const request& r, MPI_Status* status) noexcept {
+  if (!r.active || (r.kind != request_kind::receive && r.kind != request_kind::composite)) {
+    set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, r.active && r.cancelled);
+    return;
+  }
+  set_status(status, r.source, r.tag, r.bytes, r.cancelled);
+}
+
+int collect(request& r, MPI_Status* status) {
+  int error = r.error;
+  if (r.kind == request_kind::generalized)
+    error = ask_for_status(r, status);
+  else
+    show(r, status);
+  if (r.persistent)
+    r.active = false;
+  else
+    r.owner->pool.give_back(r);
+  return error;
+}
+
+void give_way(rank_state& me) noexcept { me.home.yield(); }
+
+}  // namespace shoal::rank::abi

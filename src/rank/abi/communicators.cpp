@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communicators: making, freeing, what they are (MPI 5.0, chapter 7).
+#include <algorithm>
+#include <cstring>
+
+#include "rank/abi/arguments.hpp"
+#include "rank/abi/making.hpp"
+#include "rank/abi/text_argument.hpp"
+#include "rank/collectives.hpp"
+
+using namespace shoal::rank;       // NOLINT: the functions of a C interface
+using namespace shoal::rank::abi;  // NOLINT
+
+namespace {
+
+group_ref group_of(MPI_Group h) {
+  if (h == MPI_GROUP_EMPTY) return group::of_range(0, 0);
+  return group_ref(&object_of<group>(h));
+}
+
+MPI_Group new_handle(const group_ref& g) {
+  if (g->size() == 0) return MPI_GROUP_EMPTY;
+  g.get()->add_reference();
+  return handle_of<MPI_Group>(*g.get());
+}
+
+void free_member(caller& c, communicator& in) {
+  member_state& m = in.member(c.me);
+  m.attributes.erase_all(c.me.keys, attribute_key::kind::communicator, handle_of_communicator(c.me, in));
+  m.active = false;
+  m.errors = {};
+  m.neighbours = {};
+  in.drop_reference();
+}
+
+void check_may_end(const caller& c, const communicator& in) {
+  if (&in == &c.me.job.world() || &in == c.me.self.get())
+    throw mpi_error(MPI_ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed");
+}
+
+// The library's own messages with a program's tag.
+int own_tag(int tag) noexcept { return 1 << 24 | (tag & 0xff'ffff); }
+
+// What the two leaders of a new intercommunicator tell each other: size, context, then the ranks of the world.
+std::vector<std::int64_t> exchange_groups(caller& c, communicator& peer, int remote_leader, int tag,
+                                          std::span<const std::int64_t> mine) {
+  std::int64_t other_size[1];
+  const std::int64_t own_size[] = {static_cast<std::int64_t>(mine.size())};
+  const bool first = peer.rank_of(c.me) < remote_leader;
+  const auto both = [&](std::span<const std::int64_t> out, std::span<std::int64_t> in) {
+    if (first) send(c, peer, remote_leader, own_tag(tag), out);
+    receive(c, peer, remote_leader, own_tag(tag), in);
+    if (!first) send(c, peer, remote_leader, own_tag(tag), out);
+  };
+  both(own_size, other_size);
+  std::vector<std::int64_t> other(static_cast<std::size_t>(other_size[0]));
+  both(mine, other);
+  return other;
+}
+
+MPI_Comm connect(caller& c, communicator& local, int local_leader, MPI_Comm peer_handle, int remote_leader, int tag) {
+  if (local_leader < 0 || local_leader >= local.size())
+    throw mpi_error(MPI_ERR_RANK, fmt::format("the local leader {} is not in 0 to {}", local_leader, local.size() - 1));
+  std::vector<std::int64_t> mine{static_cast<std::int64_t>(new_context(c.me))};
+  for (int r = 0; r < local.size(); ++r) mine.push_back(local.local().world_of(r));
+  std::vector<std::int64_t> others;
+  std::int64_t sizes[] = {0, 0};
+  if (local.rank_of(c.me) == local_leader) {
+    communicator& peer = communicator_of(c.me, peer_handle);
+    others = exchange_groups(c, peer, remote_leader, tag, mine);
+    // The leader whose group begins lower in the world numbers it.
+    sizes[0] = static_cast<std::int64_t>(others.size());
+    sizes[1] = mine[1] < others[1] ? mine[0] : others[0];
+  }
+  broadcast(c, local, local_leader, sizes);
+  others.resize(static_cast<std::size_t>(sizes[0]));
+  broadcast(c, local, local_leader, others);
+  std::vector<int> world(others.begin() + 1, others.end());
+  for (const int w : world)
+    if (local.local().rank_of(w) >= 0) throw mpi_error(MPI_ERR_COMM, "the two groups have ranks in common");
+  return join(c, static_cast<context_id>(sizes[1]), local.local_ref(), group::of_ranks(std::move(world)));
+}
+
+MPI_Comm merge(caller& c, communicator& in, int high) {
+  if (!in.is_inter()) throw mpi_error(MPI_ERR_COMM, "only intercommunicators can be merged");
+  const std::int64_t mine[] = {high != 0, static_cast<std::int64_t>(new_context(c.me))};
+  const std::vector<std::int64_t> others = all_gather(c, in, mine);
+  const std::int64_t known[] = {in.is_upper() ? others[1] : 0};
+  const std::vector<std::int64_t> back = all_gather(c, in, known);
+  const auto context = static_cast<context_id>(in.is_upper() ? others[1] : back[0]);
+  const bool other_high = others[0] != 0;
+  const bool first = (high != 0) != other_high ? high == 0 : !in.is_upper();
+  const group& one = first ? in.local() : in.remote();
+  const group& two = first ? in.remote() : in.local();
+  return join(c, context, united(one, two), nullptr);
+}
+
+MPI_Comm create_group(caller& c, communicator& in, const group_ref& members, int tag) {
+  if (members->rank_of(c.me.world) < 0) return MPI_COMM_NULL;
+  std::int64_t context[] = {static_cast<std::int64_t>(new_context(c.me))};
+  const int leader = in.local().rank_of(members->world_of(0));
+  if (members->world_of(0) == c.me.world) {
+    for (int r = 1; r < members->size(); ++r)
+      send(c, in, in.local().rank_of(members->world_of(r)), own_tag(tag), context);
+  } else {
+    receive(c, in, leader, own_tag(tag), context);
+  }
+  const MPI_Comm made = join(c, static_cast<context_id>(context[0]), members, nullptr);
+  communicator_of(c.me, made).member(c.me).errors = in.member(c.me).errors;
+  return made;
+}
+
+// Ranks of one machine: their processes can read each other's memory.
+int machine_of(const rank_state& me) noexcept {
+  const auto& processes = me.job.form().processes;
+  for (std::size_t n = 0; n < processes.size(); ++n)
+    if (processes[n] != 0) return static_cast<int>(n);
+  return static_cast<int>(me.job.form().node);
+}
+
+// The duplicate is there when the request has completed.
+void finish_duplicate(request& r) noexcept {
+  if (r.error != MPI_SUCCESS) return;
+  caller c{*r.owner, "PMPI_Comm_idup"};
+  communicator& in = *r.where;
+  context_id context = 0;
+  std::memcpy(&context, r.packed.get(), sizeof context);
+  try {
+    const MPI_Comm made = join(c, context, in.local_ref(), in.remote_ref());
+    member_state& m = communicator_of(c.me, made).member(c.me);
+    const member_state& old = in.member(c.me);
+    m.errors = old.errors;
+    m.neighbours = old.neighbours;
+    m.hints = old.hints;
+    m.attributes.copy(c.me.keys, attribute_key::kind::communicator, handle_of_communicator(c.me, in), old.attributes);
+    *static_cast<MPI_Comm*>(r.state) = made;
+  } catch (const mpi_error& e) {
+    r.error = e.code();
+  } catch (const std::bad_alloc&) {
+    r.error = MPI_ERR_NO_MEM;
+  }
+}
+
+MPI_Request begin_duplicate(caller& c, communicator& in, MPI_Comm* newcomm) {
+  if (in.is_inter())
+    throw mpi_error(MPI_ERR_UNSUPPORTED_OPERATION, "an intercommunicator cannot be duplicated without waiting yet");
+  output(newcomm) = MPI_COMM_NULL;
+  request& r = new_collective(c.me, in, collective::broadcast);
+  r.packed = std::make_unique_for_overwrite<std::byte[]>(sizeof(context_id));
+  const context_id own = new_context(c.me);
+  std::memcpy(r.packed.get(), &own, sizeof own);
+  r.call->send = r.call->receive = {r.packed.get(), sizeof own, nullptr};
+  r.state = newcomm;
+  r.finish = finish_duplicate;
+  begin_collective(r);
+  return handle_of<MPI_Request>(r);
+}
+
+info_pairs pairs_of(MPI_Info h) {
+  return h == MPI_INFO_NULL || h == MPI_INFO_ENV ? info_pairs() : object_of<info>(h).pairs();
+}
+
+}  // namespace
+
+extern "C" {
+
+int PMPI_Comm_rank(MPI_Comm comm, int* rank) {
+  return enter(comm, [&](caller& c, communicator& in) { output(rank) = in.rank_of(c.me); });
+}
+MPI_ABI_ALIAS(Comm_rank)
+
+int PMPI_Comm_size(MPI_Comm comm, int* size) {
+  return enter(comm, [&](caller&, communicator& in) { output(size) = in.size(); });
+}
+MPI_ABI_ALIAS(Comm_size)
+
+int PMPI_Comm_remote_size(MPI_Comm comm, int* size) {
+  return enter(comm, [&](caller&, communicator& in) {
+    if (!in.is_inter()) throw mpi_error(MPI_ERR_COMM, "only an intercommunicator has a remote group");
+    output(size) = in.remote().size();
+  });
+}
+MPI_ABI_ALIAS(Comm_remote_size)
+
+int PMPI_Comm_test_inter(MPI_Comm comm, int* flag) {
+  return enter(comm, [&](caller&, communicator& in) { output(flag) = in.is_inter() ? 1 : 0; });
+}
+MPI_ABI_ALIAS(Comm_test_inter)
+
+int PMPI_Comm_group(MPI_Comm comm, MPI_Group* result) {
+  return enter(comm, [&](caller&, communicator& in) { output(result) = new_handle(in.local_ref()); });
+}
+MPI_ABI_ALIAS(Comm_group)
+
+int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* result) {
+  return enter(comm, [&](caller&, communicator& in) {
+    if (!in.is_inter()) throw mpi_error(MPI_ERR_COMM, "only an intercommunicator has a remote group");
+    output(result) = new_handle(in.remote_ref());
+  });
+}
+MPI_ABI_ALIAS(Comm_remote_group)
+
+int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
+  return enter(comm1, [&](caller& c, communicator& one) {
+    communicator& other = communicator_of(c.me, comm2);
+    int& is = output(result);
+    if (&one == &other) {
+      is = MPI_IDENT;
+      return;
+    }
+    if (one.is_inter() != other.is_inter()) {
+      is = MPI_UNEQUAL;
+      return;
+    }
+    const int local = compare(one.local(), other.local());
+    const int remote = one.is_inter() ? compare(one.remote(), other.remote()) : MPI_IDENT;
+    is = local == MPI_UNEQUAL || remote == MPI_UNEQUAL ? MPI_UNEQUAL
+         : local == MPI_IDENT && remote == MPI_IDENT   ? MPI_CONGRUENT
+                                                       : MPI_SIMILAR;
+  });
+}
+MPI_ABI_ALIAS(Comm_compare)
+
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
+  return enter(comm, [&](caller& c, communicator& in) { output(newcomm) = duplicate(c, in); });
+}
+MPI_ABI_ALIAS(Comm_dup)
+
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info hints, MPI_Comm* newcomm) {
+  return enter(comm, [&](caller& c, communicator& in) {
+    MPI_Comm& made = output(newcomm);
+    made = duplicate(c, in);
+    communicator_of(c.me, made).member(c.me).hints = pairs_of(hints);
+  });
+}
+MPI_ABI_ALIAS(Comm_dup_with_info)
+
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request_handle) {
+  return enter(comm, [&](caller& c, communicator& in) {
+    MPI_Request& result = output(request_handle);
+    result = begin_duplicate(c, in, newcomm);
+  });
+}
+MPI_ABI_ALIAS(Comm_idup)
+
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info, MPI_Comm* newcomm, MPI_Request* request_handle) {
+  return PMPI_Comm_idup(comm, newcomm, request_handle);
+}
+MPI_ABI_ALIAS(Comm_idup_with_info)
+
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
+  return enter(comm, [&](caller& c, communicator& in) { output(newcomm) = split(c, in, color, key); });
+}
+MPI_ABI_ALIAS(Comm_split)
+
+int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info, MPI_Comm* newcomm) {
+  return enter(comm, [&](caller& c, communicator& in) {
+    MPI_Comm& made = output(newcomm);
+    if (split_type != MPI_UNDEFINED && split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_COMM_TYPE_HW_GUIDED &&
+        split_type != MPI_COMM_TYPE_HW_UNGUIDED && split_type != MPI_COMM_TYPE_RESOURCE_GUIDED)
+      throw mpi_error(MPI_ERR_ARG, fmt::format("{} is no way to split a communicator", split_type));
+    made = split(c, in, split_type == MPI_COMM_TYPE_SHARED ? machine_of(c.me) : MPI_UNDEFINED, key);
+  });
+}
+MPI_ABI_ALIAS(Comm_split_type)
+
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group members, MPI_Comm* newcomm) {
+  return enter(comm, [&](caller& c, communicator& in) { output(newcomm) = create(c, in, group_of(members)); });
+}
+MPI_ABI_ALIAS(Comm_create)
+
+int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group members, int tag, MPI_Comm* newcomm) {
+  return enter(comm,
+               [&](caller& c, communicator& in) { output(newcomm) = create_group(c, in, group_of(members), tag); });
+}
+MPI_ABI_ALIAS(Comm_create_group)
+
+int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
+                          MPI_Comm* newintercomm) {
+  return enter(local_comm, [&](caller& c, communicator& in) {
+    output(newintercomm) = connect(c, in, local_leader, peer_comm, remote_leader, tag);
+  });
+}
+MPI_ABI_ALIAS(Intercomm_create)
+
+int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
+  return enter(intercomm, [&](caller& c, communicator& in) { output(newintracomm) = merge(c, in, high); });
+}
+MPI_ABI_ALIAS(Intercomm_merge)
+
+int PMPI_Comm_free(MPI_Comm* comm) {
+  return enter([&](caller& c, communicator*& where) {
+    communicator& in = communicator_of(c.me, output(comm));
+    where = &in;
+    check_may_end(c, in);
+    const communicator_ref kept(&in);
+    free_member(c, in);
+    where = nullptr;
+    *comm = MPI_COMM_NULL;
+  });
+}
+MPI_ABI_ALIAS(Comm_free)
+
+int PMPI_Comm_disconnect(MPI_Comm* comm) {
+  return enter([&](caller& c, communicator*& where) {
+    communicator& in = communicator_of(c.me, output(comm));
+    where = &in;
+    check_may_end(c, in);
+    const communicator_ref kept(&in);
+    request& r = new_collective(c.me, in, collective::barrier);
+    begin_collective(r);
+    await(c, r, wait_note::kind::collective);
+    c.me.pool.give_back(r);
+    free_member(c, in);
+    where = nullptr;
+    *comm = MPI_COMM_NULL;
+  });
+}
+MPI_ABI_ALIAS(Comm_disconnect)
+
+int PMPI_Comm_get_parent(MPI_Comm* parent) {
+  return enter([&](caller&) { output(parent) = MPI_COMM_NULL; });
+}
+MPI_ABI_ALIAS(Comm_get_parent)
+
+int PMPI_Comm_set_name(MPI_Comm comm, const char* comm_name) {
+  return enter(
+      comm, [&](caller& c, communicator& in) { in.member(c.me).name = checked_text(comm_name, MPI_MAX_OBJECT_NAME); });
+}
+MPI_ABI_ALIAS(Comm_set_name)
+
+int PMPI_Comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
+  return enter(comm, [&](caller& c, communicator& in) {
+    give_text(in.member(c.me).name, comm_name, MPI_MAX_OBJECT_NAME, resultlen);
+  });
+}
+MPI_ABI_ALIAS(Comm_get_name)
+
+int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info hints) {
+  return enter(comm, [&](caller& c, communicator& in) { in.member(c.me).hints = pairs_of(hints); });
+}
+MPI_ABI_ALIAS(Comm_set_info)
+
+int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
+  return enter(comm, [&](caller& c, communicator& in) {
+    MPI_Info& made = output(info_used);
+    made = handle_of<MPI_Info>(*new info(in.member(c.me).hints));
+  });
+}
+MPI_ABI_ALIAS(Comm_get_info)
+}

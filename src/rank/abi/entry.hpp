@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every C function of MPI does first and last: it finds the calling rank, and turns an mpi_error into a call of the
+// error handler and a code. Programs may replace MPI_NAME and call PMPI_NAME, so a function is written under the second
+// name, and the first is an alias of it:
+//   int PMPI_Comm_size(MPI_Comm comm, int* size) {
+//     return enter(comm, [&](caller&, communicator& c) { output(size) = c.size(); });
+//   }
+//   MPI_ABI_ALIAS(Comm_size)
+// Who may call: tasks of ranks; threads that the program has made, whose calls run as tasks of their rank (hosting.hpp).
+#pragma once
+
+#include <new>
+#include <string>
+#include <type_traits>
+
+#include "mpi-abi/mpi.h"
+#include "rank/communicator.hpp"
+#include "rank/error.hpp"
+#include "rank/rank.hpp"
+
+#define MPI_ABI_ALIAS(name) \
+  extern "C" [[gnu::alias("PMPI_" #name), gnu::visibility("default")]] decltype(PMPI_##name) MPI_##name;
+
+namespace shoal::rank::abi {
+
+/// A call of an MPI function.
+struct caller {
+  rank_state& me;
+  const char* function;  // "PMPI_Send"
+
+  wait_note note(wait_note::kind what, const communicator* where = nullptr, int peer = 0, int tag = 0) const noexcept {
+    return {function + 1, me.world, where, peer, tag, what, __builtin_return_address(0)};
+  }
+};
+
+/// Runs the call as a task of the rank that the calling thread belongs to.
+int call_as_rank(int (*call)(void*), void* argument, const char* function);
+/// Calls the error handler of `where`, or that of calls without a communicator; the code that the function returns.
+int raise(rank_state& me, communicator* where, int code, const std::string& text, const char* function);
+/// Ends the job: the rank has not called MPI_Init, or has called MPI_Finalize.
+void check_stage(rank_state& me, const char* function);
+/// The value of the attribute MPI_LASTUSEDCODE.
+int last_used_code();
+
+/// The communicator of a handle. Throws.
+inline communicator& communicator_of(rank_state& me, MPI_Comm comm) {
+  if (comm == MPI_COMM_WORLD) [[likely]]
+    return me.job.world();
+  if (comm == MPI_COMM_SELF) return me.job.self_of(me);
+  if (comm == MPI_COMM_NULL) throw mpi_error(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
+  auto& c = object_of<communicator>(comm);
+  if (!c.has(me)) throw mpi_error(MPI_ERR_COMM, "this rank is no member of the communicator, or has freed it");
+  return c;
+}
+
+/// A pointer that a function stores a result to.
+template <class T>
+T& output(T* at) {
+  if (at == nullptr) throw mpi_error(MPI_ERR_ARG, "a pointer to a result is null");
+  return *at;
+}
+
+/// For functions that may be called before MPI_Init and after MPI_Finalize.
+template <class F>
+int enter_any_time(const F& f, const char* function = __builtin_FUNCTION()) {
+  rank_state* const me = current_rank();
+  if (me == nullptr) [[unlikely]] {
+    struct call {
+      const F* f;
+      const char* function;
+    } mine{&f, function};
+    return call_as_rank(
+        [](void* a) { return enter_any_time(*static_cast<call*>(a)->f, static_cast<call*>(a)->function); }, &mine,
+        function);
+  }
+  communicator* where = nullptr;
+  try {
+    caller c{*me, function};
+    if constexpr (std::is_invocable_v<const F&, caller&, communicator*&>)
+      f(c, where);
+    else
+      f(c);
+    return MPI_SUCCESS;
+  } catch (const mpi_error& e) {
+    return raise(*me, where, e.code(), e.what(), function);
+  } catch (const std::bad_alloc&) {
+    return raise(*me, where, MPI_ERR_NO_MEM, "there is not enough memory", function);
+  }
+}
+
+template <class F>
+int enter(const F& f, const char* function = __builtin_FUNCTION()) {
+  return enter_any_time(
+      [&](caller& c, communicator*& where) {
+        if (c.me.stage != life::initialized) [[unlikely]]
+          check_stage(c.me, function);
+        if constexpr (std::is_invocable_v<const F&, caller&, communicator*&>)
+          f(c, where);
+        else
+          f(c);
+      },
+      function);
+}
+
+/// The same with a communicator, whose error handler is called.
+template <class F>
+int enter(MPI_Comm comm, const F& f, const char* function = __builtin_FUNCTION()) {
+  return enter(
+      [&](caller& c, communicator*& where) {
+        communicator& of = communicator_of(c.me, comm);
+        where = &of;
+        f(c, of);
+      },
+      function);
+}
+
+}  // namespace shoal::rank::abi

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program may ask of its surroundings: time, names, versions, memory (MPI 5.0, chapter 9).
+#include <cstdlib>
+
+#include "base/clock.hpp"
+#include "machine/socket.hpp"
+#include "rank/abi/text_argument.hpp"
+
+using namespace shoal::rank;       // NOLINT: the functions of a C interface
+using namespace shoal::rank::abi;  // NOLINT
+
+extern "C" {
+
+double PMPI_Wtime(void) { return static_cast<double>(shoal::base::now_ns()) * 1e-9; }
+MPI_ABI_ALIAS(Wtime)
+
+double PMPI_Wtick(void) { return 1e-9; }
+MPI_ABI_ALIAS(Wtick)
+
+int PMPI_Get_version(int* version, int* subversion) {
+  if (version == nullptr || subversion == nullptr) return MPI_ERR_ARG;
+  *version = MPI_VERSION;
+  *subversion = MPI_SUBVERSION;
+  return MPI_SUCCESS;
+}
+MPI_ABI_ALIAS(Get_version)
+
+int PMPI_Abi_get_version(int* abi_major, int* abi_minor) {
+  if (abi_major == nullptr || abi_minor == nullptr) return MPI_ERR_ARG;
+  *abi_major = MPI_ABI_VERSION;
+  *abi_minor = MPI_ABI_SUBVERSION;
+  return MPI_SUCCESS;
+}
+MPI_ABI_ALIAS(Abi_get_version)
+
+int PMPI_Get_library_version(char* version, int* resultlen) {
+  if (version == nullptr || resultlen == nullptr) return MPI_ERR_ARG;
+  give_text("Shoal " SHOAL_VERSION ", ranks as tasks; MPI's standard ABI", version, MPI_MAX_LIBRARY_VERSION_STRING,
+            resultlen);
+  return MPI_SUCCESS;
+}
+MPI_ABI_ALIAS(Get_library_version)
+
+int PMPI_Get_processor_name(char* name, int* resultlen) {
+  return enter([&](caller&) { give_text(shoal::machine::host_name(), name, MPI_MAX_PROCESSOR_NAME, resultlen); });
+}
+MPI_ABI_ALIAS(Get_processor_name)
+
+int PMPI_Pcontrol(const int, ...) { return MPI_SUCCESS; }
+MPI_ABI_ALIAS(Pcontrol)
+
+int PMPI_Alloc_mem(MPI_Aint size, MPI_Info, void* baseptr) {
+  return enter([&](caller&) {
+    if (size < 0) throw mpi_error(MPI_ERR_ARG, "the size is below 0");
+    void* const at = std::aligned_alloc(64, (static_cast<std::size_t>(size) + 63) / 64 * 64 + 64);
+    if (at == nullptr) throw mpi_error(MPI_ERR_NO_MEM, "there is not enough memory");
+    *reinterpret_cast<void**>(&output(static_cast<char*>(baseptr))) = at;
+  });
+}
+MPI_ABI_ALIAS(Alloc_mem)
+
+int PMPI_Free_mem(void* base) {
+  std::free(base);
+  return MPI_SUCCESS;
+}
+MPI_ABI_ALIAS(Free_mem)
+
+int PMPI_Get_address(const void* location, MPI_Aint* address) {
+  return enter_any_time([&](caller&) { output(address) = reinterpret_cast<MPI_Aint>(location); });
+}
+MPI_ABI_ALIAS(Get_address)
+
+MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp) { return base + disp; }
+MPI_ABI_ALIAS(Aint_add)
+
+MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2) { return addr1 - addr2; }
+MPI_ABI_ALIAS(Aint_diff)
+}

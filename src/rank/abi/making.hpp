@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The communicators that ranks make together.
+// Who may call: tasks of ranks, all members in the same order. They wait.
+#pragma once
+
+#include <memory>
+
+#include "rank/abi/agreement.hpp"
+
+namespace shoal::rank::abi {
+
+/// Gives the calling rank its handle of the communicator of that context; MPI_COMM_NULL if it is no member.
+MPI_Comm join(caller& c, context_id context, const group_ref& local, const group_ref& remote);
+/// A number for a communicator that the calling rank leads.
+context_id new_context(rank_state& me);
+/// The groups of the ranks that give the same color, ordered by key; MPI_COMM_NULL for MPI_UNDEFINED.
+MPI_Comm split(caller& c, communicator& in, int color, int key);
+/// Of all members of `in`, those of `members`, which all give.
+MPI_Comm create(caller& c, communicator& in, const group_ref& members);
+/// The same for members in an order, with a topology: ranks of `in`.
+MPI_Comm create_with(caller& c, communicator& in, std::vector<int> ranks, std::shared_ptr<const topology> neighbours);
+MPI_Comm duplicate(caller& c, communicator& in);
+MPI_Comm handle_of_communicator(const rank_state& me, communicator& in) noexcept;
+
+}  // namespace shoal::rank::abi

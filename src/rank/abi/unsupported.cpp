@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every function of the standard ABI that no other file defines: it reports MPI_ERR_UNSUPPORTED_OPERATION. They are weak, so
+// that a definition takes their place, and lie in a section of their own, so that function_list.cpp can tell which
+// functions have one.
+#include "rank/abi/entry.hpp"
+
+namespace shoal::rank::abi {
+
+int refuse(const char* function) noexcept {
+  return enter(
+      [](caller&) { throw mpi_error(MPI_ERR_UNSUPPORTED_OPERATION, "this library does not have the function yet"); },
+      function);
+}
+
+template <class Result>
+Result refused(const char* function) noexcept {
+  const int code = refuse(function);
+  if constexpr (std::is_same_v<Result, int>)
+    return code;
+  else
+    return Result{};
+}
+
+}  // namespace shoal::rank::abi
+
+extern "C" {
+#define MPI_ABI_REFUSED [[gnu::weak, gnu::section("mpi_unsupported"), gnu::visibility("default")]]
+#define MPI_ABI_FUNCTION(result, name, parameters)                                                           \
+  MPI_ABI_REFUSED result PMPI_##name parameters { return shoal::rank::abi::refused<result>("PMPI_" #name); } \
+  MPI_ABI_REFUSED result MPI_##name parameters { return shoal::rank::abi::refused<result>("PMPI_" #name); }
+#define MPI_ABI_COUNTED(result, name, parameters) MPI_ABI_FUNCTION(result, name, parameters)
+#define MPI_ABI_COUNT int
+#define MPI_ABI_PLACE int
+#define MPI_ABI_WIDE MPI_Aint
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "mpi-abi/functions/all.inc"
+
+#include "mpi-abi/functions/large.inc"
+#define MPI_ABI_COUNTED(result, name, parameters)                                                                     \
+  MPI_ABI_REFUSED result PMPI_##name##_c parameters { return shoal::rank::abi::refused<result>("PMPI_" #name "_c"); } \
+  MPI_ABI_REFUSED result MPI_##name##_c parameters { return shoal::rank::abi::refused<result>("PMPI_" #name "_c"); }
+#include "mpi-abi/functions/all.inc"
+
+#include "mpi-abi/functions/end.inc"
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's call of a collective operation, until the operation has been carried out.
+// Who may call: the worker that has it.
+#pragma once
+
+#include <cstdint>
+
+#include "mpi-abi/mpi.h"
+#include "rank/buffer.hpp"
+#include "rank/communicator.hpp"
+#include "rank/operation.hpp"
+
+namespace shoal::rank {
+
+struct request;
+
+enum class collective : std::uint8_t {
+  barrier,
+  broadcast,
+  gather,
+  scatter,
+  all_gather,
+  all_to_all,
+  reduce,
+  all_reduce,
+  reduce_scatter,
+  scan,
+  exscan
+};
+/// "MPI_Bcast".
+const char* name_of(collective kind) noexcept;
+
+/// The blocks of a buffer that belong to the ranks: all of the buffer's count, one behind the other; or as arrays of the
+/// program say, which it leaves alone until the operation has completed.
+struct block_list {
+  const void* counts = nullptr;  // int or, if wide, MPI_Count
+  const void* places =
+      nullptr;  // int or, if places_are_wide, MPI_Aint; in extents of the type, or in bytes if there are types
+  const MPI_Datatype* types = nullptr;
+  bool wide = false;
+  bool places_are_wide = false;
+
+  MPI_Count count(int rank, const buffer& all) const noexcept {
+    if (counts == nullptr) return all.count;
+    return wide ? static_cast<const MPI_Count*>(counts)[rank] : static_cast<const int*>(counts)[rank];
+  }
+  MPI_Aint place(int rank) const noexcept {
+    return places_are_wide ? static_cast<const MPI_Aint*>(places)[rank] : static_cast<const int*>(places)[rank];
+  }
+  /// The block of a rank in `all`.
+  buffer block(int rank, const buffer& all) const;
+};
+
+struct collective_call {
+  collective kind = collective::barrier;
+  int rank = 0;        // of its group
+  bool upper = false;  // of an intercommunicator: which of the two groups
+  int root = 0;
+  request* done = nullptr;
+  bool in_place = false;
+  bool absent = false;  // of another process: only what it gives is here
+  buffer send, receive;
+  block_list sent, received;
+  MPI_Count results = 0;  // elements of MPI_Reduce_scatter's result for this rank
+  operation_ref op;
+};
+
+/// The call of a request, made at its first use.
+collective_call& new_call(request& r);
+
+}  // namespace shoal::rank

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collective operations: a rank leaves its call with the other members of its process, and the last one carries the
+// operation out for all (execute.hpp). So blocking, non-blocking and persistent forms differ in who waits alone.
+// Who may call: tasks on the rank's worker. begin_collective() does not wait for others, but the last one to call works
+// for all.
+#pragma once
+
+#include <memory>
+
+#include "rank/collective_call.hpp"
+#include "rank/request.hpp"
+
+namespace shoal::rank {
+
+/// A request for a call that the caller fills in.
+request& new_collective(rank_state& me, communicator& in, collective kind);
+/// Its request completes when the operation is done for this rank. The request may have completed when this returns.
+void begin_collective(request& r);
+
+}  // namespace shoal::rank

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of elements that the predefined datatypes of MPI stand for, and these datatypes.
+// Who may call: anybody.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "mpi-abi/mpi.h"
+
+namespace shoal::rank {
+
+/// What an element is to a reduction.
+enum class basic : std::uint8_t {
+  none,
+  byte,
+  character,
+  wide_character,
+  i8,
+  u8,
+  i16,
+  u16,
+  i32,
+  u32,
+  i64,
+  u64,
+  f16,
+  f32,
+  f64,
+  f80,
+  f128,
+  c32,
+  c64,
+  c80,
+  c128,   // complex: of two such
+  truth,  // C and C++ bool
+  logical8,
+  logical16,
+  logical32,
+  logical64,
+  float_int,
+  double_int,
+  long_int,
+  int_int,
+  short_int,
+  long_double_int,
+  float_float,
+  double_double
+};
+
+struct predefined_type {
+  std::uintptr_t handle;
+  std::string_view name;
+  basic kind;
+};
+
+/// All of them, in ascending order of handles.
+std::span<const predefined_type> predefined_types() noexcept;
+/// The size of an element without and with padding.
+std::uint64_t size_of(basic kind) noexcept;
+std::uint64_t extent_of(basic kind) noexcept;
+
+}  // namespace shoal::rank

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// A datatype of MPI: which bytes of memory belong to an element, in which order. It is kept as parts, each a row of
+// equal blocks at equal distances, so copies are loops over blocks.
+// Who may call: any thread; an object does not change but for its commit. The functions of copies are in layout.hpp.
+// Complexity: memory and making O(parts); the parts of a vector of a solid type are one.
+// Source: MPI 5.0, chapter 5. Test: tests/unit/rank/datatype_test.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpi-abi/mpi.h"
+#include "rank/datatype/basic.hpp"
+#include "rank/handle.hpp"
+
+namespace shoal::rank {
+
+class datatype;
+
+/// Keeps a datatype that is not predefined; null for those that are.
+class type_ref {
+public:
+  type_ref() = default;
+  explicit type_ref(const datatype* of) noexcept;
+  type_ref(const type_ref& other) noexcept : type_ref(other.of_) {}
+  type_ref(type_ref&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+  type_ref& operator=(type_ref other) noexcept {
+    std::swap(of_, other.of_);
+    return *this;
+  }
+  ~type_ref();
+  const datatype* get() const noexcept { return of_; }
+  const datatype& operator*() const noexcept { return *of_; }
+  const datatype* operator->() const noexcept { return of_; }
+
+private:
+  const datatype* of_ = nullptr;
+};
+
+/// `count` blocks of `bytes` bytes, the first at `offset`, `stride` bytes from one to the next.
+struct type_part {
+  std::int64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t count = 1;
+  std::int64_t stride = 0;
+
+  std::uint64_t size() const noexcept { return bytes * count; }
+};
+
+/// `count` elements of one kind, in the order of the packed bytes.
+struct type_run {
+  basic kind = basic::none;
+  std::uint64_t count = 0;
+};
+
+/// How it was made: the arguments of its constructor.
+struct type_origin {
+  int combiner = MPI_COMBINER_NAMED;
+  std::vector<std::int64_t> integers;   // int in both forms of the function
+  std::vector<std::int64_t> addresses;  // MPI_Aint in the form with int counts
+  std::vector<std::int64_t> counts;     // int or MPI_Aint there, MPI_Count in the large one
+  bool large = false;                   // made with large counts: only MPI_Type_get_contents_c shows it
+  std::vector<MPI_Datatype> handles;    // of the predefined ones
+  std::vector<type_ref> types;          // null where predefined
+};
+
+class datatype final : public handle_object {
+public:
+  static constexpr object_kind k_kind = object_kind::datatype;
+  static constexpr int k_error = MPI_ERR_TYPE;
+  static constexpr const char* k_name = "datatype";
+
+  /// A predefined one.
+  explicit datatype(const predefined_type& p);
+  /// `lower`, `upper`: its bounds.
+  datatype(std::vector<type_part> parts, std::vector<type_run> runs, std::int64_t lower, std::int64_t upper,
+           type_origin origin);
+  ~datatype() = default;
+
+  std::uint64_t size() const noexcept { return size_; }
+  std::int64_t lower() const noexcept { return lower_; }
+  std::int64_t extent() const noexcept { return extent_; }
+  std::int64_t true_lower() const noexcept { return true_lower_; }
+  std::int64_t true_extent() const noexcept { return true_extent_; }
+  /// Elements lie one behind the other without gaps, from their address on.
+  bool is_solid() const noexcept { return solid_; }
+  /// The kind of all its elements; none if they differ.
+  basic kind() const noexcept { return runs_.size() == 1 ? runs_.front().kind : basic::none; }
+
+  std::span<const type_part> parts() const noexcept { return parts_; }
+  std::span<const type_run> runs() const noexcept { return runs_; }
+  /// Bytes in the parts before each, and in all.
+  std::span<const std::uint64_t> begins() const noexcept { return begins_; }
+  const type_origin& origin() const noexcept { return origin_; }
+  bool is_predefined() const noexcept { return predefined_ != nullptr; }
+  const predefined_type* predefined() const noexcept { return predefined_; }
+
+  bool is_committed() const noexcept { return committed_; }
+  void commit() noexcept { committed_ = true; }
+  /// Empty: not named by the program.
+  std::string name;
+
+  void add_reference() const noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void drop_reference() const noexcept {
+    // Release, acquire: other uses come before the end.
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+private:
+  std::vector<type_part> parts_;
+  std::vector<type_run> runs_;
+  std::vector<std::uint64_t> begins_;
+  std::uint64_t size_ = 0;
+  std::int64_t lower_ = 0;
+  std::int64_t extent_ = 0;
+  std::int64_t true_lower_ = 0;
+  std::int64_t true_extent_ = 0;
+  bool solid_ = false;
+  bool committed_ = false;
+  const predefined_type* predefined_ = nullptr;
+  type_origin origin_;
+  mutable std::atomic<std::uint32_t> references_{0};  // partners: whoever uses it
+};
+
+inline type_ref::type_ref(const datatype* of) noexcept : of_(of == nullptr || of->is_predefined() ? nullptr : of) {
+  if (of_ != nullptr) of_->add_reference();
+}
+inline type_ref::~type_ref() {
+  if (of_ != nullptr) of_->drop_reference();
+}
+
+/// The datatype of a handle; throws mpi_error.
+const datatype& type_of(MPI_Datatype handle);
+MPI_Datatype handle_of_type(const datatype& t) noexcept;
+
+}  // namespace shoal::rank

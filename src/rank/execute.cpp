@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rank/execute.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "rank/error.hpp"
+#include "rank/typed_memory.hpp"
+
+namespace shoal::rank {
+
+const char* name_of(collective kind) noexcept {
+  using enum collective;
+  switch (kind) {
+    case barrier: return "MPI_Barrier";
+    case broadcast: return "MPI_Bcast";
+    case gather: return "MPI_Gather";
+    case scatter: return "MPI_Scatter";
+    case all_gather: return "MPI_Allgather";
+    case all_to_all: return "MPI_Alltoall";
+    case reduce: return "MPI_Reduce";
+    case all_reduce: return "MPI_Allreduce";
+    case reduce_scatter: return "MPI_Reduce_scatter";
+    case scan: return "MPI_Scan";
+    case exscan: return "MPI_Exscan";
+  }
+  return "a collective operation";
+}
+
+buffer block_list::block(int rank, const buffer& all) const {
+  const datatype& type = types != nullptr ? type_of(types[rank]) : *all.type;
+  const MPI_Count n = count(rank, all);
+  const MPI_Aint at = types != nullptr    ? place(rank)
+                      : places != nullptr ? place(rank) * type.extent()
+                                          : rank * all.count * type.extent();
+  return {static_cast<std::byte*>(all.at) + at, n, &type};
+}
+
+namespace {
+
+void move_block(const buffer& from, const buffer& to) {
+  if (from.bytes() > to.bytes())
+    throw mpi_error(MPI_ERR_TRUNCATE,
+                    fmt::format("a rank gives {} bytes to a collective operation, and the other side takes "
+                                "{}",
+                                from.bytes(), to.bytes()));
+  copy(from, to);
+}
+
+buffer send_block(const collective_call& c, int to) { return c.sent.block(to, c.send); }
+buffer receive_block(const collective_call& c, int from) { return c.received.block(from, c.receive); }
+
+// ---- one to many and back
+
+void broadcast(const collective_call& root, collective_calls to) {
+  for (const collective_call* c : to)
+    if (c != &root && !c->absent) move_block(root.send, c->receive);
+}
+
+void gather(collective_calls from, const collective_call& root) {
+  if (root.absent) return;
+  for (const collective_call* c : from)
+    if (c != &root || !root.in_place) move_block(c->send, receive_block(root, c->rank));
+}
+
+void scatter(const collective_call& root, collective_calls to) {
+  for (const collective_call* c : to)
+    if (!c->absent && (c != &root || !root.in_place)) move_block(send_block(root, c->rank), c->receive);
+}
+
+// ---- all to all
+
+// What each rank contributes, packed one behind the other.
+struct packed_blocks {
+  std::vector<std::uint64_t> begins;
+  std::unique_ptr<std::byte[]> bytes;
+};
+
+buffer contribution(const collective_call& c) { return c.in_place ? receive_block(c, c.rank) : c.send; }
+
+packed_blocks pack_all(collective_calls from) {
+  packed_blocks all;
+  all.begins.push_back(0);
+  for (const collective_call* c : from) all.begins.push_back(all.begins.back() + contribution(*c).bytes());
+  all.bytes = std::make_unique_for_overwrite<std::byte[]>(all.begins.back());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const buffer b = contribution(*from[i]);
+    pack(b, 0, all.bytes.get() + all.begins[i], b.bytes());
+  }
+  return all;
+}
+
+// Whether the blocks of all ranks lie one behind the other, without gaps.
+bool is_one_row(const collective_call& c) noexcept {
+  return c.received.counts == nullptr && c.receive.type != nullptr && c.receive.type->is_solid();
+}
+
+void all_gather(collective_calls from, collective_calls to) {
+  const packed_blocks all = pack_all(from);
+  for (const collective_call* c : to) {
+    if (c->absent) continue;
+    if (is_one_row(*c) && c->receive.bytes() * from.size() == all.begins.back()) {
+      std::memcpy(c->receive.at, all.bytes.get(), all.begins.back());
+      continue;
+    }
+    for (std::size_t i = 0; i < from.size(); ++i)
+      move_block({all.bytes.get() + all.begins[i], static_cast<MPI_Count>(all.begins[i + 1] - all.begins[i]), nullptr},
+                 receive_block(*c, static_cast<int>(i)));
+  }
+}
+
+// In place: rank s sends what it has where it receives.
+void all_to_all_in_place(collective_calls calls) {
+  for (std::size_t a = 0; a < calls.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) {
+      const buffer one = receive_block(*calls[a], static_cast<int>(b));
+      const buffer other = receive_block(*calls[b], static_cast<int>(a));
+      const std::uint64_t bytes = one.bytes();
+      const auto kept = std::make_unique_for_overwrite<std::byte[]>(bytes);
+      pack(one, 0, kept.get(), bytes);
+      move_block(other, one);
+      move_block({kept.get(), static_cast<MPI_Count>(bytes), nullptr}, other);
+    }
+}
+
+void all_to_all(collective_calls from, collective_calls to) {
+  for (const collective_call* d : to) {
+    if (d->absent) continue;
+    for (const collective_call* s : from) move_block(send_block(*s, d->rank), receive_block(*d, s->rank));
+  }
+}
+
+// ---- reductions
+
+const buffer& summand(const collective_call& c) noexcept { return c.in_place ? c.receive : c.send; }
+
+void check_reduction(collective_calls calls, const buffer& like) {
+  for (const collective_call* c : calls)
+    if (summand(*c).bytes() != like.bytes())
+      throw mpi_error(MPI_ERR_COUNT, fmt::format("rank {} reduces {} bytes, and rank {} {}", c->rank,
+                                                 summand(*c).bytes(), calls[0]->rank, like.bytes()));
+}
+
+void give(const buffer& result, const collective_call& c) {
+  if (!c.absent) copy(result, c.receive);
+}
+
+// Elements of `all` from `first` on.
+buffer elements(const buffer& all, MPI_Count first, MPI_Count count) noexcept {
+  return {static_cast<std::byte*>(all.at) + first * all.type->extent(), count, all.type};
+}
+
+void scatter_result(const buffer& result, collective_calls to) {
+  MPI_Count first = 0;
+  for (const collective_call* c : to) {
+    const MPI_Count n = c->results;
+    if (!c->absent) move_block(elements(result, first, n), {c->receive.at, n, c->receive.type});
+    first += n;
+  }
+}
+
+void scan(collective_calls calls, bool exclusive) {
+  const buffer& like = summand(*calls[0]);
+  check_reduction(calls, like);
+  typed_memory before(like.count, *like.type);
+  copy(like, before.elements());
+  for (std::size_t i = 1; i < calls.size(); ++i) {
+    typed_memory next(like.count, *like.type);
+    copy(summand(*calls[i]), next.elements());
+    calls[i]->op.combine(before.elements().at, next.elements().at, like.count, *like.type);
+    if (!calls[i]->absent) copy(exclusive ? before.elements() : next.elements(), calls[i]->receive);
+    before.swap(next);
+  }
+  if (!exclusive && !calls[0]->in_place && !calls[0]->absent) copy(calls[0]->send, calls[0]->receive);
+}
+
+void check_agreement(collective_calls calls, const collective_call& first) {
+  for (const collective_call* c : calls) {
+    if (c->kind != first.kind)
+      throw mpi_error(MPI_ERR_OTHER,
+                      fmt::format("the members call different collective operations: rank {} {}, rank {} {}",
+                                  first.rank, name_of(first.kind), c->rank, name_of(c->kind)));
+    if (c->op.handle() != first.op.handle() && is_predefined(c->op.handle()) && is_predefined(first.op.handle()))
+      throw mpi_error(MPI_ERR_OP, fmt::format("ranks {} and {} reduce with different operations", first.rank, c->rank));
+  }
+}
+
+void check_roots(collective_calls calls) {
+  for (const collective_call* c : calls)
+    if (c->root != calls[0]->root)
+      throw mpi_error(MPI_ERR_ROOT, fmt::format("rank {} names {} as the root of {}, and rank {} {}", calls[0]->rank,
+                                                calls[0]->root, name_of(c->kind), c->rank, c->root));
+}
+
+const collective_call* find_root(collective_calls calls) noexcept {
+  for (const collective_call* c : calls)
+    if (c->root == MPI_ROOT) return c;
+  return nullptr;
+}
+
+}  // namespace
+
+typed_memory combined(collective_calls calls) {
+  const buffer& like = summand(*calls.back());
+  check_reduction(calls, summand(*calls[0]));
+  typed_memory sum(like.count, *like.type);
+  copy(like, sum.elements());
+  for (std::size_t i = calls.size() - 1; i-- > 0;)
+    calls[i]->op.combine(summand(*calls[i]).at, sum.elements().at, like.count, *like.type);
+  return sum;
+}
+
+buffer contribution_of(const collective_call& c) {
+  using enum collective;
+  if (c.kind == broadcast) return c.send;
+  if (c.kind == gather || c.kind == all_gather) return c.in_place ? receive_block(c, c.rank) : c.send;
+  return summand(c);
+}
+
+void execute(collective_calls calls) {
+  const collective_call& first = *calls[0];
+  check_agreement(calls, first);
+  using enum collective;
+  switch (first.kind) {
+    case barrier: return;
+    case all_gather: return rank::all_gather(calls, calls);
+    case all_to_all: return first.in_place ? all_to_all_in_place(calls) : rank::all_to_all(calls, calls);
+    case all_reduce: {
+      const typed_memory sum = combined(calls);
+      for (const collective_call* c : calls) give(sum.elements(), *c);
+      return;
+    }
+    case reduce_scatter: {
+      const typed_memory sum = combined(calls);
+      return scatter_result(sum.elements(), calls);
+    }
+    case scan: return rank::scan(calls, false);
+    case exscan: return rank::scan(calls, true);
+    default: break;
+  }
+  check_roots(calls);
+  const collective_call& root = *calls[static_cast<std::size_t>(first.root)];
+  switch (first.kind) {
+    case broadcast: return rank::broadcast(root, calls);
+    case gather: return rank::gather(calls, root);
+    case scatter: return rank::scatter(root, calls);
+    default:
+      if (!root.absent) copy(combined(calls).elements(), root.receive);
+      return;
+  }
+}
+
+void execute_between(collective_calls lower, collective_calls upper) {
+  const collective_call& first = *lower[0];
+  check_agreement(lower, first);
+  check_agreement(upper, first);
+  using enum collective;
+  switch (first.kind) {
+    case barrier: return;
+    case all_gather: rank::all_gather(lower, upper); return rank::all_gather(upper, lower);
+    case all_to_all: rank::all_to_all(lower, upper); return rank::all_to_all(upper, lower);
+    case all_reduce: {
+      const typed_memory of_lower = combined(lower);
+      const typed_memory of_upper = combined(upper);
+      for (const collective_call* c : lower) give(of_upper.elements(), *c);
+      for (const collective_call* c : upper) give(of_lower.elements(), *c);
+      return;
+    }
+    case reduce_scatter: {
+      const typed_memory of_lower = combined(lower);
+      const typed_memory of_upper = combined(upper);
+      scatter_result(of_upper.elements(), lower);
+      return scatter_result(of_lower.elements(), upper);
+    }
+    default: break;
+  }
+  const collective_call* root = find_root(lower);
+  const collective_calls others = root != nullptr ? upper : lower;
+  if (root == nullptr) root = find_root(upper);
+  if (root == nullptr) throw mpi_error(MPI_ERR_ROOT, "no rank gives MPI_ROOT as the root");
+  switch (first.kind) {
+    case broadcast: return rank::broadcast(*root, others);
+    case gather: return rank::gather(others, *root);
+    case scatter: return rank::scatter(*root, others);
+    default:
+      if (!root->absent) copy(combined(others).elements(), root->receive);
+      return;
+  }
+}
+
+}  // namespace shoal::rank

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries out a collective operation whose calls are all in this process: copies straight between the buffers of the
+// ranks, and combines in the order of the ranks.
+// Who may call: any worker, while no call's rank uses its buffers. Nothing here switches tasks, but a program's
+// operations may call MPI. Throws mpi_error where calls do not fit.
+// Source: MPI 5.0, chapter 6. Test: tests/unit/rank/execute_test.cpp.
+#pragma once
+
+#include <span>
+
+#include "rank/collective_call.hpp"
+#include "rank/typed_memory.hpp"
+
+namespace shoal::rank {
+
+using collective_calls = std::span<collective_call* const>;
+
+/// The combination of all, in the order of ranks, on elements as in the programs' buffers.
+typed_memory combined(collective_calls calls);
+/// What a call gives to every rank: its block, or its elements to reduce.
+buffer contribution_of(const collective_call& c);
+/// Of one group: calls by rank.
+void execute(collective_calls calls);
+/// Of an intercommunicator: each group's calls by rank.
+void execute_between(collective_calls lower, collective_calls upper);
+
+}  // namespace shoal::rank

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rank/rank.hpp"
+
+#include <algorithm>
+
+#include "rank/communicator_table.hpp"
+#include "rank/message.hpp"
+
+namespace shoal::rank {
+
+rank_state* current_rank() noexcept {
+  sched::worker* const w = sched::this_worker();
+  return w == nullptr ? nullptr : static_cast<rank_state*>(w->begun().local);
+}
+
+rank_state::rank_state(job_ranks& of, int world_rank, int number_here, sched::worker& worker, request_pool& requests)
+    : job(of), world(world_rank), local(number_here), home(worker), pool(requests) {}
+
+// Messages that nobody has received.
+rank_state::~rank_state() {
+  queues.clear([](waiting_message& w) { message::end(message::of(w)); });
+}
+
+void rank_state::leave_attached_buffer(std::uint64_t bytes) noexcept {
+  // Partner: await_attached_buffer(), which stores `detaching` and then looks again.
+  if (attached_used.fetch_sub(bytes, std::memory_order_seq_cst) != bytes) return;
+  if (detail::suspended* const task = detaching.exchange(nullptr, std::memory_order_seq_cst); task != nullptr)
+    detail::wake(task);
+}
+
+void rank_state::await_attached_buffer(const wait_note& note) noexcept {
+  while (attached_used.load(std::memory_order_seq_cst) != 0) {
+    detaching.store(detail::this_task(), std::memory_order_seq_cst);
+    if (attached_used.load(std::memory_order_seq_cst) == 0 &&
+        detaching.exchange(nullptr, std::memory_order_seq_cst) != nullptr)
+      return;
+    detail::leave(detail::wait_kind::message, &note);
+  }
+}
+
+job_ranks::job_ranks(const shape& of, std::vector<sched::worker*> workers)
+    : shape_(of),
+      first_(static_cast<int>(of.node * of.ranks_per_node)),
+      communicators_(std::make_unique<communicator_table>()) {
+  for (std::size_t i = 0; i < workers.size(); ++i) pools_.push_back(std::make_unique<request_pool>());
+  const int n = static_cast<int>(of.ranks_per_node);
+  for (int i = 0; i < n; ++i) {
+    const std::size_t w = static_cast<std::size_t>(i) * workers.size() / of.ranks_per_node;
+    ranks_.push_back(std::make_unique<rank_state>(*this, first_ + i, i, *workers[w], *pools_[w]));
+  }
+  world_ = communicators_->make(*this, k_world_context, group::of_range(0, size()), nullptr);
+  world_->name_all("MPI_COMM_WORLD");
+}
+
+job_ranks::~job_ranks() = default;
+
+communicator& job_ranks::self_of(rank_state& r) {
+  if (!r.self) {
+    r.self = communicators_->make(*this, self_context(r.world), group::of_range(r.world, 1), nullptr);
+    r.self->name_all("MPI_COMM_SELF");
+  }
+  return *r.self;
+}
+
+}  // namespace shoal::rank

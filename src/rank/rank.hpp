@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a job, as one process sees them, and one of them. A rank is a task that is placed on a worker, and never
+// leaves it: whatever is the rank's alone is used by that worker alone.
+// Who may call: current_rank() anybody; the rest tasks on the rank's worker. Nothing here switches tasks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rank/communicator.hpp"
+#include "rank/matching.hpp"
+#include "rank/request.hpp"
+#include "sched/worker.hpp"
+
+namespace shoal::rank {
+
+class communicator_table;
+struct message;
+struct rank_exit;
+
+/// What the program of a rank has done of its start and end.
+enum class life : std::uint8_t { before_init, initialized, finalized };
+
+class rank_state {
+public:
+  rank_state(job_ranks& of, int world_rank, int number_here, sched::worker& worker, request_pool& requests);
+  rank_state(const rank_state&) = delete;
+  rank_state& operator=(const rank_state&) = delete;
+  ~rank_state();
+
+  job_ranks& job;
+  const int world;  // its rank in MPI_COMM_WORLD
+  const int local;  // its number in the process
+  sched::worker& home;
+  request_pool& pool;  // of the worker
+
+  matching queues;
+  std::atomic<std::uint64_t> eager_bytes{0};  // in messages that it has sent ahead; partners: their receivers
+  /// Waits for the arrival of any message.
+  struct probe {
+    waiter* of;
+    probe* next;
+  };
+  probe* probes = nullptr;
+  void add_probe(probe& p) noexcept { probes = &p; }
+  void notify_probes() noexcept {
+    for (probe* p = std::exchange(probes, nullptr); p != nullptr;) {
+      probe* const next = p->next;  // the wait that has it ends
+      p->of->complete_one();
+      p = next;
+    }
+  }
+
+  life stage = life::before_init;
+  int thread_level = MPI_THREAD_SINGLE;
+  unsigned sessions = 0;
+  rank_exit* exit_to = nullptr;  // where its exit() goes
+  bool by_session = false;       // initialized by a session, not by MPI_Init
+  communicator_ref self;
+  attribute_keys keys;
+  int shown_attribute = 0;  // where the value of a predefined attribute is for the program
+  std::map<MPI_Datatype, attribute_set> type_attributes;  // of datatypes, which ranks do not share in a program's eyes
+  error_handler_ref initial_errors;                       // of what has no other handler
+  // The buffer of MPI_Buffer_attach.
+  std::byte* attached = nullptr;
+  std::uint64_t attached_bytes = 0;
+  std::atomic<std::uint64_t> attached_used{0};         // partners: the receivers of what is in it
+  std::atomic<detail::suspended*> detaching{nullptr};  // partner: leave_attached_buffer()
+  void leave_attached_buffer(std::uint64_t bytes) noexcept;
+  /// Returns when nothing is in it.
+  void await_attached_buffer(const wait_note& note) noexcept;
+  std::uint32_t next_serial = 2;  // of the communicators that it numbers, as their leader
+  int polls_in_vain = 0;          // of MPI_Test and MPI_Iprobe
+};
+
+/// The rank whose task runs; nullptr: none.
+rank_state* current_rank() noexcept;
+
+class job_ranks {
+public:
+  struct shape {
+    std::uint32_t node = 0;
+    std::uint32_t nodes = 1;
+    std::uint32_t ranks_per_node = 1;
+    std::vector<int> processes;  // by node: its process, where memory can be read; empty: none can
+  };
+  /// Ranks are spread over `workers` in blocks.
+  job_ranks(const shape& of, std::vector<sched::worker*> workers);
+  job_ranks(const job_ranks&) = delete;
+  job_ranks& operator=(const job_ranks&) = delete;
+  ~job_ranks();
+
+  const shape& form() const noexcept { return shape_; }
+  int size() const noexcept { return static_cast<int>(shape_.nodes * shape_.ranks_per_node); }
+  int size_here() const noexcept { return static_cast<int>(ranks_.size()); }
+  std::uint32_t node_of(int world) const noexcept { return static_cast<std::uint32_t>(world) / shape_.ranks_per_node; }
+  bool is_here(int world) const noexcept { return node_of(world) == shape_.node; }
+  /// A rank of this process, by its number here.
+  rank_state& at(int local) const noexcept { return *ranks_[static_cast<std::size_t>(local)]; }
+  /// A rank of this process, by its rank in the world.
+  rank_state& here(int world) const noexcept { return at(world - first_); }
+
+  communicator& world() const noexcept { return *world_; }
+  communicator& self_of(rank_state& r);
+  communicator_table& communicators() noexcept { return *communicators_; }
+  /// What a call that ends the whole job does; from runtime.
+  void (*abort_job)(job_ranks& job, int status, const std::string& why) = nullptr;
+
+private:
+  const shape shape_;
+  const int first_;
+  std::vector<std::unique_ptr<request_pool>> pools_;  // by worker
+  std::unique_ptr<communicator_table> communicators_;
+  std::vector<std::unique_ptr<rank_state>> ranks_;
+  communicator_ref world_;
+};
+
+}  // namespace shoal::rank

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rank/request.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "rank/collective_call.hpp"
+#include "rank/rank.hpp"
+
+namespace shoal::rank {
+
+request_pool::~request_pool() {
+  while (free_ != nullptr) delete std::exchange(free_, free_->next);
+}
+
+request& request_pool::take(rank_state& owner, request_kind kind) {
+  request* r = free_;
+  if (r != nullptr) {
+    free_ = r->next;
+    r->revive(object_kind::request);
+  } else {
+    r = new request;
+  }
+  r->owner = &owner;
+  r->kind = kind;
+  return *r;
+}
+
+void request_pool::give_back(request& r) noexcept {
+  if (r.mode == send_mode::buffered && r.packed != nullptr)  // a message to another process
+    r.owner->leave_attached_buffer(static_cast<std::uint64_t>(r.data.count));
+  r.revive(object_kind::freed);
+  r.awaited = nullptr;
+  r.whole = nullptr;
+  r.parts = 0;
+  r.mode = send_mode::standard;
+  r.complete = r.persistent = r.abandoned = r.cancelled = r.internal = r.elements_are_counted = false;
+  r.active = true;
+  r.error = MPI_SUCCESS;
+  r.source = MPI_ANY_SOURCE;
+  r.tag = MPI_ANY_TAG;
+  r.bytes = 0;
+  r.context = 0;
+  r.type = {};
+  r.where = {};
+  r.begin = nullptr;
+  r.finish = nullptr;
+  r.starts.clear();
+  r.packed.reset();
+  r.status_of = nullptr;
+  r.matched = false;
+  r.missing_bytes = 0;
+  if (r.call != nullptr) r.call->op = {};
+  r.next = std::exchange(free_, &r);
+}
+
+namespace {
+
+void end_part(request& whole, request* part) noexcept {
+  if (part != nullptr) {
+    if (part->error != MPI_SUCCESS) whole.error = part->error;
+    if (whole.status_of == part) {
+      whole.source = part->source;
+      whole.tag = part->tag;
+      whole.bytes = part->bytes;
+      if (!part->persistent) whole.status_of = nullptr;
+    }
+    if (!part->persistent) part->owner->pool.give_back(*part);
+  }
+  if (--whole.parts == 0) complete(whole);
+}
+
+}  // namespace
+
+void complete(request& r) noexcept {
+  r.complete = true;
+  if (r.finish != nullptr) [[unlikely]]
+    r.finish(r);
+  if (r.awaited != nullptr)
+    std::exchange(r.awaited, nullptr)->complete_one();
+  else if (r.whole != nullptr)
+    end_part(*r.whole, &r);
+  else if (r.abandoned)
+    r.owner->pool.give_back(r);
+}
+
+void join(request& whole, request* part) noexcept {
+  if (part == nullptr || part->complete) return end_part(whole, part);
+  part->whole = &whole;
+}
+
+}  // namespace shoal::rank

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a task of a rank waits until operations have completed, and what it says meanwhile.
+// Who may call: tasks on the rank's worker. await() switches tasks; complete_one() does not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "shoal/detail/worker.hpp"
+
+namespace shoal::rank {
+
+class communicator;
+
+/// What a rank waits for, as reports say. On the stack of the wait.
+struct wait_note : detail::described_wait {
+  const char* function = nullptr;  // of MPI: "MPI_Recv"
+  int rank = 0;                    // of the world
+  const communicator* where = nullptr;
+  int peer = 0;  // who sends the message that it waits for, or receives the one that it sends
+  int tag = 0;
+  enum class kind : std::uint8_t { some_request, receive, send, probe, collective } what = kind::some_request;
+  const void* called_from = nullptr;
+
+  wait_note(const char* called, int world_rank, const communicator* in, int with, int tagged, kind k,
+            const void* from) noexcept
+      : described_wait{describe_wait},
+        function(called),
+        rank(world_rank),
+        where(in),
+        peer(with),
+        tag(tagged),
+        what(k),
+        called_from(from) {}
+  static std::string describe_wait(const described_wait& self);
+};
+/// "MPI_Recv of rank 3 waits for a message of rank 2 with tag 7 in MPI_COMM_WORLD".
+std::string text_of(const wait_note& note);
+
+/// A wait for so many completions.
+class waiter {
+public:
+  explicit waiter(std::size_t missing = 1) noexcept : missing_(missing) {}
+  waiter(const waiter&) = delete;
+  waiter& operator=(const waiter&) = delete;
+
+  /// One more of them has completed.
+  void complete_one() noexcept {
+    if (--missing_ == 0 && task_ != nullptr) detail::wake(task_);
+  }
+  bool done() const noexcept { return missing_ == 0; }
+  /// Returns when all have completed; others run meanwhile.
+  void await(const wait_note& note) noexcept {
+    if (missing_ == 0) return;
+    task_ = detail::this_task();
+    detail::leave(detail::wait_kind::message, &note);
+    task_ = nullptr;
+  }
+
+private:
+  std::size_t missing_;
+  detail::suspended* task_ = nullptr;
+};
+
+}  // namespace shoal::rank

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/mpi_job.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/log.hpp"
+#include "machine/neighbourhood.hpp"
+#include "machine/process.hpp"
+#include "machine/process_memory.hpp"
+#include "rank/node_ranks.hpp"
+#include "remote/worker_port.hpp"
+#include "sched/pool.hpp"
+#include "shoal/detail/message.hpp"
+#include "shoal/shoal.hpp"
+
+namespace shoal::runtime {
+namespace {
+
+// Of this process. Partners: who sets it before the job, and the nodes' members.
+mpi_program the_program;
+
+// What the nodes tell each other of themselves.
+struct process_card {
+  std::uint64_t neighbourhood;
+  std::int64_t process;
+};
+
+process_card own_card() {
+  machine::permit_memory_reads();
+  return {std::hash<std::string>()(machine::neighbourhood()), machine::own_pid()};
+}
+
+void receive_end(const detail::arrival& a) noexcept {
+  std::fflush(nullptr);
+  machine::exit_now(static_cast<int>(a.payload[0] & 0xff));
+}
+
+// Ends the job in the middle of what it does. Does not return.
+void abort_job(rank::job_ranks& job, int status, const std::string& why) {
+  base::write_line("", why);
+  std::fflush(nullptr);
+  detail::worker_base& w = detail::worker_here();
+  const auto word = static_cast<std::uint64_t>(static_cast<unsigned>(status) & 0xff);
+  for (std::uint32_t n = 0; n < job.form().nodes; ++n)
+    if (n != job.form().node) detail::send(w, n, detail::receiver_of<receive_end>(), {&word, 1});
+  detail::flush_all(*w.port);
+  constexpr int k_polls = 1000;  // networks send while they are polled
+  for (int i = 0; i < k_polls; ++i) poll();
+  machine::exit_now(static_cast<int>(word));
+}
+
+// The ranks of a node, from their first to their last.
+class rank_tasks {
+public:
+  explicit rank_tasks(rank::job_ranks& ranks) : ranks_(ranks), statuses_(static_cast<std::size_t>(ranks.size_here())) {}
+
+  std::vector<int> run() {
+    const int n = ranks_.size_here();
+    running_.store(n, std::memory_order_relaxed);
+    waits_ = detail::this_task();
+    tasks_ = std::make_unique<rank_task[]>(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) {
+      rank_task& t = tasks_[static_cast<std::size_t>(i)];
+      t.all = this;
+      t.of = &ranks_.at(i);
+      t.run = begin;
+      ranks_.at(i).home.place(t);
+    }
+    detail::leave(detail::wait_kind::end_of_job);
+    return std::move(statuses_);
+  }
+
+private:
+  struct rank_task final : sched::placed_task {
+    rank_tasks* all = nullptr;
+    rank::rank_state* of = nullptr;
+  };
+
+  static void begin(detail::task& raw) noexcept {
+    auto& t = static_cast<rank_task&>(static_cast<sched::placed_task&>(raw));
+    if (t.of->home.owner().stopping()) return;  // the job ends otherwise
+    sched::started& begun = t.of->home.begun();
+    begun.local = t.of;
+    int status = 1;
+    try {
+      status = call_with_stack(stack_bytes(the_program.stack_bytes), [&t] { return the_program.run(*t.of); });
+    } catch (const std::exception& e) {
+      abort_job(t.of->job, 1, fmt::format("rank {}: {}", t.of->world, e.what()));
+    }
+    t.of->home.begun().local = nullptr;
+    rank_tasks& all = *t.all;
+    all.statuses_[static_cast<std::size_t>(t.of->local)] = status;
+    // Release: the statuses. Partner: run(), through wake().
+    if (all.running_.fetch_sub(1, std::memory_order_acq_rel) == 1) detail::wake(all.waits_);
+  }
+
+  rank::job_ranks& ranks_;
+  std::vector<int> statuses_;
+  std::unique_ptr<rank_task[]> tasks_;
+  std::atomic<int> running_{0};
+  detail::suspended* waits_ = nullptr;
+};
+
+int run_member(team& t) {
+  const process_card mine = own_card();
+  const std::vector<process_card> cards = t.all_gather(mine);
+  rank::job_ranks::shape shape{t.rank(), t.size(), the_program.ranks_per_node, {}};
+  for (const process_card& c : cards)
+    shape.processes.push_back(c.neighbourhood == mine.neighbourhood ? static_cast<int>(c.process) : 0);
+  sched::pool& pool = sched::this_worker()->owner();
+  std::vector<sched::worker*> workers;
+  for (unsigned i = 0; i < pool.size(); ++i) workers.push_back(&pool.at(i));
+  auto node = std::make_unique<rank::node_ranks>();
+  node->ranks = std::make_unique<rank::job_ranks>(shape, std::move(workers));
+  node->ranks->abort_job = abort_job;
+  rank::job_ranks& ranks = *node->ranks;
+  detail::port_here().context->above.store(node.release(), std::memory_order_release);
+  t.barrier();  // from now on messages find the ranks of every node
+  int status = 0;
+  for (const int s : rank_tasks(ranks).run())
+    if (status == 0) status = s;
+  t.barrier();
+  const std::vector<int> all = t.all_gather(status);
+  for (const int s : all)
+    if (s != 0) return s;
+  return 0;
+}
+
+}  // namespace
+
+void set_mpi_program(mpi_program p) { the_program = std::move(p); }
+
+int run_ranks() {
+  return spmd([](team& t) { return run_member(t); });
+}
+
+}  // namespace shoal::runtime

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// shoal mpicc, mpicxx, mpif90: the system's compilers, with what a program needs so that a process can load many private
+// copies of it: it is a shared object that can also be started. SHOAL_MPI_CC, SHOAL_MPI_CXX and SHOAL_MPI_FC name other
+// compilers. Everything is passed on; -show prints the command.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "machine/process.hpp"
+#include "shoal/error.hpp"
+#include "tools/shoal/mpi_paths.hpp"
+#include "tools/shoal/subcommands.hpp"
+
+namespace shoal::tools {
+namespace {
+
+struct compiler {
+  const char* variable;
+  const char* standard;
+};
+
+// Words with which nothing is linked, or with which the user makes a shared library.
+bool links_program(const std::vector<std::string>& words) {
+  constexpr std::string_view k_no_link[] = {
+      "-c", "-S",        "-E",           "-M",           "-MM", "-fsyntax-only",     "-shared",
+      "-r", "--version", "-dumpversion", "-dumpmachine", "-v",  "-print-search-dirs"};
+  bool has_input = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& w = words[i];
+    if (std::ranges::find(k_no_link, w) != std::end(k_no_link) || w.starts_with("-print-") || w.starts_with("--print-"))
+      if (w != "-v") return false;
+    if (w == "-o" || w == "-x" || w == "-I" || w == "-L" || w == "-include")
+      ++i;
+    else if (!w.starts_with('-'))
+      has_input = true;
+  }
+  return has_input;
+}
+
+// What the compiler prints for -print-file-name=NAME.
+std::string file_of_compiler(const std::string& compiler, const std::string& name) {
+  const std::string command = fmt::format("{} -print-file-name={}", compiler, name);
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> from(popen(command.c_str(), "r"), pclose);
+  std::string text;
+  std::array<char, 4096> room;
+  while (from != nullptr && std::fgets(room.data(), room.size(), from.get()) != nullptr) text += room.data();
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (text.empty() || text == name)
+    throw error(errc::not_found, fmt::format("{} does not know where {} is; it is no compiler of the GNU or clang kind",
+                                             compiler, name));
+  return text;
+}
+
+int compile(const compiler& which, std::vector<std::string> words) {
+  const char* const chosen = std::getenv(which.variable);
+  const std::string program = chosen != nullptr && *chosen != '\0' ? chosen : which.standard;
+  const auto show = std::ranges::find_if(words, [](const std::string& w) {
+    return w == "-show" || w == "--show" || w == "-showme" || w == "-compile-info" || w == "-link-info";
+  });
+  const bool only_show = show != words.end();
+  if (only_show) words.erase(show);
+  const mpi_paths mpi = find_mpi();
+  std::vector<std::string> command{program};
+  const bool fortran = std::string_view(which.variable) == "SHOAL_MPI_FC";
+  command.emplace_back("-fPIC");
+  command.insert(command.end(), words.begin(), words.end());
+  command.push_back("-I" + mpi.include);
+  if (fortran && std::filesystem::exists(mpi.include + "/fortran")) command.push_back("-I" + mpi.include + "/fortran");
+  if (std::ranges::find(words, "-static") != words.end())
+    throw error(
+        errc::invalid_argument,
+        "programs for shoal mpirun are shared objects, of which a process loads a copy per rank; leave -static out");
+  if (links_program(words) || only_show) {
+    const std::string start = file_of_compiler(program, "Scrt1.o");
+    for (const std::string& w :
+         {std::string("-shared"), mpi.start, start, std::string("-Wl,-e,_start,-Bsymbolic,-z,defs"), "-L" + mpi.library,
+          std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library})
+      command.push_back(w);
+  }
+  if (only_show) {
+    std::string text;
+    for (const std::string& w : command) text += (text.empty() ? "" : " ") + w;
+    fmt::print("{}\n", text);
+    return 0;
+  }
+  machine::become(command, {});
+}
+
+subcommand_body declare(CLI::App& app, compiler which) {
+  app.prefix_command();
+  app.set_help_flag("--help-wrapper", "print this help");
+  return [&app, which] { return compile(which, app.remaining()); };
+}
+
+}  // namespace
+
+subcommand_body declare_mpicc(CLI::App& app) { return declare(app, {"SHOAL_MPI_CC", "gcc"}); }
+subcommand_body declare_mpicxx(CLI::App& app) { return declare(app, {"SHOAL_MPI_CXX", "g++"}); }
+
+}  // namespace shoal::tools

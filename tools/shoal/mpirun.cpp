@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// shoal mpirun: runs an MPI program with many ranks per process. It starts processes as `shoal run` does, each a host
+// that loads a copy of the program per rank.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "base/settings.hpp"
+#include "launch/hosts_launch.hpp"
+#include "machine/process.hpp"
+#include "machine/process_limits.hpp"
+#include "runtime/job.hpp"
+#include "runtime/start.hpp"
+#include "shoal/error.hpp"
+#include "tools/shoal/mpi_paths.hpp"
+#include "tools/shoal/subcommands.hpp"
+
+namespace shoal::tools {
+namespace {
+
+struct mpirun_request {
+  unsigned processes = 1;
+  unsigned ranks = 1;
+  unsigned workers = 1;
+  std::string transport = "auto";
+  std::string hosts;
+  std::string remote_shell = "ssh";
+  unsigned stack_mb = 8;
+  std::vector<std::string> environment;
+  std::vector<std::string> program;
+};
+
+int mpirun(const mpirun_request& request) {
+  if (request.program.empty())
+    throw error(errc::invalid_argument, "nothing to run; name a program: shoal mpirun -n 2 --nfg 64 -- ./program");
+  if (runtime::is_launched())
+    throw error(errc::invalid_argument, "shoal mpirun inside a job: start only one of the two");
+  auto s = runtime::all_settings();
+  if (request.transport != "auto") s.set("transport", request.transport, base::setting_origin::command_line);
+  s.check();
+  runtime::start_request job;
+  if (!request.hosts.empty()) job.hosts = launch::parse_hosts(request.hosts);
+  job.nodes = request.processes;
+  job.remote_shell = request.remote_shell;
+  const std::string program = machine::find_program(request.program.front());
+  if (!std::filesystem::exists(program))
+    throw error(errc::not_found, fmt::format("there is no program {}", request.program.front()));
+  job.arguments = {find_mpi().host, std::to_string(request.ranks), std::to_string(std::size_t{request.stack_mb} << 20),
+                   program};
+  job.arguments.insert(job.arguments.end(), request.program.begin() + 1, request.program.end());
+  job.environment = request.environment;
+  job.environment.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
+  return runtime::start_job(runtime::read_config(s), job);
+}
+
+}  // namespace
+
+subcommand_body declare_mpirun(CLI::App& app) {
+  auto request = std::make_shared<mpirun_request>();
+  app.add_option("-n,--np,--processes", request->processes, "processes, here or on --hosts")
+      ->check(CLI::Range(1U, 256U));
+  app.add_option("--nfg", request->ranks, "ranks in each process")->check(CLI::Range(1U, 100'000U));
+  app.add_option("-w,--workers", request->workers, "worker threads of each process, over which its ranks are spread")
+      ->check(CLI::Range(1U, 1024U));
+  app.add_option("--transport", request->transport,
+                 "how messages travel between processes: shm on one machine; ucx; mpi")
+      ->check(CLI::IsMember({"auto", "shm", "ucx", "mpi"}));
+  app.add_option("--hosts", request->hosts, "machines: a,b:2 (two processes on b), or a file with a name in each line");
+  app.add_option("--remote-shell", request->remote_shell, "how to reach them");
+  app.add_option("--stack", request->stack_mb,
+                 "address space of a rank's stack in MiB; only what is touched takes memory")
+      ->check(CLI::Range(1U, 63U));
+  app.add_option("--env", request->environment, "NAME=VALUE for the ranks; may be repeated")->allow_extra_args(false);
+  app.add_option("program", request->program, "the program and its arguments, behind --");
+  app.positionals_at_end();
+  return [request] { return mpirun(*request); };
+}
+
+}  // namespace shoal::tools
