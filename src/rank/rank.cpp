@@ -5,8 +5,19 @@
 
 #include "rank/communicator_table.hpp"
 #include "rank/message.hpp"
+#include "rank/unhosted.hpp"
 
 namespace shoal::rank {
+namespace {
+
+thread_local rank_state* t_rank = nullptr;
+
+}  // namespace
+
+constinit unhosted_maker make_unhosted = nullptr;
+
+rank_state* thread_rank() noexcept { return t_rank; }
+void set_thread_rank(rank_state* of) noexcept { t_rank = of; }
 
 rank_state* current_rank() noexcept {
   sched::worker* const w = sched::this_worker();
@@ -20,6 +31,8 @@ rank_state::rank_state(job_ranks& of, int world_rank, int number_here, sched::wo
 rank_state::~rank_state() {
   queues.clear([](waiting_message& w) { message::end(message::of(w)); });
 }
+
+void rank_state::add_probe(probe& p) noexcept { probes = &p; }
 
 void rank_state::leave_attached_buffer(std::uint64_t bytes) noexcept {
   // Partner: await_attached_buffer(), which stores `detaching` and then looks again.

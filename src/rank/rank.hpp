@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ranks of a job, as one process sees them, and one of them. A rank is a task that is placed on a worker, and never
 // leaves it: whatever is the rank's alone is used by that worker alone.
-// Who may call: current_rank() anybody; the rest tasks on the rank's worker. Nothing here switches tasks.
+// Who may call: current_rank(), thread_rank() and set_thread_rank() anybody; the rest tasks on the rank's worker. Nothing here switches tasks.
 #pragma once
 
 #include <atomic>
@@ -47,7 +47,7 @@ public:
     probe* next;
   };
   probe* probes = nullptr;
-  void add_probe(probe& p) noexcept { probes = &p; }
+  void add_probe(probe& p) noexcept;
   void notify_probes() noexcept {
     for (probe* p = std::exchange(probes, nullptr); p != nullptr;) {
       probe* const next = p->next;  // the wait that has it ends
@@ -80,6 +80,9 @@ public:
 
 /// The rank whose task runs; nullptr: none.
 rank_state* current_rank() noexcept;
+/// The rank that the calling thread, which runs no tasks, belongs to: that of the code that has made it; nullptr: none.
+rank_state* thread_rank() noexcept;
+void set_thread_rank(rank_state* of) noexcept;
 
 class job_ranks {
 public:

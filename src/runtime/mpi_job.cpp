@@ -17,7 +17,9 @@
 #include "remote/worker_port.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/message.hpp"
-#include "shoal/shoal.hpp"
+#include "shoal/spmd.hpp"
+#include "shoal/stack_bytes.hpp"
+#include "shoal/task.hpp"
 
 namespace shoal::runtime {
 namespace {

@@ -5,13 +5,18 @@
 #include "base/clock.hpp"
 #include "machine/socket.hpp"
 #include "rank/abi/text_argument.hpp"
+#include "sched/pool.hpp"
 
 using namespace shoal::rank;       // NOLINT: the functions of a C interface
 using namespace shoal::rank::abi;  // NOLINT
 
 extern "C" {
 
-double PMPI_Wtime(void) { return static_cast<double>(shoal::base::now_ns()) * 1e-9; }
+double PMPI_Wtime(void) {
+  const rank_state* const me = current_rank();
+  const std::uint64_t now = me != nullptr ? me->home.owner().executor().now_ns() : shoal::base::now_ns();
+  return static_cast<double>(now) * 1e-9;
+}
 MPI_ABI_ALIAS(Wtime)
 
 double PMPI_Wtick(void) { return 1e-9; }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rank/abi/hosting.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -11,8 +9,7 @@
 
 #include "base/log.hpp"
 #include "rank/abi/entry.hpp"
-#include "rank/abi/rank_exit.hpp"
-#include "runtime/mpi_unhosted.hpp"
+#include "rank/unhosted.hpp"
 #include "shoal/stack_bytes.hpp"
 
 namespace shoal::rank::abi {
@@ -20,9 +17,8 @@ namespace {
 
 // Partners: the thread that calls MPI_Init, and all that call MPI.
 std::atomic<rank_state*> the_unhosted{nullptr};
-std::unique_ptr<runtime::unhosted_rank> the_job;  // of the thread that calls MPI_Init
+std::unique_ptr<unhosted> the_job;  // of the thread that calls MPI_Init
 std::atomic<bool> unhosted_has_ended{false};
-thread_local rank_state* t_rank = nullptr;
 thread_local bool t_is_main = false;  // of a program without a host
 
 // A call of a thread, as a task of its rank.
@@ -51,10 +47,13 @@ struct thread_call final : sched::placed_task {
 }  // namespace
 
 rank_state* unhosted_rank() noexcept { return the_unhosted.load(std::memory_order_acquire); }
-rank_state* rank_of_thread() noexcept { return t_rank != nullptr ? t_rank : unhosted_rank(); }
+rank_state* rank_of_thread() noexcept {
+  rank_state* const of = thread_rank();
+  return of != nullptr ? of : unhosted_rank();
+}
 
 rank_state& begin_unhosted() {
-  the_job = std::make_unique<runtime::unhosted_rank>();
+  the_job = make_unhosted();
   the_unhosted.store(&the_job->rank(), std::memory_order_release);
   return the_job->rank();
 }
@@ -75,7 +74,7 @@ int call_as_rank(int (*call)(void*), void* argument, const char* function) {
   if (of == nullptr) {
     base::write_line("",
                      fmt::format("{} is called by a thread that belongs to no rank: call MPI_Init first, in main(); "
-                                 "threads of a rank are those that its tasks make with pthread_create or std::thread",
+                                 "a thread that a rank has made belongs to that rank",
                                  function + 1));
     std::abort();
   }
@@ -89,45 +88,4 @@ int call_as_rank(int (*call)(void*), void* argument, const char* function) {
   return mine.result;
 }
 
-namespace {
-
-struct thread_start {
-  void* (*body)(void*);
-  void* argument;
-  rank_state* of;
-};
-
-void* begin_thread(void* raw) {
-  const std::unique_ptr<thread_start> s(static_cast<thread_start*>(raw));
-  t_rank = s->of;
-  return s->body(s->argument);
-}
-
-}  // namespace
 }  // namespace shoal::rank::abi
-
-// Threads that a rank makes know their rank.
-extern "C" [[gnu::visibility("default")]] int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
-                                                             void* (*body)(void*), void* argument) {
-  using namespace shoal::rank::abi;  // NOLINT: a C function
-  using create_function = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  static auto* const create = reinterpret_cast<create_function*>(dlsym(RTLD_NEXT, "pthread_create"));
-  shoal::rank::rank_state* const of = shoal::rank::current_rank();
-  if (of == nullptr) return create(thread, attributes, body, argument);
-  auto start = std::make_unique<thread_start>(thread_start{body, argument, of});
-  const int result = create(thread, attributes, begin_thread, start.get());
-  if (result == 0) static_cast<void>(start.release());  // the thread has it
-  return result;
-}
-
-// exit() in a rank ends the rank.
-extern "C" [[gnu::visibility("default"), noreturn]] void exit(int status) noexcept {
-  using exit_function = void(int);
-  shoal::rank::rank_state* const me = shoal::rank::current_rank();
-  if (me != nullptr && me->exit_to != nullptr) {
-    me->exit_to->status = status;
-    longjmp(me->exit_to->place, 1);
-  }
-  reinterpret_cast<exit_function*>(dlsym(RTLD_NEXT, "exit"))(status);
-  __builtin_unreachable();
-}
