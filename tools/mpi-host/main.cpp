@@ -2,19 +2,24 @@
 // The program that `shoal mpirun` starts in every process: loads one private copy of an MPI program per rank and runs
 // them as tasks.
 //   shoal-mpi-host RANKS STACK_BYTES PROGRAM [ARGS]
+//   shoal-mpi-host --functions       the functions of MPI and whether the library has them, for `shoal info --mpi`
 #include <fmt/format.h>
 #include <getopt.h>
 
+#include <algorithm>
 #include <csetjmp>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.hpp"
 #include "machine/descriptor.hpp"
 #include "machine/program_copies.hpp"
+#include "rank/abi/function_list.hpp"
 #include "rank/abi/rank_exit.hpp"
 #include "runtime/job.hpp"
 #include "runtime/mpi_job.hpp"
@@ -46,7 +51,18 @@ int run_copy(rank_state& me, int argc, char** argv) {
   return status;
 }
 
+int print_functions() {
+  const auto all = shoal::rank::abi::function_list();
+  const auto missing = std::ranges::count_if(all, [](const auto& f) { return !f.supported; });
+  fmt::print("functions of MPI 5.0's ABI: {}; supported: {}\nnot yet, these report MPI_ERR_UNSUPPORTED_OPERATION:\n",
+             all.size(), static_cast<std::ptrdiff_t>(all.size()) - missing);
+  for (const auto& f : all)
+    if (!f.supported) fmt::print("  {}\n", f.name);
+  return 0;
+}
+
 int run(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--functions") return print_functions();
   if (argc < 4) throw shoal::error(shoal::errc::invalid_argument, "start MPI programs with shoal mpirun");
   shoal::runtime::mpi_program p;
   p.ranks_per_node = static_cast<unsigned>(std::stoul(argv[1]));

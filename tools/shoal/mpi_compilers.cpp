@@ -71,15 +71,20 @@ int compile(const compiler& which, std::vector<std::string> words) {
   const mpi_paths mpi = find_mpi();
   std::vector<std::string> command{program};
   const bool fortran = std::string_view(which.variable) == "SHOAL_MPI_FC";
-  command.emplace_back("-fPIC");
   command.insert(command.end(), words.begin(), words.end());
+  command.emplace_back("-fPIC");  // behind a -fPIE of the build system
   command.push_back("-I" + mpi.include);
   if (fortran && std::filesystem::exists(mpi.include + "/fortran")) command.push_back("-I" + mpi.include + "/fortran");
   if (std::ranges::find(words, "-static") != words.end())
     throw error(
         errc::invalid_argument,
         "programs for shoal mpirun are shared objects, of which a process loads a copy per rank; leave -static out");
-  if (links_program(words) || only_show) {
+  if (only_show) {
+    // For build systems, which take flags of the linker alone from here; their compiler adds Scrt1.o itself.
+    for (const std::string& w : {"-Wl,-shared,-e,_start,-Bsymbolic,-z,defs," + mpi.start, "-L" + mpi.library,
+                                 std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library})
+      command.push_back(w);
+  } else if (links_program(words)) {
     const std::string start = file_of_compiler(program, "Scrt1.o");
     for (const std::string& w :
          {std::string("-shared"), mpi.start, start, std::string("-Wl,-e,_start,-Bsymbolic,-z,defs"), "-L" + mpi.library,

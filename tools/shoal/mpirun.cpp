@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -12,6 +13,7 @@
 #include "launch/hosts_launch.hpp"
 #include "machine/process.hpp"
 #include "machine/process_limits.hpp"
+#include "machine/program_copies.hpp"
 #include "runtime/job.hpp"
 #include "runtime/start.hpp"
 #include "shoal/error.hpp"
@@ -33,6 +35,20 @@ struct mpirun_request {
   std::vector<std::string> program;
 };
 
+// Whether a host can load the program. Others are started as they are, with one rank in each process: scripts, and
+// programs that other compilers have built for the standard ABI.
+bool can_be_copied(const std::string& program, unsigned ranks) {
+  try {
+    const machine::program_copies copies(program);
+    return true;
+  } catch (const error& e) {
+    if (ranks == 1) return false;
+    throw error(errc::invalid_argument,
+                fmt::format("--nfg {}: {} (shoal mpicc, mpicxx and mpif90 do both), or start it with --nfg 1", ranks,
+                            e.what()));
+  }
+}
+
 int mpirun(const mpirun_request& request) {
   if (request.program.empty())
     throw error(errc::invalid_argument, "nothing to run; name a program: shoal mpirun -n 2 --nfg 64 -- ./program");
@@ -48,10 +64,18 @@ int mpirun(const mpirun_request& request) {
   const std::string program = machine::find_program(request.program.front());
   if (!std::filesystem::exists(program))
     throw error(errc::not_found, fmt::format("there is no program {}", request.program.front()));
-  job.arguments = {find_mpi().host, std::to_string(request.ranks), std::to_string(std::size_t{request.stack_mb} << 20),
-                   program};
-  job.arguments.insert(job.arguments.end(), request.program.begin() + 1, request.program.end());
+  const mpi_paths mpi = find_mpi();
   job.environment = request.environment;
+  if (can_be_copied(program, request.ranks)) {
+    job.arguments = {mpi.host, std::to_string(request.ranks), std::to_string(std::size_t{request.stack_mb} << 20),
+                     program};
+  } else {
+    job.arguments = {program};
+    const char* const folders = std::getenv("LD_LIBRARY_PATH");
+    job.environment.push_back("LD_LIBRARY_PATH=" + mpi.library +
+                              (folders == nullptr ? "" : std::string(":") + folders));
+  }
+  job.arguments.insert(job.arguments.end(), request.program.begin() + 1, request.program.end());
   job.environment.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
   return runtime::start_job(runtime::read_config(s), job);
 }
