@@ -75,7 +75,6 @@ public:
   /// Returns when nothing is in it.
   void await_attached_buffer(const wait_note& note) noexcept;
   std::uint32_t next_serial = 2;  // of the communicators that it numbers, as their leader
-  int polls_in_vain = 0;          // of MPI_Test and MPI_Iprobe
 };
 
 /// The rank whose task runs; nullptr: none.
