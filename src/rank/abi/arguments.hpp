@@ -57,8 +57,8 @@ inline void await(const caller& c, request& r, wait_note::kind what) {
 /// Returns its error.
 int collect(request& r, MPI_Status* status);
 
-/// Its status, while it stays.
-void show(const request& r, MPI_Status* status) noexcept;
+/// Its status, while it stays. Returns the error of the program's function that says it, for a generalized one.
+int show(const request& r, MPI_Status* status);
 
 /// Has others run now and then, for a program that asks in a loop whether something has happened.
 void give_way(rank_state& me) noexcept;

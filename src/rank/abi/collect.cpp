@@ -5,39 +5,39 @@
 namespace shoal::rank::abi {
 namespace {
 
-int ask_for_status(request& r, MPI_Status* status) {
+// What the program says of a request of its own.
+int ask_for_status(const request& r, MPI_Status* status) {
   MPI_Status own{};
   own.MPI_ERROR = MPI_SUCCESS;
   set_empty(&own);
-  int error = r.query == nullptr ? MPI_SUCCESS : r.query(r.state, &own);
+  const int error = r.query == nullptr ? MPI_SUCCESS : r.query(r.state, &own);
   if (status != MPI_STATUS_IGNORE) {
     const int kept = status->MPI_ERROR;
     *status = own;
     status->MPI_ERROR = kept;
-  }
-  if (r.free_state != nullptr) {
-    const int freed = r.free_state(r.state);
-    if (error == MPI_SUCCESS) error = freed;
   }
   return error;
 }
 
 }  // namespace
 
-void show(const request& r, MPI_Status* status) noexcept {
+int show(const request& r, MPI_Status* status) {
+  if (r.kind == request_kind::generalized) return ask_for_status(r, status);
   if (!r.active || (r.kind != request_kind::receive && r.kind != request_kind::composite)) {
     set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, r.active && r.cancelled);
-    return;
+    return MPI_SUCCESS;
   }
   set_status(status, r.source, r.tag, r.bytes, r.cancelled);
+  return MPI_SUCCESS;
 }
 
 int collect(request& r, MPI_Status* status) {
-  int error = r.error;
-  if (r.kind == request_kind::generalized)
-    error = ask_for_status(r, status);
-  else
-    show(r, status);
+  int error = show(r, status);
+  if (r.kind == request_kind::generalized && r.free_state != nullptr) {
+    const int freed = r.free_state(r.state);
+    if (error == MPI_SUCCESS) error = freed;
+  }
+  if (error == MPI_SUCCESS) error = r.error;
   if (r.persistent)
     r.active = false;
   else

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "rank/abi/entry.hpp"
+#include "rank/abi/making.hpp"
 #include "rank/abi/text_argument.hpp"
 
 namespace shoal::rank::abi {
@@ -155,16 +156,16 @@ std::string name_of(int code) {
 int last_used_code() { return std::max<int>(added().last(), MPI_ERR_LASTCODE); }
 
 int raise(rank_state& me, communicator* where, int code, const std::string& text, const char* function) {
-  const error_handler_ref none;
-  const error_handler_ref& of_comm = where != nullptr && where->has(me) ? where->member(me).errors : none;
-  const error_handler_ref handler = of_comm.is_none() ? me.initial_errors : of_comm;
+  // What has no communicator is MPI_COMM_SELF's.
+  communicator* const of_errors = where != nullptr && where->has(me) ? where : me.self.get();
+  const error_handler_ref& own = of_errors != nullptr ? of_errors->member(me).errors : me.initial_errors;
+  const error_handler_ref handler = own.is_none() ? me.initial_errors : own;
   if (handler.handle() == MPI_ERRORS_RETURN) return code;
-  if (error_handler* const own = handler.object(); own != nullptr) {
-    MPI_Comm comm = where == nullptr || where == &me.job.world() ? MPI_COMM_WORLD : handle_of<MPI_Comm>(*where);
-    if (where != nullptr && where == me.self.get()) comm = MPI_COMM_SELF;
-    int given = code;
-    own->run(&comm, &given);
-    return code;
+  if (error_handler* const o = handler.object(); o != nullptr) {
+    MPI_Comm comm = of_errors != nullptr ? handle_of_communicator(me, *of_errors) : MPI_COMM_SELF;
+    int returned = code;  // which the handler may change
+    o->run(&comm, &returned);
+    return returned;
   }
   std::string of = where == nullptr ? std::string() : " in " + where->shown_name();
   me.job.abort_job(me.job, code,

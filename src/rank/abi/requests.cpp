@@ -133,6 +133,11 @@ int end_complete(handles all, int* indices, MPI_Status* statuses, communicator*&
   return n;
 }
 
+// Of a generalized request that was freed before it is complete.
+void release_state(request& r) noexcept {
+  if (r.free_state != nullptr) r.free_state(r.state);
+}
+
 void start(MPI_Request h) {
   request& r = object_of<request>(h);
   if (!r.persistent) throw mpi_error(MPI_ERR_REQUEST, "only persistent requests can be started");
@@ -302,10 +307,11 @@ int PMPI_Request_free(MPI_Request* request_handle) {
     where = where_of(r);
     h = MPI_REQUEST_NULL;
     if (!r.active || r.complete) {
-      if (r.kind == request_kind::generalized && r.free_state != nullptr) r.free_state(r.state);
+      if (r.kind == request_kind::generalized) release_state(r);
       r.owner->pool.give_back(r);
     } else {
       r.abandoned = true;
+      if (r.kind == request_kind::generalized) r.finish = release_state;
     }
   });
 }
@@ -319,7 +325,7 @@ int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
     if (r == nullptr) return set_empty(status);
     if (!r->complete) give_way(c.me);
     done = r->complete ? 1 : 0;
-    if (r->complete) show(*r, status);
+    if (r->complete) check(show(*r, status));
   });
 }
 MPI_ABI_ALIAS(Request_get_status)

@@ -15,10 +15,9 @@ bool is_idle(MPI_Request h) { return h == MPI_REQUEST_NULL || !object_of<request
 bool is_complete(MPI_Request h) { return is_idle(h) || object_of<request>(h).complete; }
 
 void show_handle(MPI_Request h, MPI_Status* status) {
-  if (is_idle(h))
-    set_empty(status);
-  else
-    show(object_of<request>(h), status);
+  if (is_idle(h)) return set_empty(status);
+  if (const int error = show(object_of<request>(h), status); error != MPI_SUCCESS)
+    throw mpi_error(error, "the program's function that gives a request's status failed");
 }
 
 std::span<const MPI_Request> span_of(int count, const MPI_Request* at) {
