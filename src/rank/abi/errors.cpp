@@ -163,7 +163,7 @@ int raise(rank_state& me, communicator* where, int code, const std::string& text
     MPI_Comm comm = where == nullptr || where == &me.job.world() ? MPI_COMM_WORLD : handle_of<MPI_Comm>(*where);
     if (where != nullptr && where == me.self.get()) comm = MPI_COMM_SELF;
     int given = code;
-    own->run(&comm, &given);
+    (*own)(&comm, &given);
     return code;
   }
   std::string of = where == nullptr ? std::string() : " in " + where->shown_name();
