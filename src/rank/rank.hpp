@@ -85,13 +85,8 @@ public:
   void leave_attached_buffer(std::uint64_t bytes) noexcept;
   /// Returns when nothing is in it.
   void await_attached_buffer(const wait_note& note) noexcept;
-<<<<<<< HEAD
-  std::uint32_t next_serial = 2;  // of the communicators that it numbers, as their leader
-=======
   std::uint32_t next_serial = 2;      // of the communicators that it numbers, as their leader
-  int polls_in_vain = 0;              // of MPI_Test and MPI_Iprobe
   thread_setting* setting = nullptr;  // to be put aside; nullptr: nothing, or it is aside
->>>>>>> libc
 };
 
 /// The rank whose task runs; nullptr: none.

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program that `shoal mpirun` starts in every process: loads one private copy of an MPI program per rank and runs
 // them as tasks.
-<<<<<<< HEAD
-//   shoal-mpi-host RANKS STACK_BYTES PROGRAM [ARGS]
-//   shoal-mpi-host --functions       the functions of MPI and whether the library has them, for `shoal info --mpi`
-=======
 //   shoal-mpi-host RANKS STACK_BYTES [--label] PROGRAM [ARGS]
->>>>>>> libc
+//   shoal-mpi-host --functions       the functions of MPI and whether the library has them, for `shoal info --mpi`
 #include <fmt/format.h>
 
-<<<<<<< HEAD
 #include <algorithm>
-=======
 #include <cerrno>
->>>>>>> libc
 #include <csetjmp>
 #include <cstddef>
 #include <cstdio>
@@ -87,14 +80,10 @@ int print_functions() {
 }
 
 int run(int argc, char** argv) {
-<<<<<<< HEAD
   if (argc == 2 && std::string_view(argv[1]) == "--functions") return print_functions();
-  if (argc < 4) throw shoal::error(shoal::errc::invalid_argument, "start MPI programs with shoal mpirun");
-=======
   const bool label = argc > 3 && std::string_view(argv[3]) == "--label";
   const int first = label ? 4 : 3;
   if (argc <= first) throw shoal::error(shoal::errc::invalid_argument, "start MPI programs with shoal mpirun");
->>>>>>> libc
   shoal::runtime::mpi_program p;
   p.ranks_per_node = static_cast<unsigned>(std::stoul(argv[1]));
   p.stack_bytes = std::stoull(argv[2]);
