@@ -87,6 +87,12 @@ void exceptions() {
 
 void streams() {
   std::ios_base::sync_with_stdio(false);
+  if (rank_ % 2 == 0) std::cout << std::hex << std::showbase;
+  std::cerr.precision(rank_ + 2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_EQUAL((std::cout.flags() & std::ios_base::hex) != 0, rank_ % 2 == 0);
+  CHECK_EQUAL(std::cerr.precision(), rank_ + 2);
+  std::cout << std::dec << std::noshowbase;
   std::cout << "rank " << rank_;
   MPI_Barrier(MPI_COMM_WORLD);
   std::cout << " writes";
