@@ -27,6 +27,8 @@ namespace {
 using header = ElfW(Ehdr);
 using segment_header = ElfW(Phdr);
 using dynamic_entry = ElfW(Dyn);
+using section_header = ElfW(Shdr);
+using symbol = ElfW(Sym);
 
 constexpr unsigned char k_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
 constexpr const char* k_how_to_build = "compile it with -fPIC and link it with -shared";
@@ -42,6 +44,13 @@ std::string path_of(int descriptor) {
   for (std::uint64_t n = copies.fetch_add(1, std::memory_order_relaxed) + 1; n != 0; n /= 2)
     path += n % 2 != 0 ? "./" : "/";
   return path + std::to_string(descriptor);
+}
+
+// Variables of templates and inline functions are unique in a process, as g++ marks them, however many copies there are.
+// As plain symbols they are found in the copy itself.
+void make_private(std::span<symbol> symbols) noexcept {
+  for (symbol& s : symbols)
+    if (ELF64_ST_BIND(s.st_info) == STB_GNU_UNIQUE) s.st_info = ELF64_ST_INFO(STB_GLOBAL, ELF64_ST_TYPE(s.st_info));
 }
 
 std::string most_mappings() {
@@ -112,6 +121,12 @@ program_copies::program_copies(const std::string& path) : program_(path, file::p
     p.own_offset = up(s.p_offset);
     if (const std::uint64_t end = down(s.p_offset + s.p_filesz); end > p.own_offset) p.own_bytes = end - p.own_offset;
     read_only_.push_back(p);
+  }
+  if (head.e_shentsize != sizeof(section_header)) return;  // a program need not have sections
+  for (const section_header& s : at(head.e_shoff, head.e_shnum, static_cast<const section_header*>(nullptr))) {
+    if (s.sh_type != SHT_DYNSYM) continue;
+    static_cast<void>(at(s.sh_offset, s.sh_size / sizeof(symbol), static_cast<const symbol*>(nullptr)));
+    make_private({reinterpret_cast<symbol*>(content_.data() + s.sh_offset), s.sh_size / sizeof(symbol)});
   }
 }
 

@@ -15,10 +15,14 @@ using namespace shoal::host;  // NOLINT: the functions of a C interface
 
 namespace {
 
-// Returns where no rank ends: outside of ranks, and in a child that a rank has made.
+// Returns where no rank ends: outside of ranks. A child that a rank has made has no part in the job, whatever is registered.
 void end_rank(int status, rank_end how, const char* function) noexcept {
   rank_libc* const mine = calling_libc();
-  if (mine == nullptr || !in_own_process()) return;
+  if (mine == nullptr) return;
+  if (!in_own_process()) {
+    if (how == rank_end::normal) std::fflush(nullptr);
+    shoal::machine::exit_now(status);
+  }
   shoal::rank::rank_state* const me = shoal::rank::current_rank();
   if (me != nullptr && me->exit_to != nullptr) {
     if (mine->ends == rank_end::normal) mine->ends = how;

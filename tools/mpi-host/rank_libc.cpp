@@ -2,6 +2,7 @@
 #include "tools/mpi-host/rank_libc.hpp"
 
 #include "machine/process.hpp"
+#include "tools/mpi-host/start.h"
 
 namespace shoal::host {
 namespace {
@@ -70,10 +71,11 @@ void rank_libc::run_exit_handlers(int status) {
 using shoal::host::rank_libc;
 
 // Called by the start object of a copy before the copy's constructors.
-SHOAL_INTERPOSED void shoal_mpi_host_begin(void* copy, char*** environment) {
+SHOAL_INTERPOSED void shoal_mpi_host_begin(const shoal_copy* copy) {
+  *copy->environment = ::environ;
+  shoal::host::make_streams(copy->streams);
   rank_libc* const mine = shoal::host::calling_libc();
-  *environment = ::environ;
   if (mine == nullptr) return;
-  mine->copy = copy;
-  mine->environment = environment;
+  mine->copy = copy->handle;
+  mine->environment = copy->environment;
 }

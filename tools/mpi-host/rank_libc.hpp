@@ -110,6 +110,8 @@ Function* next(const char* name) noexcept {
 
 /// Gives each rank's standard output and error a line_output; `label`: lines begin with the rank.
 void split_output(bool label);
+/// Makes cout, cerr and clog of a copy of a program, there.
+void make_streams(void* const (&at)[3]);
 /// Writes what the rank has begun.
 void finish_output(rank_libc& of);
 
