@@ -15,7 +15,16 @@ endif()
 install(TARGETS shoal shoal_shared gmt gmt_shared EXPORT shoal ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
                                                                LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN *.hpp PATTERN *.h PATTERN mpi-abi EXCLUDE)  # until its library is there
+        FILES_MATCHING PATTERN *.hpp PATTERN *.h PATTERN *.inc)
+# Fine-grain MPI: the library, what programs are started in, what they are linked with.
+if(TARGET mpi_host)
+  install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS mpi_host RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/shoal)
+  foreach(name mpicc mpicxx mpif90 mpirun)
+    install(PROGRAMS ${PROJECT_BINARY_DIR}/shoal-${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endforeach()
+  install(FILES ${PROJECT_BINARY_DIR}/lib/shoal-mpi-start.o DESTINATION ${CMAKE_INSTALL_LIBDIR}/shoal)
+endif()
 if(TARGET shoal_command)
   install(TARGETS shoal_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
@@ -23,7 +32,7 @@ endif()
 # All that is installed: `cmake --build build --target installed`.
 get_property(plugins GLOBAL PROPERTY SHOAL_PLUGINS)
 add_custom_target(installed DEPENDS shoal shoal_shared gmt gmt_shared ${plugins})
-foreach(target shoal_command launch_pmix mpi_threads_openmpi mpi_threads_mpich)
+foreach(target shoal_command mpi_abi mpi_host mpi_start_file launch_pmix mpi_threads_openmpi mpi_threads_mpich)
   if(TARGET ${target})
     add_dependencies(installed ${target})
   endif()

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/exit_status.hpp"
 #include "base/log.hpp"
 #include "machine/signal_request.hpp"
 
@@ -13,8 +14,13 @@ namespace {
 class child_watch {
 public:
   child_watch(std::vector<machine::child_process>& processes, job_view& job, machine::interruption& stop,
-              bool pass_signals)
-      : processes_(processes), job_(job), stop_(stop), pass_signals_(pass_signals) {}
+              bool pass_signals, std::int64_t limit_ns)
+      : processes_(processes),
+        job_(job),
+        stop_(stop),
+        pass_signals_(pass_signals),
+        limit_ns_(limit_ns),
+        begin_ns_(base::now_ns()) {}
 
   job_end run() {
     while (std::ranges::any_of(processes_, [](const auto& p) { return p.running(); })) step();
@@ -30,12 +36,13 @@ private:
     descriptors.push_back(failing_ ? -1 : job_.descriptor());
     descriptors.push_back(asked_.descriptor());
     std::int64_t wait_ns = -1;
-    if (failing_) {
+    if (failing_ || limit_ns_ != 0) {
       const std::uint64_t now = base::now_ns();
-      wait_ns = now < kill_at_ns_ ? static_cast<std::int64_t>(kill_at_ns_ - now) : 0;
+      const std::uint64_t end = failing_ ? kill_at_ns_ : begin_ns_ + static_cast<std::uint64_t>(limit_ns_);
+      wait_ns = now < end ? static_cast<std::int64_t>(end - now) : 0;
     }
     const int ready = machine::wait_any(descriptors, wait_ns);
-    if (ready < 0) return kill_all();
+    if (ready < 0) return failing_ ? kill_all() : timed_out();
     const auto index = static_cast<std::size_t>(ready);
     if (index == processes_.size()) return interrupted();
     if (index == processes_.size() + 2) return pass_on_request();
@@ -86,6 +93,15 @@ private:
     begin_to_fail();
   }
 
+  void timed_out() {
+    base::say("the job has run for {:g} s, as long as it may; it is ended with status {}",
+              static_cast<double>(limit_ns_) * 1e-9, base::k_timeout_status);
+    job_.interrupt(SIGTERM);
+    status_ = base::k_timeout_status;
+    if (pass_signals_) signal_all(SIGTERM);
+    begin_to_fail();
+  }
+
   void ended(std::uint32_t n) {
     const int pid = processes_[n].pid();
     const machine::exit_status how = processes_[n].reap();
@@ -124,6 +140,8 @@ private:
   machine::interruption& stop_;
   machine::signal_request asked_;
   const bool pass_signals_;
+  const std::int64_t limit_ns_;
+  const std::uint64_t begin_ns_;
   int status_ = 0;
   bool failing_ = false;
   int follower_status_ = 0;      // of a node that left because another was lost
@@ -134,8 +152,8 @@ private:
 }  // namespace
 
 job_end watch_children(std::vector<machine::child_process>& processes, job_view& job, machine::interruption& stop,
-                       bool pass_signals) {
-  return child_watch(processes, job, stop, pass_signals).run();
+                       bool pass_signals, std::int64_t limit_ns) {
+  return child_watch(processes, job, stop, pass_signals, limit_ns).run();
 }
 
 }  // namespace shoal::launch

@@ -3,7 +3,7 @@
 // end, kills the rest, and computes the job's exit status. It passes SIGUSR1 on to nodes that have a handler for it.
 // Who may call: a launcher, from the thread that started the processes. Blocks it; never switches tasks.
 // Guarantees: it returns when all processes have ended; the status is that of the node that failed first, 128 plus the
-// signal if the job was interrupted, else 0. Tests: tests/cluster/faults_test.cpp,
+// signal if the job was interrupted, k_timeout_status if it took too long, else 0. Tests: tests/cluster/faults_test.cpp,
 // tests/unit/launch/hosts_launch_test.cpp.
 #pragma once
 
@@ -49,8 +49,8 @@ struct job_end {
   bool lost_node = false;  // a node ended, or went silent, before it had done its part
 };
 
-/// `processes`: by node. `pass_signals`: they are the nodes themselves.
+/// `processes`: by node. `pass_signals`: they are the nodes themselves. `limit_ns`: how long the job may take; 0: any time.
 job_end watch_children(std::vector<machine::child_process>& processes, job_view& job, machine::interruption& stop,
-                       bool pass_signals);
+                       bool pass_signals, std::int64_t limit_ns = 0);
 
 }  // namespace shoal::launch

@@ -160,7 +160,7 @@ int launch_hosts(const hosts_job& job, bool* lost_node) {
     inputs.push_back(std::move(ours));
   }
   hub_view view(center, hosts, inputs);
-  const job_end end = watch_children(processes, view, stop, !remote);
+  const job_end end = watch_children(processes, view, stop, !remote, job.limit_ns);
   if (lost_node != nullptr) *lost_node = end.lost_node;
   bool nobody = remote && end.status == 0;
   for (unsigned n = 0; n < nodes; ++n) nobody = nobody && center.at(n) == presence::absent;

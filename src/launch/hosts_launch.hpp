@@ -22,6 +22,7 @@ struct hosts_job {
   std::int64_t start_ns = 30'000'000'000;
   std::vector<std::string> arguments;    // the program first
   std::vector<std::string> environment;  // added
+  std::int64_t limit_ns = 0;             // how long it may take; 0: any time
 };
 
 /// Runs the job; its exit status: that of the node that failed first in time, else 0. `lost_node`: whether one was lost.

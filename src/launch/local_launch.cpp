@@ -117,7 +117,7 @@ int launch_local(const local_job& job, bool* lost_node) {
     processes.push_back(machine::spawn(request));
   }
   world_view view(shared);
-  const job_end end = watch_children(processes, view, stop, true);
+  const job_end end = watch_children(processes, view, stop, true, job.limit_ns);
   if (lost_node != nullptr) *lost_node = end.lost_node;
   return end.status;
 }

@@ -36,6 +36,7 @@ struct local_job {
   std::uint64_t segment_bytes = 0;       // address space of each node's part of the global memory; 0: chosen
   std::vector<std::string> arguments;    // the program first
   std::vector<std::string> environment;  // added
+  std::int64_t limit_ns = 0;             // how long it may take; 0: any time
 };
 
 /// Runs the job; its exit status: that of the node that failed first in time, else 0. `lost_node`: whether one was lost.

@@ -285,7 +285,11 @@ void wake_descriptor::clear() const noexcept {
   [[maybe_unused]] const auto got = ::read(descriptor_, &count, sizeof count);
 }
 
-void exit_now(int status) noexcept { ::_exit(status); }
+// Not by _exit(), which a program that hosts others may have replaced.
+void exit_now(int status) noexcept {
+  ::syscall(SYS_exit_group, status);
+  __builtin_unreachable();
+}
 
 void call_at_exit(void (*f)(int status) noexcept) {
   static_cast<void>(::on_exit([](int status, void* of) { reinterpret_cast<void (*)(int) noexcept>(of)(status); },

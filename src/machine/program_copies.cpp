@@ -128,8 +128,9 @@ program_copy program_copies::load() {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)
       throw error(errc::out_of_memory,
-                  fmt::format("no memory for copy {} of {}: {}; {} for each copy: start fewer copies", loaded_ + 1,
-                              program_.path(), std::strerror(errno), describe_bytes(content_.size())));
+                  fmt::format("no memory for copy {} of {}: {}; {} for each copy: start fewer copies",
+                              loaded_.load(std::memory_order_relaxed) + 1, program_.path(), std::strerror(errno),
+                              describe_bytes(content_.size())));
     done += static_cast<std::size_t>(n);
   }
   void* const handle = ::dlopen(path_of(copy.number()).c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -138,10 +139,10 @@ program_copy program_copies::load() {
     throw error(errc::unsupported,
                 fmt::format("copy {} of {} cannot be loaded: {}; each copy takes {} mappings, of which a process may "
                             "have {} (vm.max_map_count)",
-                            loaded_ + 1, program_.path(), reason == nullptr ? "the loader gives no reason" : reason,
-                            mappings_, most_mappings()));
+                            loaded_.load(std::memory_order_relaxed) + 1, program_.path(),
+                            reason == nullptr ? "the loader gives no reason" : reason, mappings_, most_mappings()));
   }
-  ++loaded_;
+  loaded_.fetch_add(1, std::memory_order_relaxed);
   share(handle, copy.number());
   return program_copy(handle);
 }

@@ -2,12 +2,14 @@
 // Private copies of one program in this process: each has its own global, static and thread-local variables. The loader
 // knows files by their inode and their path, so each copy is loaded from a file of its own in memory, under a path that
 // no other copy has; then its read-only pages are mapped from the program's file, so that all copies share them.
-// Who may call: any thread at set-up, one at a time. Never switches tasks; load() runs the program's constructors, and
-// the destructor of a copy its destructors.
+// Who may call: any thread; a program_copies is made once and used by all, a program_copy by one. load() runs the program's
+// constructors, and the destructor of a copy its destructors, both with the loader's lock held; they do not switch tasks
+// themselves.
 // Limits: a program is a shared object (-fPIC, -shared). What other libraries keep, libc included, is shared.
 // Errors: shoal::error that says what to do. Test: tests/unit/machine/program_copies_test.cpp.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -27,6 +29,9 @@ public:
     return *this;
   }
   ~program_copy();
+
+  /// Keeps it until the process ends: something may still run in it.
+  void keep() noexcept { handle_ = nullptr; }
 
   /// The address of a symbol of this copy, or nullptr.
   void* find(const char* name) const noexcept;
@@ -67,7 +72,7 @@ private:
   std::size_t private_bytes_ = 0;
   std::size_t shared_bytes_ = 0;
   unsigned mappings_ = 0;
-  unsigned loaded_ = 0;
+  std::atomic<unsigned> loaded_{0};  // partners: the threads that load
 };
 
 }  // namespace shoal::machine

@@ -2,7 +2,7 @@
 // Attributes: what a program attaches to communicators and datatypes, with functions that copy and delete it. Each rank
 // has keys and values of its own.
 // Who may call: the rank's worker. The program's functions run in it. Errors: mpi_error; what such a function returns.
-// Source: MPI 5.0, 7.7. Test: tests/unit/rank/attributes_test.cpp.
+// Source: MPI 5.0, 7.7. Test: tests/conformance/communicators.c.
 #pragma once
 
 #include <cstdint>

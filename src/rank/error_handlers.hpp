@@ -21,7 +21,13 @@ public:
   using function = void(void* handle, int* code, ...);
   explicit error_handler(function* f) noexcept : handle_object(k_kind), run(f) {}
 
+  void operator()(void* handle, int* code) const {
+    through != nullptr ? through(run, handle, code) : run(handle, code);
+  }
+
   function* const run;
+  /// How `run` is called if it is no function of C.
+  void (*through)(function* f, void* handle, int* code) = nullptr;
   std::atomic<std::uint32_t> references{0};  // partners: whoever has it
 };
 

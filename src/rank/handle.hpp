@@ -3,7 +3,7 @@
 // kind, so that a wrong handle is found. Predefined handles are small numbers, which have no object of their own.
 // Who may call: anybody. Nothing here switches tasks.
 // Limits: a handle that is no address of mapped memory is not found out; one that was freed is, until its memory is
-// used again. Test: tests/unit/rank/handle_test.cpp.
+// used again. Test: tests/unit/rank/abi_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Info objects of MPI: pairs of text in the order of their first setting.
 // Who may call: one thread at a time. Complexity: O(pairs). Errors: mpi_error.
-// Source: MPI 5.0, chapter 10. Test: tests/unit/rank/info_test.cpp.
+// Source: MPI 5.0, chapter 10. Test: tests/conformance/communicators.c.
 #pragma once
 
 #include <string>

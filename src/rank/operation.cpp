@@ -248,7 +248,10 @@ void operation_ref::combine(const void* from, void* into, MPI_Count count, const
   if (f.large != nullptr) return f.large(const_cast<void*>(from), into, &count, &handle);
   while (count > 0) {
     int some = static_cast<int>(std::min<MPI_Count>(count, std::numeric_limits<int>::max()));
-    f.small(const_cast<void*>(from), into, &some, &handle);
+    if (f.through != nullptr)
+      f.through(f.small, const_cast<void*>(from), into, &some, handle);
+    else
+      f.small(const_cast<void*>(from), into, &some, &handle);
     from = static_cast<const std::byte*>(from) + some * type.extent();
     into = static_cast<std::byte*>(into) + some * type.extent();
     count -= some;

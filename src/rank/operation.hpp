@@ -29,6 +29,8 @@ public:
 
   MPI_User_function* const small = nullptr;
   MPI_User_function_c* const large = nullptr;
+  /// How `small` is called if it is no function of C.
+  void (*through)(MPI_User_function* f, void* from, void* into, int* count, MPI_Datatype type) = nullptr;
   const bool commutes;
   std::atomic<std::uint32_t> references{1};  // partners: its handle, and reductions that have not ended
 };

@@ -26,6 +26,17 @@ struct rank_exit;
 /// What the program of a rank has done of its start and end.
 enum class life : std::uint8_t { before_init, initialized, finalized };
 
+/// What a rank's program has set for its thread, such as a locale, and other ranks on the thread do not want. It is put
+/// aside while the rank is in a call of MPI.
+class thread_setting {
+public:
+  virtual void put_aside() noexcept = 0;
+  virtual void bring_back() noexcept = 0;
+
+protected:
+  ~thread_setting() = default;
+};
+
 class rank_state {
 public:
   rank_state(job_ranks& of, int world_rank, int number_here, sched::worker& worker, request_pool& requests);
@@ -76,8 +87,8 @@ public:
   void leave_attached_buffer(std::uint64_t bytes) noexcept;
   /// Returns when nothing is in it.
   void await_attached_buffer(const wait_note& note) noexcept;
-  std::uint32_t next_serial = 2;  // of the communicators that it numbers, as their leader
-  int polls_in_vain = 0;          // of MPI_Test and MPI_Iprobe
+  std::uint32_t next_serial = 2;      // of the communicators that it numbers, as their leader
+  thread_setting* setting = nullptr;  // to be put aside; nullptr: nothing, or it is aside
 };
 
 /// The rank whose task runs; nullptr: none.

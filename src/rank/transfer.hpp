@@ -3,7 +3,7 @@
 // short messages that come first are copied into memory of the library, so that their sender goes on.
 // Who may call: tasks on the worker of `me`. begin_send() may switch tasks when it sends to another process; the others
 // do not. Errors: mpi_error.
-// Source: MPI 5.0, chapter 3. Tests: tests/unit/rank/transfer_test.cpp, tests/conformance.
+// Source: MPI 5.0, chapter 3. Tests: tests/conformance.
 #pragma once
 
 #include <cstdint>

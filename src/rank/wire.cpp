@@ -35,9 +35,10 @@ static_assert(sizeof(letter_head) % 8 == 0);
 
 constexpr std::size_t words_of(std::uint64_t bytes) noexcept { return (bytes + 7) / 8; }
 
-// On the worker of the message's rank, or else brought there.
+// On the worker of the message's rank, or else brought there. Other workers of the process may have received the messages
+// before it, and brought them: it does not overtake these.
 void deliver(detail::worker_base& here, message& m) noexcept {
-  if (&m.to->home == &here) return arrive(m);
+  if (&m.to->home == &here && !m.to->home.has_errands()) return arrive(m);
   m.to_worker.run = [](detail::task& t) noexcept {
     arrive(*static_cast<message::delivery&>(static_cast<sched::errand&>(t)).of);
   };

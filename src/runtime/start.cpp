@@ -50,6 +50,7 @@ int start_job(const config& c, const start_request& request, bool* lost_node) {
     job.segment_bytes = c.segment_bytes;
     job.arguments = request.arguments;
     job.environment = environment;
+    job.limit_ns = request.limit_ns;
     return launch::launch_local(job, lost_node);
   }
   if (c.transport == "shm")
@@ -61,6 +62,9 @@ int start_job(const config& c, const start_request& request, bool* lost_node) {
       throw error(
           errc::invalid_argument,
           "hosts of transport mpi are mpirun's matter: mpirun -n 2 --host a,b PROGRAM with SHOAL_TRANSPORT=mpi");
+    if (request.limit_ns != 0)
+      throw error(errc::invalid_argument,
+                  "the time of a job over transport mpi is its launcher's matter: timeout SECONDS shoal ...");
     std::vector<std::string> command = mpi_launcher(c, request.nodes);
     command.insert(command.end(), request.arguments.begin(), request.arguments.end());
     machine::become(command, environment);
@@ -75,6 +79,7 @@ int start_job(const config& c, const start_request& request, bool* lost_node) {
   job.start_ns = c.start_timeout_ns;
   job.arguments = request.arguments;
   job.environment = environment;
+  job.limit_ns = request.limit_ns;
   return launch::launch_hosts(job, lost_node);
 }
 

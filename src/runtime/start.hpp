@@ -5,6 +5,7 @@
 // Shown by tests/cluster/launch_test.cpp, tests/cluster/transports_test.cpp.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct start_request {
   std::string listen;                    // for the others' first connections; empty: chosen
   std::vector<std::string> arguments;    // the program first
   std::vector<std::string> environment;  // added
+  std::int64_t limit_ns = 0;             // how long it may take; 0: any time
 };
 
 /// The exit status. `c.transport` decides: shm and auto share memory unless there are hosts; mpi takes mpirun.

@@ -22,6 +22,15 @@ constexpr std::uintptr_t k_null_object_bytes = 64;
 // Facts that a signal handler cannot ask the system for. Partner: explain_stack_overflows(), which fills it once.
 std::atomic<const std::vector<machine::image>*> g_images{nullptr};
 
+// Partner: set_fault_words().
+std::atomic<const fault_words*> g_words{nullptr};
+
+// Those for the worker's running task, which they have named; nullptr: there are none.
+const fault_words* name_in_other_words(machine::signal_line& line, worker& w) {
+  const fault_words* const words = g_words.load(std::memory_order_acquire);
+  return words != nullptr && words->name(line, w.begun()) ? words : nullptr;
+}
+
 void name_code(machine::signal_line& line, const void* address) {
   const auto value = reinterpret_cast<std::uintptr_t>(address);
   if (const auto* const images = g_images.load(std::memory_order_acquire); images != nullptr)
@@ -38,6 +47,7 @@ void name_code(machine::signal_line& line, const void* address) {
 }
 
 void name_task(machine::signal_line& line, worker& w) {
+  if (name_in_other_words(line, w) != nullptr) return;
   const task_identity task = identify(*w.current());
   if (task.code == nullptr) {
     line.text("the main task");
@@ -66,8 +76,15 @@ void explain_elsewhere(const void* address) {
 }
 
 // The accesses of tasks that checks would have caught, in a build without them.
-void explain_wild_access([[maybe_unused]] worker& w, [[maybe_unused]] const void* address,
-                         [[maybe_unused]] const void* context) {
+void explain_wild_access(worker& w, const void* address, const void* context) {
+  machine::signal_line named;
+  named.text("shoal: ");
+  if (const fault_words* const words = name_in_other_words(named, w); words != nullptr) {
+    named.text(" has used the address ").hexadecimal(reinterpret_cast<std::uintptr_t>(address)).text(", ");
+    words->place(named, machine::failed_instruction(context));
+    named.write();
+    return;
+  }
 #ifndef SHOAL_CHECKED
   machine::signal_line line;
   line.text("shoal: ");
@@ -100,15 +117,24 @@ void explain(void* address, void* context) {
     return;
   }
   const bool in_guard = static_cast<const std::byte*>(address) < stacks->bottom(stack);
-  name_task(line, *w);
+  const fault_words* const words = name_in_other_words(line, *w);
+  if (words == nullptr) name_task(line, *w);
   line.text(in_guard ? " has overflowed its stack of " : " has accessed a stack that is not in use; stacks have ");
-  line.decimal(static_cast<std::int64_t>(stacks->stack_bytes())).text(" bytes, in ");
+  line.decimal(static_cast<std::int64_t>(stacks->stack_bytes())).text(" bytes, ");
+  if (words != nullptr) {
+    words->place(line, machine::failed_instruction(context));
+    line.text("; ").text(words->stack_advice).write();
+    return;
+  }
+  line.text("in ");
   name_code(line, machine::failed_instruction(context));
   name_place(line, *w, stack, stacks != &w->owner().stacks());
   line.write();
 }
 
 }  // namespace
+
+void set_fault_words(const fault_words* words) noexcept { g_words.store(words, std::memory_order_release); }
 
 void explain_stack_overflows() {
   static const std::vector<machine::image> images = machine::loaded_images();

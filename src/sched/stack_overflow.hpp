@@ -9,9 +9,25 @@
 // Tests: tests/cluster/faults_test.cpp, tests/unit/sched/stack_overflow_test.cpp, pool_test.cpp.
 #pragma once
 
+#include <string_view>
+
+namespace shoal::machine {
+class signal_line;
+}
+
 namespace shoal::sched {
 
 class worker;
+struct started;
+
+/// What a layer above says of its tasks in these reports. The functions run in signal handlers.
+struct fault_words {
+  bool (*name)(machine::signal_line& line, const started& task) noexcept;  // "rank 3"; false: the task is not its own
+  void (*place)(machine::signal_line& line, const void* instruction) noexcept;  // "in work() (program+0x12)"
+  std::string_view stack_advice;  // what to do about a stack that is too small
+};
+/// For the whole process; before the first job.
+void set_fault_words(const fault_words* words) noexcept;
 
 void explain_stack_overflows();
 

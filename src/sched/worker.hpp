@@ -150,6 +150,8 @@ public:
     ready_.push_front(&f);
   }
 
+  /// Whether errands that others have given wait to be run.
+  bool has_errands() const noexcept { return !mine_.empty() || !errands_.empty(); }
   /// How many tasks thieves find here, about. For any thread.
   std::size_t load() const noexcept { return tasks.size_estimate() + arrived_.size_estimate(); }
   /// Adds a task from outside, and wakes a worker for it. May throw std::bad_alloc.

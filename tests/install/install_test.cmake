@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DWAY=find_package|pkg_config|dlopen_from_c|gmt|examples ... -P install_test.cmake (see CMakeLists.txt beside this file).
+# cmake -DWAY=find_package|pkg_config|dlopen_from_c|gmt|examples|mpi ... -P install_test.cmake (see CMakeLists.txt beside this file).
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
@@ -14,8 +14,8 @@ set(prefix ${SCRATCH}/prefix)
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 
 # Exactly the public headers.
-file(GLOB_RECURSE wanted RELATIVE ${SOURCE}/include ${SOURCE}/include/*.hpp ${SOURCE}/include/*.h)
-list(FILTER wanted EXCLUDE REGEX "^mpi-abi/")  # see cmake/install.cmake
+file(GLOB_RECURSE wanted RELATIVE ${SOURCE}/include ${SOURCE}/include/*.hpp ${SOURCE}/include/*.h
+     ${SOURCE}/include/*.inc)
 file(GLOB_RECURSE found RELATIVE ${prefix}/include ${prefix}/include/*)
 list(SORT wanted)
 list(SORT found)
@@ -97,6 +97,21 @@ elseif(WAY STREQUAL examples)
     if(EXISTS ${BUILD}/shoal)
       run(${prefix}/bin/shoal run -n 3 -w 1 --direct off -- ${SCRATCH}/project/build/${example})
     endif()
+  endforeach()
+elseif(WAY STREQUAL mpi)
+  if(NOT EXISTS ${BUILD}/shoal OR NOT EXISTS ${BUILD}/lib/shoal-mpi-host)
+    return()
+  endif()
+  # The program of the manual, by hand and as CMake's MPI.
+  file(READ ${SOURCE}/docs/mpi.md manual)
+  if(NOT manual MATCHES "```c\n([^`]*)```")
+    message(FATAL_ERROR "docs/mpi.md holds no program between ```c and ```")
+  endif()
+  file(WRITE ${SCRATCH}/project/ring.c "${CMAKE_MATCH_1}")
+  set(program ${SCRATCH}/project/ring)
+  run(${prefix}/bin/shoal mpicc -O2 -Wall -Wextra -Werror -o ${program} ${program}.c)
+  foreach(shape "-n;1;--nfg;1" "-n;1;--nfg;64" "-n;2;--nfg;8" "-n;1;--nfg;8;-w;2")
+    run(${prefix}/bin/shoal mpirun ${shape} -- ${program})
   endforeach()
 elseif(WAY STREQUAL dlopen_from_c)
   file(GLOB_RECURSE library ${prefix}/libshoal.so)

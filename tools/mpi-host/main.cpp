@@ -1,59 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program that `shoal mpirun` starts in every process: loads one private copy of an MPI program per rank and runs
 // them as tasks.
-//   shoal-mpi-host RANKS STACK_BYTES PROGRAM [ARGS]
+//   shoal-mpi-host RANKS STACK_BYTES [--label] PROGRAM [ARGS]
+//   shoal-mpi-host --functions       the functions of MPI and whether the library has them, for `shoal info --mpi`
 #include <fmt/format.h>
-#include <getopt.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csetjmp>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.hpp"
 #include "machine/descriptor.hpp"
 #include "machine/program_copies.hpp"
+#include "rank/abi/function_list.hpp"
 #include "rank/abi/rank_exit.hpp"
 #include "runtime/job.hpp"
 #include "runtime/mpi_job.hpp"
 #include "shoal/error.hpp"
 #include "shoal/run.hpp"
+#include "tools/mpi-host/rank_libc.hpp"
 
 namespace {
 
 using shoal::rank::rank_state;
 
-// The program's copies, by the rank's number in the process.
-std::vector<shoal::machine::program_copy> copies;
+// Calls main() and what the program has registered for its end. exit(), which handlers may call, too, comes back here.
+int run_to_end(rank_state& me, shoal::host::rank_libc& libc, const shoal::machine::program_copy& copy, int argc,
+               char** argv) {
+  shoal::rank::rank_exit end;
+  me.exit_to = &end;
+  volatile bool has_begun = false;
+  static_cast<void>(setjmp(end.place));
+  if (!has_begun) {
+    has_begun = true;
+    const auto main_function = reinterpret_cast<int (*)(int, char**, char**)>(copy.find("main"));
+    end.status = main_function(argc, argv, *libc.environment);
+  }
+  libc.run_exit_handlers(end.status);
+  me.exit_to = nullptr;
+  return end.status;
+}
 
-int run_copy(rank_state& me, int argc, char** argv) {
-  shoal::machine::program_copy mine = std::move(copies[static_cast<std::size_t>(me.local)]);
-  auto* const main_function = reinterpret_cast<int (*)(int, char**, char**)>(mine.find("main"));
+// The copy is loaded here, so that its constructors run as the rank, and on its thread.
+int run_copy(shoal::machine::program_copies& program, rank_state& me, int argc, char** argv) {
+  shoal::host::rank_libc& libc = shoal::host::libc_of(me);
+  libc.world = me.world;
+  shoal::machine::program_copy mine = program.load();
   std::vector<std::string> words(argv, argv + argc);  // a program may change its own
   std::vector<char*> own;
   for (std::string& w : words) own.push_back(w.data());
   own.push_back(nullptr);
-  optind = 0;  // glibc begins anew
-  shoal::rank::rank_exit end;
-  me.exit_to = &end;
-  const int status = setjmp(end.place) == 0 ? main_function(argc, own.data(), environ) : end.status;
-  me.exit_to = nullptr;
+  const int status = run_to_end(me, libc, mine, argc, own.data());
+  shoal::host::finish_output(libc);
   if (me.stage == shoal::rank::life::initialized && !me.by_session)
     me.job.abort_job(me.job, status == 0 ? 1 : status,
                      fmt::format("rank {} has ended with status {} without MPI_Finalize", me.world, status));
+  shoal::host::forget_thread_settings(me);
+  if (libc.has_made_threads) mine.keep();
   return status;
 }
 
+int print_functions() {
+  const auto all = shoal::rank::abi::function_list();
+  const auto missing = std::ranges::count_if(all, [](const auto& f) { return !f.supported; });
+  fmt::print("functions of MPI 5.0's ABI: {}; supported: {}\nnot yet, these report MPI_ERR_UNSUPPORTED_OPERATION:\n",
+             all.size(), static_cast<std::ptrdiff_t>(all.size()) - missing);
+  for (const auto& f : all)
+    if (!f.supported) fmt::print("  {}\n", f.name);
+  return 0;
+}
+
 int run(int argc, char** argv) {
-  if (argc < 4) throw shoal::error(shoal::errc::invalid_argument, "start MPI programs with shoal mpirun");
+  if (argc == 2 && std::string_view(argv[1]) == "--functions") return print_functions();
+  const bool label = argc > 3 && std::string_view(argv[3]) == "--label";
+  const int first = label ? 4 : 3;
+  if (argc <= first) throw shoal::error(shoal::errc::invalid_argument, "start MPI programs with shoal mpirun");
   shoal::runtime::mpi_program p;
   p.ranks_per_node = static_cast<unsigned>(std::stoul(argv[1]));
   p.stack_bytes = std::stoull(argv[2]);
-  p.run = [=](rank_state& me) { return run_copy(me, argc - 3, argv + 3); };
-  shoal::machine::program_copies program(argv[3]);
-  for (unsigned i = 0; i < p.ranks_per_node; ++i) copies.push_back(program.load());
+  ::program_invocation_name = argv[first];  // for messages of the C library
+  ::program_invocation_short_name = ::basename(argv[first]);
+  const auto program = std::make_shared<shoal::machine::program_copies>(argv[first]);
+  p.run = [=](rank_state& me) { return run_copy(*program, me, argc - first, argv + first); };
+  shoal::host::make_rank_libcs(p.ranks_per_node);
+  if (p.ranks_per_node > 1 || label) shoal::host::split_output(label);
+  shoal::host::name_faults();
   shoal::runtime::set_mpi_program(std::move(p));
   int none = 0;
   return shoal::detail::run(&none, nullptr, {}, [] { return shoal::runtime::run_ranks(); });

@@ -28,6 +28,7 @@
 #include "runtime/transports.hpp"
 #include "sched/steal_policies.hpp"
 #include "shoal/error.hpp"
+#include "tools/shoal/mpi_paths.hpp"
 #include "tools/shoal/subcommands.hpp"
 
 namespace shoal::tools {
@@ -219,7 +220,12 @@ subcommand_body declare_info(CLI::App& app) {
   const auto memory = std::make_shared<bool>(false);
   app.add_flag("--memory", *memory, "only what concerns memory: the machine's, memory nodes, pages, limits, settings")
       ->excludes("--transport");
-  return [transport, memory] {
+  const auto mpi = std::make_shared<bool>(false);
+  app.add_flag("--mpi", *mpi, "only which functions of MPI shoal mpirun's library has not yet")
+      ->excludes("--transport")
+      ->excludes("--memory");
+  return [transport, memory, mpi] {
+    if (*mpi) machine::become({find_mpi().host, "--functions"}, {});
     if (!transport->empty()) {
       const std::string said = describe_library(transport->c_str());
       fmt::print("\n{}{}\n", k_mark, said);

@@ -17,6 +17,7 @@
 
 #include "machine/process.hpp"
 #include "shoal/error.hpp"
+#include "tools/shoal/fortran_modules.hpp"
 #include "tools/shoal/mpi_paths.hpp"
 #include "tools/shoal/subcommands.hpp"
 
@@ -60,6 +61,22 @@ std::string file_of_compiler(const std::string& compiler, const std::string& nam
   return text;
 }
 
+// Fortran's MPI_IN_PLACE and its like are the library's, in all copies of a program; see src/rank/fortran/sentinels.hpp.
+constexpr std::string_view k_shared_sentinels = "-Wl,--export-dynamic-symbol=mpi_fortran_sentinels_";
+
+// The folders of mpif.h and of the modules; returns the second, or nothing if there are no modules.
+std::string add_modules(std::vector<std::string>& command, const std::string& compiler, const std::string& sources) {
+  std::string modules;
+  try {
+    modules = fortran_modules(compiler, sources);
+    command.push_back("-I" + modules);
+  } catch (const error& e) {
+    fmt::print(stderr, "shoal: {}\n", e.what());
+  }
+  command.push_back("-I" + sources);
+  return modules;
+}
+
 int compile(const compiler& which, std::vector<std::string> words) {
   const char* const chosen = std::getenv(which.variable);
   const std::string program = chosen != nullptr && *chosen != '\0' ? chosen : which.standard;
@@ -71,20 +88,27 @@ int compile(const compiler& which, std::vector<std::string> words) {
   const mpi_paths mpi = find_mpi();
   std::vector<std::string> command{program};
   const bool fortran = std::string_view(which.variable) == "SHOAL_MPI_FC";
-  command.emplace_back("-fPIC");
   command.insert(command.end(), words.begin(), words.end());
+  command.emplace_back("-fPIC");  // behind a -fPIE of the build system
   command.push_back("-I" + mpi.include);
-  if (fortran && std::filesystem::exists(mpi.include + "/fortran")) command.push_back("-I" + mpi.include + "/fortran");
+  const std::string modules = fortran ? add_modules(command, program, mpi.include + "/fortran") : std::string();
   if (std::ranges::find(words, "-static") != words.end())
     throw error(
         errc::invalid_argument,
         "programs for shoal mpirun are shared objects, of which a process loads a copy per rank; leave -static out");
-  if (links_program(words) || only_show) {
+  if (only_show) {
+    // For build systems, which take flags of the linker alone from here; their compiler adds Scrt1.o itself.
+    for (const std::string& w : {"-Wl,-shared,-e,_start,-Bsymbolic,-z,defs," + mpi.start, "-L" + mpi.library,
+                                 std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library})
+      command.push_back(w);
+  } else if (links_program(words)) {
     const std::string start = file_of_compiler(program, "Scrt1.o");
     for (const std::string& w :
          {std::string("-shared"), mpi.start, start, std::string("-Wl,-e,_start,-Bsymbolic,-z,defs"), "-L" + mpi.library,
-          std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library})
+          std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library, std::string(k_shared_sentinels)})
       command.push_back(w);
+    // What programs refer to that pass handles to class(*).
+    if (!modules.empty()) command.insert(command.begin() + 1, modules + "/mpi_f08.o");
   }
   if (only_show) {
     std::string text;
@@ -105,5 +129,6 @@ subcommand_body declare(CLI::App& app, compiler which) {
 
 subcommand_body declare_mpicc(CLI::App& app) { return declare(app, {"SHOAL_MPI_CC", "gcc"}); }
 subcommand_body declare_mpicxx(CLI::App& app) { return declare(app, {"SHOAL_MPI_CXX", "g++"}); }
+subcommand_body declare_mpif90(CLI::App& app) { return declare(app, {"SHOAL_MPI_FC", "gfortran"}); }
 
 }  // namespace shoal::tools

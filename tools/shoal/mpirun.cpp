@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -12,6 +13,7 @@
 #include "launch/hosts_launch.hpp"
 #include "machine/process.hpp"
 #include "machine/process_limits.hpp"
+#include "machine/program_copies.hpp"
 #include "runtime/job.hpp"
 #include "runtime/start.hpp"
 #include "shoal/error.hpp"
@@ -29,9 +31,25 @@ struct mpirun_request {
   std::string hosts;
   std::string remote_shell = "ssh";
   unsigned stack_mb = 8;
+  bool label = false;
+  double seconds = 0;  // 0: as long as it takes
   std::vector<std::string> environment;
   std::vector<std::string> program;
 };
+
+// Whether a host can load the program. Others are started as they are, with one rank in each process: scripts, and
+// programs that other compilers have built for the standard ABI.
+bool can_be_copied(const std::string& program, unsigned ranks) {
+  try {
+    const machine::program_copies copies(program);
+    return true;
+  } catch (const error& e) {
+    if (ranks == 1) return false;
+    throw error(errc::invalid_argument,
+                fmt::format("--nfg {}: {} (shoal mpicc, mpicxx and mpif90 do both), or start it with --nfg 1", ranks,
+                            e.what()));
+  }
+}
 
 int mpirun(const mpirun_request& request) {
   if (request.program.empty())
@@ -48,11 +66,25 @@ int mpirun(const mpirun_request& request) {
   const std::string program = machine::find_program(request.program.front());
   if (!std::filesystem::exists(program))
     throw error(errc::not_found, fmt::format("there is no program {}", request.program.front()));
-  job.arguments = {find_mpi().host, std::to_string(request.ranks), std::to_string(std::size_t{request.stack_mb} << 20),
-                   program};
-  job.arguments.insert(job.arguments.end(), request.program.begin() + 1, request.program.end());
+  const mpi_paths mpi = find_mpi();
   job.environment = request.environment;
+  if (can_be_copied(program, request.ranks)) {
+    job.arguments = {mpi.host, std::to_string(request.ranks), std::to_string(std::size_t{request.stack_mb} << 20),
+                     program};
+    if (request.label) job.arguments.insert(job.arguments.end() - 1, "--label");
+  } else {
+    if (request.label)
+      throw error(errc::invalid_argument, "--label needs a program that shoal mpicc, mpicxx or mpif90 has built");
+    job.arguments = {program};
+    const char* const folders = std::getenv("LD_LIBRARY_PATH");
+    job.environment.push_back("LD_LIBRARY_PATH=" + mpi.library +
+                              (folders == nullptr ? "" : std::string(":") + folders));
+  }
+  job.arguments.insert(job.arguments.end(), request.program.begin() + 1, request.program.end());
   job.environment.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
+  // Each record of a Fortran program leaves its library by itself, for whole lines of ranks.
+  if (request.ranks > 1 || request.label) job.environment.emplace_back("GFORTRAN_UNBUFFERED_PRECONNECTED=y");
+  job.limit_ns = static_cast<std::int64_t>(request.seconds * 1e9);
   return runtime::start_job(runtime::read_config(s), job);
 }
 
@@ -74,6 +106,9 @@ subcommand_body declare_mpirun(CLI::App& app) {
                  "address space of a rank's stack in MiB; only what is touched takes memory")
       ->check(CLI::Range(1U, 63U));
   app.add_option("--env", request->environment, "NAME=VALUE for the ranks; may be repeated")->allow_extra_args(false);
+  app.add_flag("--label", request->label, "begin each line of output with its rank: [3]");
+  app.add_option("--timeout", request->seconds, "seconds, after which the job is ended with status 124")
+      ->check(CLI::Range(0.001, 1e9));
   app.add_option("program", request->program, "the program and its arguments, behind --");
   app.positionals_at_end();
   return [request] { return mpirun(*request); };

@@ -41,6 +41,7 @@ subcommand_body declare_mpi_threads(CLI::App& app);
 subcommand_body declare_mpirun(CLI::App& app);
 subcommand_body declare_mpicc(CLI::App& app);
 subcommand_body declare_mpicxx(CLI::App& app);
+subcommand_body declare_mpif90(CLI::App& app);
 
 /// The subcommands of an app, each with the function to run if the command line names it.
 using offered = std::vector<std::pair<CLI::App*, subcommand_body>>;

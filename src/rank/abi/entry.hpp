@@ -60,6 +60,29 @@ T& output(T* at) {
   return *at;
 }
 
+/// Around a call in which other ranks may run on this thread.
+class setting_aside {
+public:
+  explicit setting_aside(rank_state& me) noexcept : me_(me), setting_(me.setting) {
+    if (setting_ == nullptr) [[likely]]
+      return;
+    me.setting = nullptr;
+    setting_->put_aside();
+  }
+  ~setting_aside() {
+    if (setting_ == nullptr) [[likely]]
+      return;
+    setting_->bring_back();
+    me_.setting = setting_;
+  }
+  setting_aside(const setting_aside&) = delete;
+  setting_aside& operator=(const setting_aside&) = delete;
+
+private:
+  rank_state& me_;
+  thread_setting* const setting_;
+};
+
 /// For functions that may be called before MPI_Init and after MPI_Finalize.
 template <class F>
 int enter_any_time(const F& f, const char* function = __builtin_FUNCTION()) {
@@ -74,6 +97,7 @@ int enter_any_time(const F& f, const char* function = __builtin_FUNCTION()) {
         function);
   }
   communicator* where = nullptr;
+  const setting_aside aside(*me);
   try {
     caller c{*me, function};
     if constexpr (std::is_invocable_v<const F&, caller&, communicator*&>)

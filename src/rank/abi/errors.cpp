@@ -164,7 +164,7 @@ int raise(rank_state& me, communicator* where, int code, const std::string& text
   if (error_handler* const o = handler.object(); o != nullptr) {
     MPI_Comm comm = of_errors != nullptr ? handle_of_communicator(me, *of_errors) : MPI_COMM_SELF;
     int returned = code;  // which the handler may change
-    o->run(&comm, &returned);
+    (*o)(&comm, &returned);
     return returned;
   }
   std::string of = where == nullptr ? std::string() : " in " + where->shown_name();

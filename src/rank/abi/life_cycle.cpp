@@ -2,6 +2,8 @@
 // Start and end of a program, threads, and sessions (MPI 5.0, chapter 11).
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "base/log.hpp"
 #include "rank/abi/hosting.hpp"
 #include "rank/abi/text_argument.hpp"
@@ -35,11 +37,23 @@ void begin_rank(caller& c, int required) {
   me.thread_level = level_of(required);
 }
 
+// A program without a host has left main().
+void end_without_finalize() {
+  if (unhosted_rank() == nullptr) return;
+  static_cast<void>(enter_any_time(
+      [](caller& c) {
+        if (c.me.stage == life::initialized && !c.me.by_session)
+          c.me.job.abort_job(c.me.job, 1, fmt::format("rank {} has ended without MPI_Finalize", c.me.world));
+      },
+      "PMPI_Finalize"));
+}
+
 // The rank of a program without a host is made by its first call.
 void find_job() {
   if (current_rank() != nullptr || rank_of_thread() != nullptr) return;
   try {
     begin_unhosted();
+    std::atexit(end_without_finalize);
   } catch (const std::exception& e) {
     shoal::base::write_line("", fmt::format("MPI_Init: {}", e.what()));
     std::exit(1);

@@ -119,7 +119,8 @@ MPI_Comm create(caller& c, communicator& in, const group_ref& members) {
       join(c, static_cast<context_id>(context), members, in.is_inter() ? chosen_of(in.remote(), there) : nullptr));
 }
 
-MPI_Comm create_with(caller& c, communicator& in, std::vector<int> ranks, std::shared_ptr<const topology> neighbours) {
+MPI_Comm create_with(caller& c, communicator& in, const std::vector<int>& ranks,
+                     std::shared_ptr<const topology> neighbours) {
   std::vector<int> world;
   for (const int r : ranks) world.push_back(in.local().world_of(r));
   const MPI_Comm made = create(c, in, group::of_ranks(std::move(world)));

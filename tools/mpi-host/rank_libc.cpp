@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mpi-host/rank_libc.hpp"
+
+#include "machine/process.hpp"
+
+namespace shoal::host {
+namespace {
+
+// Of the process: made before the ranks, and never freed, since their threads may go on.
+rank_libc* all = nullptr;
+unsigned count = 0;
+int process = 0;
+
+}  // namespace
+
+void make_rank_libcs(unsigned ranks) {
+  process = machine::own_pid();
+  count = ranks;
+  all = new rank_libc[ranks];
+  for (unsigned i = 0; i < ranks; ++i) {
+    all[i].local = static_cast<int>(i);
+    all[i].own_environment = ::environ;
+  }
+}
+
+rank_libc* calling_libc() noexcept {
+  if (all == nullptr) return nullptr;
+  const rank::rank_state* of = rank::current_rank();
+  if (of == nullptr) of = rank::thread_rank();
+  return of != nullptr ? &libc_of(*of) : nullptr;
+}
+
+rank_libc& libc_of(const rank::rank_state& r) noexcept { return all[r.local]; }
+unsigned ranks_here() noexcept { return count; }
+bool in_own_process() noexcept { return machine::own_pid() == process; }
+
+// The variables of the main thread first, then what was registered for the end.
+void rank_libc::run_exit_handlers(int status) {
+  const auto take = [this](std::vector<exit_handler>& from) {
+    const std::lock_guard hold(mutex);
+    exit_handler last{exit_handler::kind::plain, nullptr, nullptr};
+    if (!from.empty()) {
+      last = from.back();
+      from.pop_back();
+    }
+    return last;
+  };
+  const auto call = [status](const exit_handler& h) {
+    if (h.of == exit_handler::kind::with_status)
+      reinterpret_cast<void (*)(int, void*)>(h.function)(status, h.argument);
+    else
+      reinterpret_cast<void (*)(void*)>(h.function)(h.argument);
+  };
+  if (ends == rank_end::at_once) return;
+  std::vector<exit_handler>& last_ones = ends == rank_end::quick ? at_quick_exit : at_exit;
+  if (ends == rank_end::normal)
+    for (exit_handler h = take(at_thread_exit); h.function != nullptr; h = take(at_thread_exit)) call(h);
+  for (exit_handler h = take(last_ones); h.function != nullptr; h = take(last_ones)) {
+    call(h);
+    while (ends == rank_end::normal) {  // a handler may use such variables
+      h = take(at_thread_exit);
+      if (h.function == nullptr) break;
+      call(h);
+    }
+  }
+}
+
+}  // namespace shoal::host
+
+using shoal::host::rank_libc;
+
+// Called by the start object of a copy before the copy's constructors.
+SHOAL_INTERPOSED void shoal_mpi_host_begin(void* copy, char*** environment) {
+  rank_libc* const mine = shoal::host::calling_libc();
+  *environment = ::environ;
+  if (mine == nullptr) return;
+  mine->copy = copy;
+  mine->environment = environment;
+}
