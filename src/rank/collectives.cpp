@@ -68,14 +68,17 @@ request& new_collective(rank_state& me, communicator& in, collective kind) {
   return r;
 }
 
-void begin_collective(request& r) {
+std::uint64_t next_collective(request& r) noexcept { return r.where->member(*r.owner).collectives++; }
+
+void begin_collective(request& r) { begin_collective(r, next_collective(r)); }
+
+void begin_collective(request& r, std::uint64_t sequence) {
   communicator& in = *r.where;
-  member_state& m = in.member(*r.owner);
+  const member_state& m = in.member(*r.owner);
   auto index = static_cast<std::size_t>(&m - in.members_here().data());
   if (in.is_upper()) index += in.others_here();
   r.complete = false;
   r.error = MPI_SUCCESS;
-  const std::uint64_t sequence = m.collectives++;
   std::vector<collective_call*> calls = in.sites().leave(index, sequence, *r.call);
   if (calls.empty()) return;
   if (in.is_here()) return complete_all(calls, execute_here(in, calls));

@@ -178,13 +178,18 @@ void scan(collective_calls calls, bool exclusive) {
 }
 
 void check_agreement(collective_calls calls, const collective_call& first) {
+  const collective_call* reducing = nullptr;  // others of the root's group have no operation
   for (const collective_call* c : calls) {
     if (c->kind != first.kind)
       throw mpi_error(MPI_ERR_OTHER,
                       fmt::format("the members call different collective operations: rank {} {}, rank {} {}",
                                   first.rank, name_of(first.kind), c->rank, name_of(c->kind)));
-    if (c->op.handle() != first.op.handle() && is_predefined(c->op.handle()) && is_predefined(first.op.handle()))
-      throw mpi_error(MPI_ERR_OP, fmt::format("ranks {} and {} reduce with different operations", first.rank, c->rank));
+    if (c->op.handle() == MPI_OP_NULL) continue;
+    if (reducing == nullptr) reducing = c;
+    const MPI_Op op = reducing->op.handle();
+    if (c->op.handle() != op && is_predefined(c->op.handle()) && is_predefined(op))
+      throw mpi_error(MPI_ERR_OP,
+                      fmt::format("ranks {} and {} reduce with different operations", reducing->rank, c->rank));
   }
 }
 

@@ -139,7 +139,7 @@ private:
       c.kind = static_cast<collective>(head.kind);
       c.upper = head.upper != 0;
       c.results = head.results;
-      c.op = calls_[0]->op;
+      c.op = operation_here();
       for (std::uint64_t i = 0; i < head.blocks; ++i) {
         block_head block;
         std::memcpy(&block, bytes.data(), sizeof block);
@@ -168,6 +168,13 @@ private:
       c.send = {received_.data(), 0, &type_of(MPI_BYTE)};
       c.sent = {a.counts.data(), a.places.data(), nullptr, true, true};
     }
+  }
+
+  // Members of the root's group that are not the root have none.
+  operation_ref operation_here() const noexcept {
+    for (const collective_call* c : calls_)
+      if (c->op.handle() != MPI_OP_NULL) return c->op;
+    return {};
   }
 
   const datatype* element_type() const noexcept {

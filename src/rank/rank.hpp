@@ -74,7 +74,9 @@ public:
   bool by_session = false;       // initialized by a session, not by MPI_Init
   communicator_ref self;
   attribute_keys keys;
-  int shown_attribute = 0;  // where the value of a predefined attribute is for the program
+  // Where the values of predefined attributes are for the program.
+  int universe_size = 0;
+  int last_used_code = 0;
   std::map<MPI_Datatype, attribute_set> type_attributes;  // of datatypes, which ranks do not share in a program's eyes
   error_handler_ref initial_errors;                       // of what has no other handler
   // The buffer of MPI_Buffer_attach.

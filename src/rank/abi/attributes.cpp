@@ -21,8 +21,8 @@ const int* predefined(const caller& c, int key) {
     case MPI_HOST: return &no_host;
     case MPI_IO: return &any;
     case MPI_WTIME_IS_GLOBAL: return &yes;
-    case MPI_UNIVERSE_SIZE: c.me.shown_attribute = c.me.job.size(); return &c.me.shown_attribute;
-    case MPI_LASTUSEDCODE: c.me.shown_attribute = last_used_code(); return &c.me.shown_attribute;
+    case MPI_UNIVERSE_SIZE: c.me.universe_size = c.me.job.size(); return &c.me.universe_size;
+    case MPI_LASTUSEDCODE: c.me.last_used_code = last_used_code(); return &c.me.last_used_code;
     default: return nullptr;
   }
 }

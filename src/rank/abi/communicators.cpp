@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communicators: making, freeing, what they are (MPI 5.0, chapter 7).
 #include <algorithm>
-#include <cstring>
 
 #include "rank/abi/arguments.hpp"
 #include "rank/abi/making.hpp"
@@ -118,48 +117,6 @@ int machine_of(const rank_state& me) noexcept {
   return static_cast<int>(me.job.form().node);
 }
 
-// The duplicate is there when the request has completed.
-void finish_duplicate(request& r) noexcept {
-  if (r.error != MPI_SUCCESS) return;
-  caller c{*r.owner, "PMPI_Comm_idup"};
-  communicator& in = *r.where;
-  context_id context = 0;
-  std::memcpy(&context, r.packed.get(), sizeof context);
-  try {
-    const MPI_Comm made = join(c, context, in.local_ref(), in.remote_ref());
-    member_state& m = communicator_of(c.me, made).member(c.me);
-    const member_state& old = in.member(c.me);
-    m.errors = old.errors;
-    m.neighbours = old.neighbours;
-    m.hints = old.hints;
-    m.attributes.copy(c.me.keys, attribute_key::kind::communicator, handle_of_communicator(c.me, in), old.attributes);
-    *static_cast<MPI_Comm*>(r.state) = made;
-  } catch (const mpi_error& e) {
-    r.error = e.code();
-  } catch (const std::bad_alloc&) {
-    r.error = MPI_ERR_NO_MEM;
-  }
-}
-
-MPI_Request begin_duplicate(caller& c, communicator& in, MPI_Comm* newcomm) {
-  if (in.is_inter())
-    throw mpi_error(MPI_ERR_UNSUPPORTED_OPERATION, "an intercommunicator cannot be duplicated without waiting yet");
-  output(newcomm) = MPI_COMM_NULL;
-  request& r = new_collective(c.me, in, collective::broadcast);
-  r.packed = std::make_unique_for_overwrite<std::byte[]>(sizeof(context_id));
-  const context_id own = new_context(c.me);
-  std::memcpy(r.packed.get(), &own, sizeof own);
-  r.call->send = r.call->receive = {r.packed.get(), sizeof own, nullptr};
-  r.state = newcomm;
-  r.finish = finish_duplicate;
-  begin_collective(r);
-  return handle_of<MPI_Request>(r);
-}
-
-info_pairs pairs_of(MPI_Info h) {
-  return h == MPI_INFO_NULL || h == MPI_INFO_ENV ? info_pairs() : object_of<info>(h).pairs();
-}
-
 }  // namespace
 
 extern "C" {
@@ -220,33 +177,6 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
   });
 }
 MPI_ABI_ALIAS(Comm_compare)
-
-int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  return enter(comm, [&](caller& c, communicator& in) { output(newcomm) = duplicate(c, in); });
-}
-MPI_ABI_ALIAS(Comm_dup)
-
-int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info hints, MPI_Comm* newcomm) {
-  return enter(comm, [&](caller& c, communicator& in) {
-    MPI_Comm& made = output(newcomm);
-    made = duplicate(c, in);
-    communicator_of(c.me, made).member(c.me).hints = pairs_of(hints);
-  });
-}
-MPI_ABI_ALIAS(Comm_dup_with_info)
-
-int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request_handle) {
-  return enter(comm, [&](caller& c, communicator& in) {
-    MPI_Request& result = output(request_handle);
-    result = begin_duplicate(c, in, newcomm);
-  });
-}
-MPI_ABI_ALIAS(Comm_idup)
-
-int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info, MPI_Comm* newcomm, MPI_Request* request_handle) {
-  return PMPI_Comm_idup(comm, newcomm, request_handle);
-}
-MPI_ABI_ALIAS(Comm_idup_with_info)
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   return enter(comm, [&](caller& c, communicator& in) { output(newcomm) = split(c, in, color, key); });

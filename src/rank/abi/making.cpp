@@ -15,6 +15,10 @@ MPI_Comm handle_of_communicator(const rank_state& me, communicator& in) noexcept
   return handle_of<MPI_Comm>(in);
 }
 
+info_pairs pairs_of(MPI_Info h) {
+  return h == MPI_INFO_NULL || h == MPI_INFO_ENV ? info_pairs() : object_of<info>(h).pairs();
+}
+
 context_id new_context(rank_state& me) { return numbered_context(me.world, me.next_serial++); }
 
 MPI_Comm join(caller& c, context_id context, const group_ref& local, const group_ref& remote) {
@@ -34,35 +38,85 @@ MPI_Comm inherit(caller& c, communicator& parent, MPI_Comm made) {
   return made;
 }
 
+// What the members of the two groups give; of an ordinary communicator the second is empty.
+struct given_values {
+  std::vector<std::int64_t> local, remote;
+};
+
+given_values gather(caller& c, communicator& in, std::span<const std::int64_t> mine) {
+  given_values all{all_gather(c, in, mine), {}};
+  if (!in.is_inter()) return all;
+  // Each group knows what the other one gave, and its first member says it.
+  all.remote.swap(all.local);
+  all.local.resize(mine.size() * static_cast<std::size_t>(in.size()));
+  const int first = in.rank_of(c.me) == 0 ? MPI_ROOT : MPI_PROC_NULL;
+  for (const bool from_upper : {false, true}) {
+    const bool says = in.is_upper() == from_upper;
+    broadcast(c, in, says ? first : 0, says ? all.remote : all.local);
+  }
+  return all;
+}
+
+// Of a list of values, so many of each rank.
+struct values_of {
+  std::span<const std::int64_t> all;
+  std::size_t each;
+  std::int64_t operator()(int rank, std::size_t which) const noexcept {
+    return all[static_cast<std::size_t>(rank) * each + which];
+  }
+  int ranks() const noexcept { return static_cast<int>(all.size() / each); }
+};
+
+// Value 0 is a color, value 1 a key.
+std::vector<int> of_color(const values_of& given, int color) {
+  std::vector<std::pair<std::int64_t, int>> chosen;  // key, rank
+  for (int r = 0; r < given.ranks(); ++r)
+    if (given(r, 0) == color) chosen.emplace_back(given(r, 1), r);
+  std::ranges::sort(chosen);
+  std::vector<int> ranks;
+  for (const auto& [unused, r] : chosen) ranks.push_back(r);
+  return ranks;
+}
+
+group_ref chosen_of(const group& from, const std::vector<int>& ranks) {
+  std::vector<int> world;
+  for (const int r : ranks) world.push_back(from.world_of(r));
+  return group::of_ranks(std::move(world));
+}
+
 }  // namespace
 
 MPI_Comm split(caller& c, communicator& in, int color, int key) {
   if (color < 0 && color != MPI_UNDEFINED) throw mpi_error(MPI_ERR_ARG, fmt::format("the color is {}, below 0", color));
   const std::int64_t mine[] = {color, key, static_cast<std::int64_t>(new_context(c.me))};
-  // Of an intercommunicator each group is split by itself, and needs to know the other's part, too.
-  if (in.is_inter()) throw mpi_error(MPI_ERR_UNSUPPORTED_OPERATION, "an intercommunicator cannot be split yet");
-  const std::vector<std::int64_t> all = all_gather(c, in, mine);
+  const given_values all = gather(c, in, mine);
   if (color == MPI_UNDEFINED) return MPI_COMM_NULL;
-  std::vector<std::pair<std::int64_t, int>> chosen;  // key, rank
-  for (int r = 0; r < in.size(); ++r)
-    if (all[static_cast<std::size_t>(r) * 3] == color) chosen.emplace_back(all[static_cast<std::size_t>(r) * 3 + 1], r);
-  std::ranges::sort(chosen);
-  std::vector<int> world;
-  for (const auto& [unused, r] : chosen) world.push_back(in.local().world_of(r));
-  const auto context = static_cast<context_id>(all[static_cast<std::size_t>(chosen.front().second) * 3 + 2]);
-  return inherit(c, in, join(c, context, group::of_ranks(std::move(world)), nullptr));
+  const values_of ours{all.local, 3}, theirs{all.remote, 3};
+  const std::vector<int> here = of_color(ours, color), there = of_color(theirs, color);
+  if (in.is_inter() && there.empty()) return MPI_COMM_NULL;
+  // The first of them numbers it, in the lower group.
+  const std::int64_t context = in.is_upper() ? theirs(there.front(), 2) : ours(here.front(), 2);
+  return inherit(c, in,
+                 join(c, static_cast<context_id>(context), chosen_of(in.local(), here),
+                      in.is_inter() ? chosen_of(in.remote(), there) : nullptr));
 }
 
 MPI_Comm create(caller& c, communicator& in, const group_ref& members) {
   for (int r = 0; r < members->size(); ++r)
     if (in.local().rank_of(members->world_of(r)) < 0)
       throw mpi_error(MPI_ERR_GROUP, "the group has ranks that are no members of the communicator");
-  const std::int64_t mine[] = {static_cast<std::int64_t>(new_context(c.me))};
-  if (in.is_inter()) throw mpi_error(MPI_ERR_UNSUPPORTED_OPERATION, "an intercommunicator cannot be divided yet");
-  const std::vector<std::int64_t> all = all_gather(c, in, mine);
-  if (members->size() == 0 || members->rank_of(c.me.world) < 0) return MPI_COMM_NULL;
+  const int place = members->rank_of(c.me.world);
+  const std::int64_t mine[] = {place < 0 ? -1 : 0, place, static_cast<std::int64_t>(new_context(c.me))};
+  const given_values all = gather(c, in, mine);
+  if (place < 0) return MPI_COMM_NULL;
+  const values_of ours{all.local, 3}, theirs{all.remote, 3};
+  const std::vector<int> there = of_color(theirs, 0);
+  if (in.is_inter() && there.empty()) return MPI_COMM_NULL;
   const int leader = in.local().rank_of(members->world_of(0));
-  return inherit(c, in, join(c, static_cast<context_id>(all[static_cast<std::size_t>(leader)]), members, nullptr));
+  const std::int64_t context = in.is_upper() ? theirs(there.front(), 2) : ours(leader, 2);
+  return inherit(
+      c, in,
+      join(c, static_cast<context_id>(context), members, in.is_inter() ? chosen_of(in.remote(), there) : nullptr));
 }
 
 MPI_Comm create_with(caller& c, communicator& in, const std::vector<int>& ranks,
@@ -71,25 +125,6 @@ MPI_Comm create_with(caller& c, communicator& in, const std::vector<int>& ranks,
   for (const int r : ranks) world.push_back(in.local().world_of(r));
   const MPI_Comm made = create(c, in, group::of_ranks(std::move(world)));
   if (made != MPI_COMM_NULL) communicator_of(c.me, made).member(c.me).neighbours = std::move(neighbours);
-  return made;
-}
-
-MPI_Comm duplicate(caller& c, communicator& in) {
-  std::int64_t context[] = {static_cast<std::int64_t>(new_context(c.me))};
-  if (in.is_inter()) {  // the number of the lower group's leader, which the upper group sends back
-    const std::vector<std::int64_t> of_others = all_gather(c, in, context);
-    const std::int64_t known[] = {in.is_upper() ? of_others[0] : 0};
-    const std::vector<std::int64_t> back = all_gather(c, in, known);
-    context[0] = in.is_upper() ? of_others[0] : back[0];
-  } else {
-    broadcast(c, in, 0, context);
-  }
-  const MPI_Comm made = inherit(c, in, join(c, static_cast<context_id>(context[0]), in.local_ref(), in.remote_ref()));
-  member_state& m = communicator_of(c.me, made).member(c.me);
-  const member_state& old = in.member(c.me);
-  m.neighbours = old.neighbours;
-  m.hints = old.hints;
-  m.attributes.copy(c.me.keys, attribute_key::kind::communicator, handle_of_communicator(c.me, in), old.attributes);
   return made;
 }
 

@@ -20,7 +20,8 @@ MPI_Comm create(caller& c, communicator& in, const group_ref& members);
 /// The same for members in an order, with a topology: ranks of `in`.
 MPI_Comm create_with(caller& c, communicator& in, const std::vector<int>& ranks,
                      std::shared_ptr<const topology> neighbours);
-MPI_Comm duplicate(caller& c, communicator& in);
 MPI_Comm handle_of_communicator(const rank_state& me, communicator& in) noexcept;
+/// The hints of an info object, which may be MPI_INFO_NULL.
+info_pairs pairs_of(MPI_Info h);
 
 }  // namespace shoal::rank::abi

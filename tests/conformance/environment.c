@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Versions, names, time, memory, info objects, handles as integers. */
+#include "check.h"
+
+static void versions(void) {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING], name[MPI_MAX_PROCESSOR_NAME];
+  int version = 0, subversion = -1, length = -1, major = 0, minor = -1;
+  MPI_Get_version(&version, &subversion);
+  CHECK(version >= 4 && subversion >= 0);
+  MPI_Abi_get_version(&major, &minor);
+  CHECK(major == MPI_ABI_VERSION && minor == MPI_ABI_SUBVERSION);
+  MPI_Get_library_version(text, &length);
+  CHECK(length > 0 && (size_t)length == strlen(text));
+  MPI_Get_processor_name(name, &length);
+  CHECK(length > 0 && (size_t)length == strlen(name));
+}
+
+static void times(void) {
+  const double first = MPI_Wtime(), tick = MPI_Wtick();
+  double last = first;
+  CHECK(tick > 0 && tick <= 1);
+  for (int i = 0; i < 1000; ++i) {
+    const double now = MPI_Wtime();
+    CHECK(now >= last);
+    last = now;
+  }
+  while (MPI_Wtime() == first) continue;
+}
+
+static void memory(void) {
+  char* at = NULL;
+  CHECK_EQUAL(MPI_Alloc_mem(100000, MPI_INFO_NULL, &at), MPI_SUCCESS);
+  memset(at, 1, 100000);
+  CHECK_EQUAL(MPI_Free_mem(at), MPI_SUCCESS);
+  CHECK_EQUAL(MPI_Alloc_mem(0, MPI_INFO_NULL, &at), MPI_SUCCESS);
+  MPI_Free_mem(at);
+}
+
+static void infos(char** argv) {
+  MPI_Info info, copy;
+  char value[MPI_MAX_INFO_VAL], key[MPI_MAX_INFO_KEY], little[4] = "xxx";
+  int n = -1, flag = -1, length = -1;
+  MPI_Info_create(&info);
+  MPI_Info_get_nkeys(info, &n);
+  CHECK_EQUAL(n, 0);
+  MPI_Info_set(info, "first", "1");
+  MPI_Info_set(info, "second", "a longer value");
+  MPI_Info_set(info, "first", "one"); /* takes the place of the old one */
+  MPI_Info_get_nkeys(info, &n);
+  CHECK_EQUAL(n, 2);
+  MPI_Info_get_nthkey(info, 0, key);
+  CHECK(strcmp(key, "first") == 0);
+  MPI_Info_get_nthkey(info, 1, key);
+  CHECK(strcmp(key, "second") == 0);
+  MPI_Info_get(info, "first", MPI_MAX_INFO_VAL - 1, value, &flag);
+  CHECK(flag && strcmp(value, "one") == 0);
+  if (!is_mpich()) { /* which refuses to cut a value */
+    MPI_Info_get(info, "second", 3, little, &flag);
+    CHECK(flag && strcmp(little, "a l") == 0);
+  }
+  MPI_Info_get(info, "third", 3, little, &flag);
+  CHECK_EQUAL(flag, 0);
+  MPI_Info_get_valuelen(info, "second", &length, &flag);
+  CHECK(flag && length == 14);
+  length = 0;
+  MPI_Info_get_string(info, "second", &length, value, &flag); /* asks for the length alone */
+  CHECK(flag && length == 15);
+  length = 4;
+  MPI_Info_get_string(info, "second", &length, little, &flag);
+  CHECK(flag && length == 15 && strcmp(little, "a l") == 0);
+  MPI_Info_dup(info, &copy);
+  MPI_Info_delete(info, "first");
+  MPI_Info_get_nkeys(info, &n);
+  CHECK_EQUAL(n, 1);
+  MPI_Info_get(copy, "first", 10, value, &flag);
+  CHECK(flag && strcmp(value, "one") == 0);
+  MPI_Info_get_nthkey(copy, 0, key);
+  CHECK(strcmp(key, "first") == 0);
+  MPI_Info_free(&copy);
+  CHECK(copy == MPI_INFO_NULL);
+  MPI_Info_free(&info);
+  MPI_Info_get_nkeys(MPI_INFO_ENV, &n);
+  CHECK(n >= 0);
+  CHECK_EQUAL(MPI_Info_create_env(1, argv, &info), MPI_SUCCESS);
+  MPI_Info_free(&info);
+}
+
+static void integers(void) {
+  MPI_Comm copy;
+  MPI_Group group;
+  MPI_Datatype type;
+  MPI_Op op = MPI_SUM;
+  MPI_Errhandler handler = MPI_ERRORS_RETURN;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int v = 0;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_group(copy, &group);
+  MPI_Type_contiguous(2, MPI_INT, &type);
+  CHECK_EQUAL(MPI_Comm_toint(MPI_COMM_WORLD), 0x101);
+  CHECK(MPI_Comm_fromint(0x101) == MPI_COMM_WORLD);
+  CHECK(MPI_Comm_fromint(MPI_Comm_toint(copy)) == copy);
+  CHECK(MPI_Group_fromint(MPI_Group_toint(group)) == group);
+  CHECK(MPI_Type_fromint(MPI_Type_toint(type)) == type);
+  CHECK_EQUAL(MPI_Type_toint(MPI_INT), 0x209);
+  CHECK(MPI_Op_fromint(MPI_Op_toint(op)) == op);
+  CHECK(MPI_Errhandler_fromint(MPI_Errhandler_toint(handler)) == handler);
+  CHECK(MPI_Request_fromint(MPI_Request_toint(request)) == request);
+  CHECK(MPI_Message_fromint(MPI_Message_toint(MPI_MESSAGE_NULL)) == MPI_MESSAGE_NULL);
+  MPI_Irecv(&v, 1, MPI_INT, MPI_PROC_NULL, 0, copy, &request);
+  CHECK(MPI_Request_fromint(MPI_Request_toint(request)) == request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Type_free(&type);
+  MPI_Group_free(&group);
+  MPI_Comm_free(&copy);
+}
+
+static void names(void) {
+  MPI_Comm copy, parent;
+  MPI_Datatype type;
+  char name[MPI_MAX_OBJECT_NAME];
+  int length = -1;
+  MPI_Comm_get_name(MPI_COMM_WORLD, name, &length);
+  CHECK(strcmp(name, "MPI_COMM_WORLD") == 0 && length == 14);
+  MPI_Comm_get_name(MPI_COMM_SELF, name, &length);
+  CHECK(strcmp(name, "MPI_COMM_SELF") == 0);
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_get_name(copy, name, &length);
+  CHECK(name[0] == '\0' && length == 0); /* a duplicate has no name */
+  MPI_Comm_set_name(copy, "the copy");
+  MPI_Comm_get_name(copy, name, &length);
+  CHECK(strcmp(name, "the copy") == 0 && length == 8);
+  MPI_Comm_disconnect(&copy);
+  MPI_Type_get_name(MPI_DOUBLE, name, &length);
+  CHECK(strcmp(name, "MPI_DOUBLE") == 0 && length == 10);
+  MPI_Type_contiguous(2, MPI_INT, &type);
+  MPI_Type_get_name(type, name, &length);
+  CHECK(name[0] == '\0' && length == 0);
+  MPI_Type_set_name(type, "pair");
+  MPI_Type_get_name(type, name, &length);
+  CHECK(strcmp(name, "pair") == 0);
+  MPI_Type_free(&type);
+  MPI_Comm_get_parent(&parent);
+  CHECK(parent == MPI_COMM_NULL);
+}
+
+int main(int argc, char** argv) {
+  begin(&argc, &argv);
+  versions();
+  times();
+  memory();
+  infos(argv);
+  integers();
+  names();
+  return end();
+}
