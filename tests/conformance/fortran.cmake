@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# The programs in Fortran of this folder, compiled by `shoal mpif90` and run with one and several ranks in one and several
+# processes. A program ends with a status that is not zero if a result is wrong.
+find_program(SHOAL_FORTRAN NAMES gfortran)
+if(NOT SHOAL_FORTRAN)
+  message(STATUS "tests/conformance without Fortran: there is no gfortran")
+  shoal_skipped_test(conformance.fortran conformance "there is no Fortran compiler")
+  return()
+endif()
+file(GLOB fortran_parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/mpi-abi/fortran/*)
+file(GLOB fortran_programs CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/fortran_*.f ${CMAKE_CURRENT_LIST_DIR}/fortran_*.f90)
+if(NOT TARGET tests_conformance)
+  add_custom_target(tests_conformance ALL)
+endif()
+foreach(source ${fortran_programs})
+  get_filename_component(name ${source} NAME_WE)
+  set(program ${CMAKE_CURRENT_BINARY_DIR}/${name})
+  # The compiled modules go into the build's own folder. Those of a program too.
+  add_custom_command(
+    OUTPUT ${program}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${program}.modules
+    COMMAND ${CMAKE_COMMAND} -E env XDG_CACHE_HOME=${CMAKE_CURRENT_BINARY_DIR}/cache SHOAL_MPI_FC=${SHOAL_FORTRAN}
+            $<TARGET_FILE:shoal_command> mpif90 -O2 -w -J ${program}.modules ${source} -o ${program}
+    DEPENDS ${source} ${fortran_parts} shoal_command mpi_abi mpi_host mpi_start_file VERBATIM)
+  add_custom_target(tests_${name} DEPENDS ${program})
+  add_dependencies(tests_conformance tests_${name})
+  foreach(processes 1 2)
+    foreach(ranks 1 4)
+      set(test conformance.${name}.${processes}x${ranks})
+      add_test(NAME ${test} COMMAND shoal_command mpirun -n ${processes} --nfg ${ranks} -- ${program})
+      set_tests_properties(${test} PROPERTIES LABELS conformance TIMEOUT 60)
+    endforeach()
+  endforeach()
+endforeach()
