@@ -89,7 +89,8 @@ int run(int argc, char** argv) {
   p.stack_bytes = std::stoull(argv[2]);
   ::program_invocation_name = argv[first];  // for messages of the C library
   ::program_invocation_short_name = ::basename(argv[first]);
-  const auto program = std::make_shared<shoal::machine::program_copies>(argv[first]);
+  const std::vector<std::string> private_libraries{"libgfortran.so."};  // units and files of Fortran
+  const auto program = std::make_shared<shoal::machine::program_copies>(argv[first], private_libraries);
   p.run = [=](rank_state& me) { return run_copy(*program, me, argc - first, argv + first); };
   shoal::host::make_rank_libcs(p.ranks_per_node);
   if (p.ranks_per_node > 1 || label) shoal::host::split_output(label);

@@ -63,6 +63,9 @@ constexpr std::string_view k_old[] = {"Attr_put", "Attr_get", "Attr_delete", "Ke
 // Procedures for variables of the type C_PTR beside those of the list: their function, and the argument.
 constexpr std::array<std::string_view, 2> k_with_pointers[] = {{"Alloc_mem", "baseptr"},
                                                                {"Buffer_detach", "buffer_addr"}};
+// Of buffers and arrays. Without it gfortran takes it that a procedure forgets the address when it returns, so that no
+// MPI_Wait can change a buffer.
+constexpr std::string_view k_lasting = "target";
 constexpr std::string_view k_logicals[] = {"flag", "reorder", "periods", "remain_dims", "commute", "high", "weighted"};
 constexpr std::string_view k_no_error[] = {"Wtime", "Wtick", "Aint_add", "Aint_diff", "Pcontrol"};  // have no ierror
 
@@ -183,12 +186,14 @@ private:
     const std::string intent = by_value || p.constant ? ", intent(in)" : "";
     if (p.type == "void")
       return fmt::format(
-          "!GCC$ ATTRIBUTES NO_ARG_CHECK :: {0}\n  !DIR$ IGNORE_TKR {0}\n  type(*), dimension(*){1} :: {0}", p.name,
-          intent);
+          "!GCC$ ATTRIBUTES NO_ARG_CHECK :: {0}\n  !DIR$ IGNORE_TKR {0}\n  type(*), dimension(*), {2}{1} :: {0}",
+          p.name, intent, k_lasting);
     if (p.type == "char") return fmt::format("character(len=*){} :: {}", intent, p.name);
     if (p.type.ends_with("_function")) return procedure_argument(p);
     if (p.type == "MPI_Status") return status(p, intent);
-    return fmt::format("{}{} :: {}{}", type_of(p, large), intent, p.name, shape_of(p));
+    const std::string shape = shape_of(p);
+    return fmt::format("{}{}{}{} :: {}{}", type_of(p, large), intent, shape.empty() ? "" : ", ",
+                       shape.empty() ? "" : k_lasting, p.name, shape);
   }
 
   std::string procedure_argument(const parameter& p) const {

@@ -61,6 +61,12 @@ std::string file_of_compiler(const std::string& compiler, const std::string& nam
   return text;
 }
 
+// Whether the compiler knows an option: it says so before it looks at any source.
+bool has_option(const std::string& compiler, const std::string& option) {
+  return std::system(fmt::format("{} {} -fsyntax-only -x f95 /dev/null >/dev/null 2>&1", compiler, option).c_str()) ==
+         0;
+}
+
 // Fortran's MPI_IN_PLACE and its like are the library's, in all copies of a program; see src/rank/fortran/sentinels.hpp.
 constexpr std::string_view k_shared_sentinels = "-Wl,--export-dynamic-symbol=mpi_fortran_sentinels_";
 
@@ -91,6 +97,9 @@ int compile(const compiler& which, std::vector<std::string> words) {
   command.insert(command.end(), words.begin(), words.end());
   command.emplace_back("-fPIC");  // behind a -fPIE of the build system
   command.push_back("-I" + mpi.include);
+  // With mpif.h, buffers of different types go to one procedure, which gfortran refuses since version 10.
+  if (fortran && has_option(program, "-fallow-argument-mismatch"))
+    command.insert(command.begin() + 2, "-fallow-argument-mismatch");
   const std::string modules = fortran ? add_modules(command, program, mpi.include + "/fortran") : std::string();
   if (std::ranges::find(words, "-static") != words.end())
     throw error(

@@ -51,6 +51,7 @@ extern "C" {
 MPI_ABI_CONVERTED(Comm, MPI_Comm)
 MPI_ABI_CONVERTED(Errhandler, MPI_Errhandler)
 MPI_ABI_CONVERTED(Group, MPI_Group)
+MPI_ABI_CONVERTED(Info, MPI_Info)
 MPI_ABI_CONVERTED(Message, MPI_Message)
 MPI_ABI_CONVERTED(Op, MPI_Op)
 MPI_ABI_CONVERTED(Request, MPI_Request)

@@ -106,6 +106,26 @@ TEST(program_copies, have_thread_locals_in_threads_of_the_program) {
   EXPECT_EQ(there, here + 6);  // but for the thread-local variable, which begins anew
 }
 
+TEST(program_copies, have_chosen_libraries_of_their_own) {
+  program_copies program(SHOAL_PRIVATE_LIBRARY, {"libkeeping_"});
+  EXPECT_GT(program.mappings(), program_copies(SHOAL_PRIVATE_LIBRARY).mappings());
+  const program_copy one = program.load();
+  {
+    const program_copy two = program.load();
+    EXPECT_EQ(function<int(int)>(one, "use")(1), 1);
+    EXPECT_EQ(function<int(int)>(two, "use")(10), 10);
+    EXPECT_EQ(function<int(int)>(one, "use")(1), 2);
+  }
+  const program_copy three = program.load();
+  EXPECT_EQ(function<int(int)>(three, "use")(5), 5);
+  EXPECT_EQ(function<int(int)>(one, "use")(1), 3);
+
+  program_copies sharing(SHOAL_PRIVATE_LIBRARY);
+  const program_copy first = sharing.load(), second = sharing.load();
+  EXPECT_EQ(function<int(int)>(first, "use")(1), 1);
+  EXPECT_EQ(function<int(int)>(second, "use")(1), 2);
+}
+
 std::string refusal(const std::string& path) {
   try {
     program_copies program(path);
