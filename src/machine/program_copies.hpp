@@ -33,7 +33,10 @@ public:
   ~program_copy();
 
   /// Keeps it until the process ends: something may still run in it.
-  void keep() noexcept { handle_ = nullptr; }
+  void keep() noexcept {
+    handle_ = nullptr;
+    libraries_.clear();
+  }
 
   /// The address of a symbol of this copy, or nullptr.
   void* find(const char* name) const noexcept;
