@@ -164,7 +164,7 @@ program_copy program_copies::load() {
 
 // Maps what no copy writes from the program's own file, gives its memory back, and names the copy after the program, for
 // debuggers and call stacks. What the system refuses here costs memory, and nothing else.
-void program_copies::share(void* handle, int copied) const noexcept {
+void program_copies::share(void* handle, int copied) {
   link_map* map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return;
   for (const part& p : read_only_) {
@@ -176,8 +176,11 @@ void program_copies::share(void* handle, int copied) const noexcept {
       static_cast<void>(::fallocate(copied, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                     static_cast<off_t>(p.own_offset), static_cast<off_t>(p.own_bytes)));
   }
-  if (char* const name = ::strdup(program_.path().c_str()); name != nullptr)
-    std::free(std::exchange(map->l_name, name));
+  char* const name = ::strdup(program_.path().c_str());
+  if (name == nullptr) return;
+  // Another thread that loads a copy may be reading the earlier one.
+  const std::lock_guard hold(names_mutex_);
+  earlier_names_.emplace_back(std::atomic_ref(map->l_name).exchange(name, std::memory_order_acq_rel));
 }
 
 }  // namespace shoal::machine

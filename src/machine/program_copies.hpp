@@ -12,6 +12,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,7 +66,10 @@ private:
     std::uint64_t own_offset = 0;  // of the pages of the file with nothing else on them
     std::uint64_t own_bytes = 0;
   };
-  void share(void* handle, int copied) const noexcept;
+  struct free_name {
+    void operator()(char* name) const noexcept { std::free(name); }
+  };
+  void share(void* handle, int copied);
   [[noreturn]] void refuse(const char* why) const;
 
   file program_;
@@ -72,7 +78,9 @@ private:
   std::size_t private_bytes_ = 0;
   std::size_t shared_bytes_ = 0;
   unsigned mappings_ = 0;
-  std::atomic<unsigned> loaded_{0};  // partners: the threads that load
+  std::mutex names_mutex_;
+  std::vector<std::unique_ptr<char, free_name>> earlier_names_;  // that the loader knew copies by
+  std::atomic<unsigned> loaded_{0};                              // partners: the threads that load
 };
 
 }  // namespace shoal::machine
