@@ -115,6 +115,15 @@ TEST(the_working_directory, of_several_ranks_is_one_and_said_so) {
   EXPECT_FALSE(run_ranks("libc_faults.c", {"-n", "2", "--nfg", "1"}, {"folder"}).has("working directory"));
 }
 
+TEST(the_wrapper_compilers, take_words_that_are_subcommands_elsewhere) {
+  const folder place;
+  const std::string source = std::string(SHOAL_CONFORMANCE) + "/libc_end.c";
+  const outcome got =
+      run(shoal::test::in_shell("cd " + (place / "") + ";", {SHOAL_COMMAND, "mpicc", "-o", "sort", source}));
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(std::filesystem::exists(place / "sort"));
+}
+
 TEST(a_limit_on_time, ends_the_job) {
   const outcome got = run_ranks("libc_faults.c", {"-n", "2", "--nfg", "2", "--timeout", "0.5"}, {"endless"});
   EXPECT_EQ(got.status.shell_code(), 124) << got;
