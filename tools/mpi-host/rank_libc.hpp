@@ -92,6 +92,22 @@ public:
   void run_exit_handlers(int status);
 };
 
+/// Keeps other threads of the rank away, where there are any.
+class thread_guard {
+public:
+  explicit thread_guard(rank_libc& of) : locked_(of.has_made_threads ? &of.mutex : nullptr) {
+    if (locked_ != nullptr) locked_->lock();
+  }
+  ~thread_guard() {
+    if (locked_ != nullptr) locked_->unlock();
+  }
+  thread_guard(const thread_guard&) = delete;
+  thread_guard& operator=(const thread_guard&) = delete;
+
+private:
+  std::mutex* const locked_;
+};
+
 /// One for each rank of the process; once, before the first is asked for.
 void make_rank_libcs(unsigned ranks);
 /// Of the rank that calls, from its task or from a thread that it has made; nullptr: the C library's is meant.
