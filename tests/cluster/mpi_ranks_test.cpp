@@ -108,6 +108,13 @@ TEST_P(a_rank_that_crashes, is_named_and_ends_the_job) {
   EXPECT_LT(got.seconds, 10) << got;
 }
 
+TEST(an_exception, that_nobody_catches_is_named_where_it_is_thrown) {
+  const outcome got = run_ranks("libc_cplusplus.cpp", {"-n", "1", "--nfg", "2"}, {"throw"});
+  EXPECT_EQ(got.status.shell_code(), 128 + SIGABRT) << got;
+  EXPECT_TRUE(got.has("of rank 1")) << got;
+  EXPECT_TRUE(got.has("rank 1 has called abort() in ")) << got;
+}
+
 TEST(the_working_directory, of_several_ranks_is_one_and_said_so) {
   const std::string said = "rank 1 has changed the working directory for all 2 ranks";
   EXPECT_TRUE(run_ranks("libc_faults.c", {"-n", "1", "--nfg", "2"}, {"folder"}).has(said));

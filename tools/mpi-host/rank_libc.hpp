@@ -89,7 +89,7 @@ public:
   line_output err;
 
   /// Calls what the program has registered, the last first. exit() in a handler leaves it; call it again then.
-  void run_exit_handlers(int status);
+  void run_exit_handlers(int status) noexcept;
 };
 
 /// Keeps other threads of the rank away, where there are any.
@@ -124,6 +124,8 @@ Function* next(const char* name) noexcept {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
+/// Calls the main() of a copy of the program.
+int call_main(int (*program)(int, char**, char**), int argc, char** argv, char** environment);
 /// Gives each rank's standard output and error a line_output; `label`: lines begin with the rank.
 void split_output(bool label);
 /// Makes cout, cerr and clog of a copy of a program, there.
