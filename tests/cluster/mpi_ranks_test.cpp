@@ -131,6 +131,11 @@ TEST(the_wrapper_compilers, take_words_that_are_subcommands_elsewhere) {
   EXPECT_TRUE(std::filesystem::exists(place / "sort"));
 }
 
+TEST(a_rank_that_spins, is_named_after_a_time) {  // longer than other tests: ctest -C long
+  const outcome got = run_ranks("libc_faults.c", {"-n", "1", "--nfg", "3", "--timeout", "13"}, {"endless"});
+  EXPECT_TRUE(got.has("rank 1 has not called MPI for 10 s, and 2 other ranks wait on its worker")) << got;
+}
+
 TEST(a_limit_on_time, ends_the_job) {
   const outcome got = run_ranks("libc_faults.c", {"-n", "2", "--nfg", "2", "--timeout", "0.5"}, {"endless"});
   EXPECT_EQ(got.status.shell_code(), 124) << got;
