@@ -199,7 +199,7 @@ copied_image::loaded copied_image::load(std::span<const renaming> names) const {
 }
 
 // Gives the memory of shared pages back, and names the copy after the original, for debuggers and call stacks.
-void copied_image::share(const loaded& copy) const noexcept {
+void copied_image::share(const loaded& copy) const {
   link_map* map = nullptr;
   if (::dlinfo(copy.handle, RTLD_DI_LINKMAP, &map) != 0) return;
   for (const part& p : read_only_) {
@@ -211,7 +211,11 @@ void copied_image::share(const loaded& copy) const noexcept {
       static_cast<void>(::fallocate(copy.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                     static_cast<off_t>(p.own_offset), static_cast<off_t>(p.own_bytes)));
   }
-  if (char* const name = ::strdup(path().c_str()); name != nullptr) std::free(std::exchange(map->l_name, name));
+  char* const name = ::strdup(path().c_str());
+  if (name == nullptr) return;
+  // Another thread that loads a copy may be reading the earlier one.
+  const std::lock_guard hold(names_mutex_);
+  earlier_names_.emplace_back(std::atomic_ref(map->l_name).exchange(name, std::memory_order_acq_rel));
 }
 
 }  // namespace shoal::machine

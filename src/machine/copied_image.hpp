@@ -9,6 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,7 +38,7 @@ public:
 
   loaded load(std::span<const renaming> names) const;
   /// After everything that looks for the copy by its names has been loaded. What the system refuses costs memory only.
-  void share(const loaded& copy) const noexcept;
+  void share(const loaded& copy) const;
 
   const std::string& path() const noexcept { return file_.path(); }
   const std::vector<std::string>& needed() const noexcept { return needed_; }
@@ -66,6 +69,9 @@ private:
   std::uint64_t offset_of(std::uint64_t address) const;
   std::string_view text_at(std::uint64_t offset) const;
   [[noreturn]] void refuse(const char* why) const;
+  struct free_name {
+    void operator()(char* name) const noexcept { std::free(name); }
+  };
 
   file file_;
   std::vector<std::byte> content_;
@@ -76,6 +82,8 @@ private:
   std::size_t private_bytes_ = 0;
   std::size_t shared_bytes_ = 0;
   unsigned mappings_ = 0;
+  mutable std::mutex names_mutex_;
+  mutable std::vector<std::unique_ptr<char, free_name>> earlier_names_;  // that the loader knew copies by
 };
 
 }  // namespace shoal::machine

@@ -56,7 +56,7 @@ program_copies::program_copies(const std::string& path, const std::vector<std::s
       continue;
     // A library that is not found is the loader's to complain about.
     if (const std::string found = find_library(program_, name); !found.empty())
-      libraries_.push_back({name, copied_image(found)});
+      libraries_.emplace_back(name, found);
   }
 }
 

@@ -10,8 +10,8 @@
 // Errors: shoal::error that says what to do. Test: tests/unit/machine/program_copies_test.cpp.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +61,7 @@ public:
 
 private:
   struct library {
+    library(std::string own_name, const std::string& path) : name(std::move(own_name)), image(path) {}
     std::string name;  // as the program has it
     copied_image image;
   };
@@ -72,7 +73,7 @@ private:
   }
 
   copied_image program_;
-  std::vector<library> libraries_;
+  std::deque<library> libraries_;
 };
 
 }  // namespace shoal::machine

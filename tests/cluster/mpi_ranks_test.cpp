@@ -108,11 +108,32 @@ TEST_P(a_rank_that_crashes, is_named_and_ends_the_job) {
   EXPECT_LT(got.seconds, 10) << got;
 }
 
+TEST(an_exception, that_nobody_catches_is_named_where_it_is_thrown) {
+  const outcome got = run_ranks("libc_cplusplus.cpp", {"-n", "1", "--nfg", "2"}, {"throw"});
+  EXPECT_EQ(got.status.shell_code(), 128 + SIGABRT) << got;
+  EXPECT_TRUE(got.has("of rank 1")) << got;
+  EXPECT_TRUE(got.has("rank 1 has called abort() in ")) << got;
+}
+
 TEST(the_working_directory, of_several_ranks_is_one_and_said_so) {
   const std::string said = "rank 1 has changed the working directory for all 2 ranks";
   EXPECT_TRUE(run_ranks("libc_faults.c", {"-n", "1", "--nfg", "2"}, {"folder"}).has(said));
   EXPECT_FALSE(run_ranks("libc_faults.c", {"-n", "1", "--nfg", "2"}, {"own folder"}).has(said));
   EXPECT_FALSE(run_ranks("libc_faults.c", {"-n", "2", "--nfg", "1"}, {"folder"}).has("working directory"));
+}
+
+TEST(the_wrapper_compilers, take_words_that_are_subcommands_elsewhere) {
+  const folder place;
+  const std::string source = std::string(SHOAL_CONFORMANCE) + "/libc_end.c";
+  const outcome got =
+      run(shoal::test::in_shell("cd " + (place / "") + ";", {SHOAL_COMMAND, "mpicc", "-o", "sort", source}));
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(std::filesystem::exists(place / "sort"));
+}
+
+TEST(a_rank_that_spins, is_named_after_a_time) {  // longer than other tests: ctest -C long
+  const outcome got = run_ranks("libc_faults.c", {"-n", "1", "--nfg", "3", "--timeout", "13"}, {"endless"});
+  EXPECT_TRUE(got.has("rank 1 has not called MPI for 10 s, and 2 other ranks wait on its worker")) << got;
 }
 
 TEST(a_limit_on_time, ends_the_job) {

@@ -124,6 +124,7 @@ void streams() {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  if (argc > 1 && rank_ == 1) throw std::runtime_error("of rank 1");  // argument: ends by it
   objects();
   exceptions();
   streams();

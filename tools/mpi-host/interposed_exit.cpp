@@ -49,28 +49,28 @@ using register_function = int(argument_function*, void*, void*);
 
 }  // namespace
 
-SHOAL_INTERPOSED [[noreturn]] void exit(int status) noexcept {
+SHOAL_INTERPOSED void exit(int status) noexcept {
   SHOAL_NEXT(exit);
   end_rank(status, rank_end::normal, "exit");
   exit_next(status);
   __builtin_unreachable();
 }
 
-SHOAL_INTERPOSED [[noreturn]] void quick_exit(int status) noexcept {
+SHOAL_INTERPOSED void quick_exit(int status) noexcept {
   SHOAL_NEXT(quick_exit);
   end_rank(status, rank_end::quick, "quick_exit");
   quick_exit_next(status);
   __builtin_unreachable();
 }
 
-SHOAL_INTERPOSED [[noreturn]] void _exit(int status) {
+SHOAL_INTERPOSED void _exit(int status) {
   SHOAL_NEXT(_exit);
   end_rank(status, rank_end::at_once, "_exit");
   _exit_next(status);
   __builtin_unreachable();
 }
 
-SHOAL_INTERPOSED [[noreturn]] void _Exit(int status) noexcept {
+SHOAL_INTERPOSED void _Exit(int status) noexcept {
   SHOAL_NEXT(_Exit);
   end_rank(status, rank_end::at_once, "_Exit");
   _Exit_next(status);

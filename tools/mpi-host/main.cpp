@@ -43,7 +43,7 @@ int run_to_end(rank_state& me, shoal::host::rank_libc& libc, const shoal::machin
   if (!has_begun) {
     has_begun = true;
     const auto main_function = reinterpret_cast<int (*)(int, char**, char**)>(copy.find("main"));
-    end.status = main_function(argc, argv, *libc.environment);
+    end.status = shoal::host::call_main(main_function, argc, argv, *libc.environment);
   }
   libc.run_exit_handlers(end.status);
   me.exit_to = nullptr;

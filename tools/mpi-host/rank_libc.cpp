@@ -36,7 +36,7 @@ unsigned ranks_here() noexcept { return count; }
 bool in_own_process() noexcept { return machine::own_pid() == process; }
 
 // The variables of the main thread first, then what was registered for the end.
-void rank_libc::run_exit_handlers(int status) {
+void rank_libc::run_exit_handlers(int status) noexcept {
   const auto take = [this](std::vector<exit_handler>& from) {
     const std::lock_guard hold(mutex);
     exit_handler last{exit_handler::kind::plain, nullptr, nullptr};
