@@ -124,6 +124,40 @@ static void freed_operation(void) {
   if (size_ == 2) CHECK(in[0] == 2 * 1 + 2 && in[1] == 21);
 }
 
+/* So are types, while an operation waits for the last rank. */
+static void freed_types(void) {
+  const int n = size_;
+  int *out = new_ints(4 * n), *in = new_ints(4 * n), *counts = new_ints(n), *places = new_ints(n);
+  MPI_Datatype every_second, other, *types = malloc(sizeof(MPI_Datatype) * (size_t)n);
+  MPI_Request r[2];
+  int one[4] = {rank_, -1, 1, -1};
+  MPI_Type_vector(2, 1, 2, MPI_INT, &every_second);
+  MPI_Type_commit(&every_second);
+  fill(out, 4 * n, rank_);
+  for (int i = 0; i < n; ++i) {
+    counts[i] = 1;
+    places[i] = 16 * i;
+    types[i] = every_second;
+  }
+  if (rank_ == 0) spin(5000000);
+  MPI_Ialltoallw(out, counts, places, types, in, counts, places, types, MPI_COMM_WORLD, &r[0]);
+  MPI_Ibcast(one, 1, every_second, n - 1, MPI_COMM_WORLD, &r[1]);
+  MPI_Type_free(&every_second);
+  MPI_Type_vector(5, 3, 7, MPI_DOUBLE, &other); /* perhaps where the old one was */
+  MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < n; ++i) {
+    CHECK(in[4 * i] == value(i, 4 * rank_) && in[4 * i + 2] == value(i, 4 * rank_ + 2));
+    CHECK(in[4 * i + 1] == -1 && in[4 * i + 3] == -1);
+  }
+  CHECK(one[0] == n - 1 && one[1] == -1 && one[2] == 1);
+  MPI_Type_free(&other);
+  free(out);
+  free(in);
+  free(counts);
+  free(places);
+  free(types);
+}
+
 /* Duplicates are collective operations, too. */
 static void duplicates(void) {
   MPI_Comm copies[3];
@@ -147,6 +181,7 @@ int main(int argc, char** argv) {
   crossed();
   freed();
   freed_operation();
+  freed_types();
   duplicates();
   return end();
 }

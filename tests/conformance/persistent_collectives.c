@@ -115,6 +115,7 @@ static void freed(void) {
   MPI_Allreduce_init(out, in, 2, pair, op, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
   MPI_Type_free(&pair);
   MPI_Op_free(&op);
+  MPI_Type_vector(5, 3, 7, MPI_DOUBLE, &pair); /* perhaps where the old one was */
   for (int round = 0; round < 3; ++round) {
     memset(in, 0, sizeof in);
     MPI_Start(&r);
@@ -122,6 +123,7 @@ static void freed(void) {
     CHECK(in[0] == size_ && in[1] == 2 * size_ && in[2] == 3 * size_ && in[3] == size_ * (size_ - 1) / 2);
   }
   MPI_Request_free(&r);
+  MPI_Type_free(&pair);
 }
 
 int main(int argc, char** argv) {
