@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "mpi-abi/mpi.h"
 #include "rank/buffer.hpp"
 #include "rank/communicator.hpp"
+#include "rank/datatype/datatype.hpp"
 #include "rank/operation.hpp"
 
 namespace shoal::rank {
@@ -63,7 +65,11 @@ struct collective_call {
   block_list sent, received;
   MPI_Count results = 0;  // elements of MPI_Reduce_scatter's result for this rank
   operation_ref op;
+  std::vector<type_ref> kept;  // datatypes that the program may free before the operation has ended
 };
+
+/// Keeps the datatypes of a call, which has so many blocks of its own for others, and of others for it.
+void keep_types(collective_call& call, int sent_blocks, int received_blocks);
 
 /// The call of a request, made at its first use.
 collective_call& new_call(request& r);

@@ -57,6 +57,19 @@ collective_call& new_call(request& r) {
   return *r.call;
 }
 
+void keep_types(collective_call& call, int sent_blocks, int received_blocks) {
+  const auto keep = [&call](const datatype* type) {
+    if (type != nullptr && !type->is_predefined()) call.kept.emplace_back(type);
+  };
+  const auto keep_all = [&keep](const block_list& list, int blocks) {
+    for (int i = 0; list.types != nullptr && i < blocks; ++i) keep(&type_of(list.types[i]));
+  };
+  keep(call.send.type);
+  keep(call.receive.type);
+  keep_all(call.sent, sent_blocks);
+  keep_all(call.received, received_blocks);
+}
+
 request& new_collective(rank_state& me, communicator& in, collective kind) {
   request& r = me.pool.take(me, request_kind::collective);
   r.where = communicator_use(in, me);

@@ -50,7 +50,10 @@ void request_pool::give_back(request& r) noexcept {
   r.status_of = nullptr;
   r.matched = false;
   r.missing_bytes = 0;
-  if (r.call != nullptr) r.call->op = {};
+  if (r.call != nullptr) {
+    r.call->op = {};
+    r.call->kept.clear();
+  }
   r.next = std::exchange(free_, &r);
 }
 

@@ -99,6 +99,31 @@ static void pairs(void) {
   all_of(&h);
 }
 
+/* The type is freed before the first start. */
+static void freed_type(void) {
+  const int to = (rank_ + 1) % size_, from = (rank_ + size_ - 1) % size_;
+  int out[4] = {rank_, -1, rank_ + 1, -1}, in[4] = {-1, -1, -1, -1};
+  MPI_Datatype every_second, other;
+  MPI_Comm ring;
+  MPI_Request r;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &from, MPI_UNWEIGHTED, 1, &to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                 &ring);
+  MPI_Type_vector(2, 1, 2, MPI_INT, &every_second);
+  MPI_Type_commit(&every_second);
+  MPI_Neighbor_alltoall_init(out, 1, every_second, in, 1, every_second, ring, MPI_INFO_NULL, &r);
+  MPI_Type_free(&every_second);
+  MPI_Type_vector(5, 3, 7, MPI_DOUBLE, &other); /* perhaps where the old one was */
+  for (int round = 0; round < 3; ++round) {
+    out[0] = rank_ + round;
+    MPI_Start(&r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    CHECK(in[0] == from + round && in[1] == -1 && in[2] == from + 1 && in[3] == -1);
+  }
+  MPI_Request_free(&r);
+  MPI_Type_free(&other);
+  MPI_Comm_free(&ring);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   grid(1, 0);
@@ -108,5 +133,6 @@ int main(int argc, char** argv) {
   star();
   ring();
   pairs();
+  freed_type();
   return end();
 }

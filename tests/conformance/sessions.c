@@ -25,6 +25,8 @@ int main(int argc, char** argv) {
   CHECK(one != MPI_SESSION_NULL && two != MPI_SESSION_NULL && one != two);
   MPI_Errhandler_free(&handler);
   MPI_Info_free(&info);
+  MPI_Initialized(&flag);
+  CHECK_EQUAL(flag, 0); /* this asks for MPI_Init */
   CHECK(MPI_Session_fromint(MPI_Session_toint(one)) == one);
   begin(&argc, &argv);
   MPI_Initialized(&flag);
@@ -36,8 +38,9 @@ int main(int argc, char** argv) {
   CHECK_EQUAL(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &one), MPI_SUCCESS);
   MPI_Barrier(MPI_COMM_WORLD); /* the world is still there */
   CHECK_EQUAL(MPI_Session_finalize(&one), MPI_SUCCESS);
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &two);
   CHECK_EQUAL(handled, 0);
-  const int result = end();
+  const int result = end(); /* of the world; the session goes on */
   MPI_Finalized(&flag);
-  return result != 0 || flag != 1;
+  return result != 0 || flag != 1 || MPI_Session_finalize(&two) != MPI_SUCCESS || two != MPI_SESSION_NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MPI_THREAD_MULTIPLE: threads that a rank has made call MPI as that rank, all at once. */
 #include <pthread.h>
+#include <time.h>
 
 #include "check.h"
 
@@ -79,10 +80,12 @@ static void* take(void* argument) {
   return NULL;
 }
 
-/* One thread waits while another one of its rank completes what it waits for. */
+/* One thread waits while another one of its rank completes what it waits for, after a while. */
 static void* answer(void* argument) {
+  const struct timespec while_ = {0, 500000000};
   int v = 0;
   (void)argument;
+  nanosleep(&while_, NULL);
   MPI_Recv(&v, 1, MPI_INT, 0, 60, MPI_COMM_SELF, MPI_STATUS_IGNORE);
   ++v;
   MPI_Send(&v, 1, MPI_INT, 0, 61, MPI_COMM_SELF);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of the C library that mean something else in a rank. The programs that this one loads find them here first.
-// Threads: those that a rank makes know their rank.
+// Threads: those that a rank makes know their rank. Their calls of MPI run on its worker, so a rank that waits for the end
+// of one leaves the worker, and while there is one, a rank that waits is not taken for one that nobody can wake.
 #include <pthread.h>
 
+#include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include "tools/mpi-host/rank_libc.hpp"
 
@@ -11,16 +15,76 @@ using namespace shoal::host;  // NOLINT: the functions of a C interface
 
 namespace {
 
+/// A thread of a rank, for those who wait for its end.
+class rank_thread {
+public:
+  /// Its function has returned, or left in another way.
+  void end() noexcept {
+    // Release: what it has done comes before its end. Partner: join().
+    shoal::detail::suspended* const waits = waits_.exchange(ended(), std::memory_order_acq_rel);
+    if (waits != nullptr) shoal::detail::wake(waits);
+  }
+  /// Returns when it has ended; other tasks run meanwhile. A task, of one at most.
+  void await_end() noexcept {
+    shoal::detail::suspended* expected = nullptr;
+    if (waits_.compare_exchange_strong(expected, shoal::detail::this_task(), std::memory_order_acq_rel))
+      shoal::detail::leave(shoal::detail::wait_kind::other);
+  }
+
+private:
+  static shoal::detail::suspended* ended() noexcept { return reinterpret_cast<shoal::detail::suspended*>(1); }
+  std::atomic<shoal::detail::suspended*> waits_{nullptr};  // partners: the thread and who joins it
+};
+
+// Those that nobody has joined. A detached one stays until its number is given to another thread.
+struct thread_table {
+  std::mutex mutex;
+  std::map<pthread_t, std::shared_ptr<rank_thread>> all;
+};
+thread_table& threads() {
+  static thread_table table;
+  return table;
+}
+
+/// Changes how many threads may end a wait of the worker's tasks, there.
+struct outside_note final : shoal::sched::errand {
+  shoal::sched::worker* at = nullptr;
+  int change = 0;
+
+  static void give(shoal::sched::worker& to, int change) {
+    auto note = std::make_unique<outside_note>();
+    note->run = [](shoal::detail::task& raw) noexcept {
+      const std::unique_ptr<outside_note> self(static_cast<outside_note*>(static_cast<shoal::sched::errand*>(&raw)));
+      self->at->wait_from_outside(self->change);
+    };
+    note->at = &to;
+    note->change = change;
+    to.give_errand(*note.release());
+  }
+};
+
 struct thread_start {
   void* (*body)(void*);
   void* argument;
   shoal::rank::rank_state* of;
+  std::shared_ptr<rank_thread> self;
+};
+
+// Ends it also when the thread leaves by pthread_exit() or is cancelled.
+struct ending {
+  shoal::rank::rank_state& of;
+  rank_thread& self;
+  ~ending() {
+    outside_note::give(of.home, -1);
+    self.end();
+  }
 };
 
 void* begin_thread(void* raw) {
   const std::unique_ptr<thread_start> s(static_cast<thread_start*>(raw));
   shoal::rank::set_thread_rank(s->of);
   if (const rank_libc& mine = libc_of(*s->of); mine.locale.of != nullptr) ::uselocale(mine.locale.of);
+  const ending at_end{*s->of, *s->self};
   return s->body(s->argument);
 }
 
@@ -33,8 +97,32 @@ SHOAL_INTERPOSED int pthread_create(pthread_t* thread, const pthread_attr_t* att
   shoal::rank::rank_state* const of = task != nullptr ? task : shoal::rank::thread_rank();
   if (of == nullptr) return pthread_create_next(thread, attributes, body, argument);
   libc_of(*of).has_made_threads = true;
-  auto start = std::make_unique<thread_start>(thread_start{body, argument, of});
+  auto self = std::make_shared<rank_thread>();
+  auto start = std::make_unique<thread_start>(thread_start{body, argument, of, self});
+  thread_table& table = threads();
+  const std::lock_guard hold(table.mutex);  // another thread may join it at once
+  outside_note::give(of->home, 1);
   const int result = pthread_create_next(thread, attributes, begin_thread, start.get());
-  if (result == 0) static_cast<void>(start.release());  // the thread has it
-  return result;
+  if (result != 0) {
+    outside_note::give(of->home, -1);
+    return result;
+  }
+  static_cast<void>(start.release());  // the thread has it
+  table.all[*thread] = std::move(self);
+  return 0;
+}
+
+SHOAL_INTERPOSED int pthread_join(pthread_t thread, void** result) {
+  SHOAL_NEXT(pthread_join);
+  std::shared_ptr<rank_thread> of_rank;
+  {
+    thread_table& table = threads();
+    const std::lock_guard hold(table.mutex);
+    if (const auto at = table.all.find(thread); at != table.all.end()) {
+      of_rank = std::move(at->second);
+      table.all.erase(at);
+    }
+  }
+  if (of_rank != nullptr && shoal::rank::current_rank() != nullptr) of_rank->await_end();
+  return pthread_join_next(thread, result);
 }

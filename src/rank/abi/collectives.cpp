@@ -123,15 +123,22 @@ void run(caller& c, communicator& in, collective kind, const std::function<void(
   if (error != MPI_SUCCESS) throw mpi_error(error, "the members' calls do not fit together");
 }
 
-MPI_Request begin(caller& c, communicator& in, collective kind, const std::function<void(arguments&)>& fill) {
+// The program may free datatypes at once.
+request& prepare_to_keep(caller& c, communicator& in, collective kind, const std::function<void(arguments&)>& fill) {
   request& r = prepare(c, in, kind, fill);
+  keep_types(*r.call, in.remote().size(), in.remote().size());
+  return r;
+}
+
+MPI_Request begin(caller& c, communicator& in, collective kind, const std::function<void(arguments&)>& fill) {
+  request& r = prepare_to_keep(c, in, kind, fill);
   begin_collective(r);
   return handle_of<MPI_Request>(r);
 }
 
 MPI_Request prepare_persistent(caller& c, communicator& in, collective kind,
                                const std::function<void(arguments&)>& fill) {
-  request& r = prepare(c, in, kind, fill);
+  request& r = prepare_to_keep(c, in, kind, fill);
   r.persistent = true;
   r.active = false;
   r.complete = true;

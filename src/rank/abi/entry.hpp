@@ -37,6 +37,8 @@ struct caller {
 int call_as_rank(int (*call)(void*), void* argument, const char* function);
 /// Calls the error handler of `where`, or that of calls without a communicator; the code that the function returns.
 int raise(rank_state& me, communicator* where, int code, const std::string& text, const char* function);
+/// The same where there may be no rank yet, or none any more: then the program ends.
+int raise_anywhere(int code, const std::string& text, const char* function);
 /// Ends the job: the rank has not called MPI_Init, or has called MPI_Finalize.
 void check_stage(rank_state& me, const char* function);
 /// The value of the attribute MPI_LASTUSEDCODE.
@@ -109,6 +111,19 @@ int enter_any_time(const F& f, const char* function = __builtin_FUNCTION()) {
     return raise(*me, where, e.code(), e.what(), function);
   } catch (const std::bad_alloc&) {
     return raise(*me, where, MPI_ERR_NO_MEM, "there is not enough memory", function);
+  }
+}
+
+/// For functions that need no rank: they may be called at any time, by any thread.
+template <class F>
+int enter_anywhere(const F& f, const char* function = __builtin_FUNCTION()) {
+  try {
+    f();
+    return MPI_SUCCESS;
+  } catch (const mpi_error& e) {
+    return raise_anywhere(e.code(), e.what(), function);
+  } catch (const std::bad_alloc&) {
+    return raise_anywhere(MPI_ERR_NO_MEM, "there is not enough memory", function);
   }
 }
 

@@ -71,7 +71,7 @@ int PMPI_Free_mem(void* base) {
 MPI_ABI_ALIAS(Free_mem)
 
 int PMPI_Get_address(const void* location, MPI_Aint* address) {
-  return enter_any_time([&](caller&) { output(address) = reinterpret_cast<MPI_Aint>(location); });
+  return enter_anywhere([&] { output(address) = reinterpret_cast<MPI_Aint>(location); });
 }
 MPI_ABI_ALIAS(Get_address)
 

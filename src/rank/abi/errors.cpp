@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 
+#include "base/log.hpp"
 #include "rank/abi/entry.hpp"
+#include "rank/abi/hosting.hpp"
 #include "rank/abi/making.hpp"
 #include "rank/abi/text_argument.hpp"
 
@@ -173,7 +176,27 @@ int raise(rank_state& me, communicator* where, int code, const std::string& text
   return code;
 }
 
+int raise_anywhere(int code, const std::string& text, const char* function) {
+  if (rank_state* const me = current_rank(); me != nullptr) return raise(*me, nullptr, code, text, function);
+  if (rank_of_thread() == nullptr) {
+    base::write_line("", fmt::format("{}: {} ({})", function + 1, text, name_of(code)));
+    std::exit(code);
+  }
+  struct raised {
+    int code;
+    const std::string& text;
+    const char* function;
+  } mine{code, text, function};
+  return call_as_rank(
+      [](void* raw) {
+        const auto& r = *static_cast<raised*>(raw);
+        return raise(*current_rank(), nullptr, r.code, r.text, r.function);
+      },
+      &mine, function);
+}
+
 void check_stage(rank_state& me, const char* function) {
+  if (me.sessions != 0) return;
   me.job.abort_job(me.job, MPI_ERR_OTHER,
                    fmt::format("rank {} calls {} {}", me.world, function + 1,
                                me.stage == life::before_init ? "before MPI_Init" : "after MPI_Finalize"));
@@ -215,12 +238,12 @@ void make_handler(F* f, MPI_Errhandler* result) {
 extern "C" {
 
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* f, MPI_Errhandler* errhandler) {
-  return enter_any_time([&](caller&) { make_handler(f, errhandler); });
+  return enter_anywhere([&] { make_handler(f, errhandler); });
 }
 MPI_ABI_ALIAS(Comm_create_errhandler)
 
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function* f, MPI_Errhandler* errhandler) {
-  return enter_any_time([&](caller&) { make_handler(f, errhandler); });
+  return enter_anywhere([&] { make_handler(f, errhandler); });
 }
 MPI_ABI_ALIAS(Session_create_errhandler)
 
@@ -239,7 +262,7 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
 MPI_ABI_ALIAS(Comm_get_errhandler)
 
 int PMPI_Errhandler_free(MPI_Errhandler* errhandler) {
-  return enter_any_time([&](caller&) {
+  return enter_anywhere([&] {
     MPI_Errhandler& h = output(errhandler);
     if (is_predefined(h)) {
       checked_handler(h);
@@ -260,7 +283,7 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
 MPI_ABI_ALIAS(Comm_call_errhandler)
 
 int PMPI_Error_class(int errorcode, int* errorclass) {
-  return enter_any_time([&](caller&) {
+  return enter_anywhere([&] {
     int& result = output(errorclass);
     if (find_class(errorcode) != nullptr)
       result = errorcode;
@@ -271,7 +294,7 @@ int PMPI_Error_class(int errorcode, int* errorclass) {
 MPI_ABI_ALIAS(Error_class)
 
 int PMPI_Error_string(int errorcode, char* string, int* resultlen) {
-  return enter_any_time([&](caller&) {
+  return enter_anywhere([&] {
     std::string text;
     if (const class_text* const known = find_class(errorcode); known != nullptr)
       text = fmt::format("{}: {}", known->name, known->text);
@@ -283,12 +306,12 @@ int PMPI_Error_string(int errorcode, char* string, int* resultlen) {
 MPI_ABI_ALIAS(Error_string)
 
 int PMPI_Add_error_class(int* errorclass) {
-  return enter_any_time([&](caller&) { output(errorclass) = added().add(-1); });
+  return enter_anywhere([&] { output(errorclass) = added().add(-1); });
 }
 MPI_ABI_ALIAS(Add_error_class)
 
 int PMPI_Add_error_code(int errorclass, int* errorcode) {
-  return enter_any_time([&](caller&) {
+  return enter_anywhere([&] {
     check_class(errorclass);
     output(errorcode) = added().add(errorclass);
   });
@@ -296,22 +319,22 @@ int PMPI_Add_error_code(int errorclass, int* errorcode) {
 MPI_ABI_ALIAS(Add_error_code)
 
 int PMPI_Add_error_string(int errorcode, const char* string) {
-  return enter_any_time([&](caller&) { added().set_text(errorcode, checked_text(string, MPI_MAX_ERROR_STRING)); });
+  return enter_anywhere([&] { added().set_text(errorcode, checked_text(string, MPI_MAX_ERROR_STRING)); });
 }
 MPI_ABI_ALIAS(Add_error_string)
 
 int PMPI_Remove_error_class(int errorclass) {
-  return enter_any_time([&](caller&) { added().remove(errorclass); });
+  return enter_anywhere([&] { added().remove(errorclass); });
 }
 MPI_ABI_ALIAS(Remove_error_class)
 
 int PMPI_Remove_error_code(int errorcode) {
-  return enter_any_time([&](caller&) { added().remove(errorcode); });
+  return enter_anywhere([&] { added().remove(errorcode); });
 }
 MPI_ABI_ALIAS(Remove_error_code)
 
 int PMPI_Remove_error_string(int errorcode) {
-  return enter_any_time([&](caller&) { added().set_text(errorcode, {}); });
+  return enter_anywhere([&] { added().set_text(errorcode, {}); });
 }
 MPI_ABI_ALIAS(Remove_error_string)
 }

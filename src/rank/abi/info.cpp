@@ -30,7 +30,7 @@ void give(const std::string& text, char* to, std::size_t room) {
 extern "C" {
 
 int PMPI_Info_create(MPI_Info* result) {
-  return enter_any_time([&](caller&) {
+  return enter_anywhere([&] {
     MPI_Info& made = output(result);
     made = handle_of<MPI_Info>(*new info);
   });
@@ -41,7 +41,7 @@ int PMPI_Info_create_env(int, char**, MPI_Info* result) { return PMPI_Info_creat
 MPI_ABI_ALIAS(Info_create_env)
 
 int PMPI_Info_dup(MPI_Info h, MPI_Info* result) {
-  return enter_any_time([&](caller&) {
+  return enter_anywhere([&] {
     MPI_Info& made = output(result);
     made = handle_of<MPI_Info>(*new info(given(h).pairs()));
   });
@@ -49,7 +49,7 @@ int PMPI_Info_dup(MPI_Info h, MPI_Info* result) {
 MPI_ABI_ALIAS(Info_dup)
 
 int PMPI_Info_free(MPI_Info* h) {
-  return enter_any_time([&](caller&) {
+  return enter_anywhere([&] {
     delete &object_of<info>(output(h));
     *h = MPI_INFO_NULL;
   });
@@ -57,17 +57,17 @@ int PMPI_Info_free(MPI_Info* h) {
 MPI_ABI_ALIAS(Info_free)
 
 int PMPI_Info_set(MPI_Info h, const char* key, const char* value) {
-  return enter_any_time([&](caller&) { object_of<info>(h).set(key, value); });
+  return enter_anywhere([&] { object_of<info>(h).set(key, value); });
 }
 MPI_ABI_ALIAS(Info_set)
 
 int PMPI_Info_delete(MPI_Info h, const char* key) {
-  return enter_any_time([&](caller&) { object_of<info>(h).erase(key); });
+  return enter_anywhere([&] { object_of<info>(h).erase(key); });
 }
 MPI_ABI_ALIAS(Info_delete)
 
 int PMPI_Info_get(MPI_Info h, const char* key, int valuelen, char* value, int* flag) {
-  return enter_any_time([&](caller&) {
+  return enter_anywhere([&] {
     if (valuelen < 0) throw mpi_error(MPI_ERR_ARG, "the length of the value is below 0");
     const std::string* const found = given(h).find(key);
     output(flag) = found != nullptr ? 1 : 0;
@@ -77,7 +77,7 @@ int PMPI_Info_get(MPI_Info h, const char* key, int valuelen, char* value, int* f
 MPI_ABI_ALIAS(Info_get)
 
 int PMPI_Info_get_string(MPI_Info h, const char* key, int* buflen, char* value, int* flag) {
-  return enter_any_time([&](caller&) {
+  return enter_anywhere([&] {
     const std::string* const found = given(h).find(key);
     output(flag) = found != nullptr ? 1 : 0;
     if (found == nullptr) return;
@@ -89,7 +89,7 @@ int PMPI_Info_get_string(MPI_Info h, const char* key, int* buflen, char* value, 
 MPI_ABI_ALIAS(Info_get_string)
 
 int PMPI_Info_get_valuelen(MPI_Info h, const char* key, int* valuelen, int* flag) {
-  return enter_any_time([&](caller&) {
+  return enter_anywhere([&] {
     const std::string* const found = given(h).find(key);
     output(flag) = found != nullptr ? 1 : 0;
     if (found != nullptr) output(valuelen) = static_cast<int>(found->size());
@@ -98,12 +98,12 @@ int PMPI_Info_get_valuelen(MPI_Info h, const char* key, int* valuelen, int* flag
 MPI_ABI_ALIAS(Info_get_valuelen)
 
 int PMPI_Info_get_nkeys(MPI_Info h, int* nkeys) {
-  return enter_any_time([&](caller&) { output(nkeys) = static_cast<int>(given(h).pairs().size()); });
+  return enter_anywhere([&] { output(nkeys) = static_cast<int>(given(h).pairs().size()); });
 }
 MPI_ABI_ALIAS(Info_get_nkeys)
 
 int PMPI_Info_get_nthkey(MPI_Info h, int n, char* key) {
-  return enter_any_time([&](caller&) { give(given(h).key(n), key, MPI_MAX_INFO_KEY); });
+  return enter_anywhere([&] { give(given(h).key(n), key, MPI_MAX_INFO_KEY); });
 }
 MPI_ABI_ALIAS(Info_get_nthkey)
 }

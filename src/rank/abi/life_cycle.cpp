@@ -29,11 +29,12 @@ int level_of(int required) noexcept {
 
 void begin_rank(caller& c, int required) {
   rank_state& me = c.me;
-  if (me.stage != life::before_init)
+  if (me.stage != life::before_init && !me.by_session)
     throw mpi_error(MPI_ERR_OTHER, me.stage == life::initialized
                                        ? "MPI has been initialized already"
                                        : "MPI cannot be initialized again after MPI_Finalize");
   me.stage = life::initialized;
+  me.by_session = false;
   me.thread_level = level_of(required);
 }
 
@@ -58,6 +59,12 @@ void find_job() {
     shoal::base::write_line("", fmt::format("MPI_Init: {}", e.what()));
     std::exit(1);
   }
+}
+
+// After MPI_Finalize and the last session.
+void end_if_unhosted() {
+  const rank_state* const me = current_rank() == nullptr ? unhosted_rank() : nullptr;
+  if (me != nullptr && me->stage == life::finalized && me->sessions == 0) end_unhosted();
 }
 
 int init(int required, int* provided, const char* function) {
@@ -86,7 +93,7 @@ MPI_ABI_ALIAS(Init_thread)
 int PMPI_Initialized(int* flag) {
   if (flag == nullptr) return MPI_ERR_ARG;
   const rank_state* const me = current_rank() != nullptr ? current_rank() : rank_of_thread();
-  *flag = me != nullptr && me->stage != life::before_init ? 1 : 0;
+  *flag = me != nullptr && me->stage != life::before_init && !me->by_session ? 1 : 0;
   return MPI_SUCCESS;
 }
 MPI_ABI_ALIAS(Initialized)
@@ -102,6 +109,8 @@ MPI_ABI_ALIAS(Finalized)
 int PMPI_Finalize(void) {
   const int result = enter([&](caller& c) {
     rank_state& me = c.me;
+    if (me.stage != life::initialized || me.by_session)
+      throw mpi_error(MPI_ERR_OTHER, "there is a session, and MPI_Init has not been called, or MPI_Finalize has");
     if (me.self) me.self->member(me).attributes.erase_all(me.keys, attribute_key::kind::communicator, MPI_COMM_SELF);
     communicator& world = me.job.world();
     world.member(me).attributes.erase_all(me.keys, attribute_key::kind::communicator, MPI_COMM_WORLD);
@@ -109,7 +118,7 @@ int PMPI_Finalize(void) {
       throw mpi_error(code, "the ranks could not end together");
     me.stage = life::finalized;
   });
-  if (current_rank() == nullptr && unhosted_rank() != nullptr && result == MPI_SUCCESS) end_unhosted();
+  if (result == MPI_SUCCESS) end_if_unhosted();
   return result;
 }
 MPI_ABI_ALIAS(Finalize)
@@ -152,13 +161,15 @@ int PMPI_Session_init(MPI_Info, MPI_Errhandler errhandler, MPI_Session* result) 
 MPI_ABI_ALIAS(Session_init)
 
 int PMPI_Session_finalize(MPI_Session* handle) {
-  return enter([&](caller& c) {
+  const int result = enter([&](caller& c) {
     delete &object_of<session>(output(handle));
     *handle = MPI_SESSION_NULL;
     --c.me.sessions;
     if (c.me.by_session && c.me.sessions == 0) c.me.stage = life::before_init;
     c.me.by_session = c.me.by_session && c.me.sessions != 0;
   });
+  if (result == MPI_SUCCESS) end_if_unhosted();
+  return result;
 }
 MPI_ABI_ALIAS(Session_finalize)
 }

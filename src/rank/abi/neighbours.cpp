@@ -4,6 +4,7 @@
 #include "rank/abi/arguments.hpp"
 #include "rank/abi/collective_forms.hpp"
 #include "rank/collective_call.hpp"
+#include "rank/topology.hpp"
 
 using namespace shoal::rank;       // NOLINT: the functions of a C interface
 using namespace shoal::rank::abi;  // NOLINT
@@ -60,6 +61,9 @@ MPI_Request begin(caller& c, communicator& in, collective kind, const Fill& fill
 template <class Fill>
 MPI_Request prepare_persistent(caller& c, communicator& in, collective kind, const Fill& fill) {
   request& r = prepare(c, in, kind, fill);
+  const topology& t = *in.member(c.me).neighbours;
+  const int rank = in.rank_of(c.me);
+  keep_types(*r.call, static_cast<int>(t.sends_from(rank).size()), static_cast<int>(t.receives_at(rank).size()));
   r.persistent = r.complete = true;
   r.active = false;
   return handle_of<MPI_Request>(r);

@@ -14,6 +14,9 @@ void check(int error) {
   if (error != MPI_SUCCESS) throw mpi_error(error, "the operation failed");
 }
 
+// Of MPI_BUFFER_AUTOMATIC: messages are kept elsewhere anyway, and only counted.
+constexpr std::uint64_t k_any_bytes = ~std::uint64_t{0} / 2;
+
 // A buffered send takes room in the attached buffer until its message has been received.
 void take_attached(rank_state& me, const buffer& data, const route& to, send_mode mode) {
   if (mode != send_mode::buffered || to.peer == MPI_PROC_NULL) return;
@@ -129,7 +132,11 @@ void attach(caller& c, void* at, MPI_Count bytes) {
   if (c.me.attached != nullptr)
     throw mpi_error(MPI_ERR_BUFFER, "a buffer is attached already; detach it first with MPI_Buffer_detach");
   c.me.attached = static_cast<std::byte*>(at);
-  c.me.attached_bytes = static_cast<std::uint64_t>(bytes);
+  c.me.attached_bytes = at == MPI_BUFFER_AUTOMATIC ? k_any_bytes : static_cast<std::uint64_t>(bytes);
+}
+
+MPI_Count bytes_attached(const caller& c) noexcept {
+  return c.me.attached == MPI_BUFFER_AUTOMATIC ? 0 : static_cast<MPI_Count>(c.me.attached_bytes);
 }
 
 void* detach(caller& c) {

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All constructors of datatypes, with int and with large counts: what they say of themselves, where their elements lie,
+   how they were made; packing, also in the external representation; the types of Fortran's kinds. */
+#include "check.h"
+
+enum { ROOM = 4096 };
+static unsigned char from_[ROOM], to_[ROOM], packed_[ROOM];
+
+#include "narrow.h"
+static int first_of_resized(void) { return 0; } /* it has no counts, and two addresses */
+
+#include "types.inc"
+
+#include "large.h"
+#define TYPES_ARE_LARGE
+static int first_of_resized_large(void) { return -3; } /* which are large counts */
+
+#include "types.inc"
+
+static void predefined(void) {
+  static const struct {
+    MPI_Datatype type;
+    int size;
+  } all[] = {{MPI_CHAR, 1},           {MPI_SIGNED_CHAR, 1},
+             {MPI_UNSIGNED_CHAR, 1},  {MPI_BYTE, 1},
+             {MPI_PACKED, 1},         {MPI_SHORT, sizeof(short)},
+             {MPI_INT, sizeof(int)},  {MPI_LONG, sizeof(long)},
+             {MPI_UNSIGNED, 4},       {MPI_UNSIGNED_LONG, sizeof(long)},
+             {MPI_LONG_LONG, 8},      {MPI_UNSIGNED_LONG_LONG, 8},
+             {MPI_FLOAT, 4},          {MPI_DOUBLE, 8},
+             {MPI_INT8_T, 1},         {MPI_INT16_T, 2},
+             {MPI_INT32_T, 4},        {MPI_INT64_T, 8},
+             {MPI_UINT8_T, 1},        {MPI_UINT16_T, 2},
+             {MPI_UINT32_T, 4},       {MPI_UINT64_T, 8},
+             {MPI_AINT, 8},           {MPI_COUNT, 8},
+             {MPI_OFFSET, 8},         {MPI_C_BOOL, 1},
+             {MPI_WCHAR, 4},          {MPI_C_FLOAT_COMPLEX, 8},
+             {MPI_2INT, 8},           {MPI_C_DOUBLE_COMPLEX, 16},
+             {MPI_FLOAT_INT, 8},      {MPI_DOUBLE_INT, 12},
+             {MPI_LONG_INT, 12},      {MPI_SHORT_INT, 6},
+             {MPI_UNSIGNED_SHORT, 2}, {MPI_LONG_DOUBLE, sizeof(long double)}};
+  for (unsigned i = 0; i < sizeof all / sizeof *all; ++i) {
+    int size = -1, n[4], combiner = -1, length = 0;
+    MPI_Count large = -1;
+    char name[MPI_MAX_OBJECT_NAME];
+    MPI_Type_size(all[i].type, &size);
+    CHECK_EQUAL(size, all[i].size);
+    MPI_Type_size_x(all[i].type, &large);
+    CHECK_EQUAL(large, size);
+    MPI_Type_get_envelope(all[i].type, &n[0], &n[1], &n[2], &combiner);
+    CHECK_EQUAL(combiner, MPI_COMBINER_NAMED);
+    MPI_Type_get_name(all[i].type, name, &length);
+    CHECK(strncmp(name, "MPI_", 4) == 0);
+  }
+  struct {
+    double d;
+    int i;
+  } pair;
+  MPI_Count lb = -1, extent = -1;
+  MPI_Type_get_extent_x(MPI_DOUBLE_INT, &lb, &extent);
+  CHECK(lb == 0 && extent == sizeof pair);
+  MPI_Type_get_true_extent_x(MPI_DOUBLE_INT, &lb, &extent);
+  CHECK(lb == 0 && extent == 12);
+}
+
+/* Larger than an int can say. */
+static void huge(void) {
+  MPI_Datatype gigabyte, huge_type;
+  int size = 0;
+  MPI_Count large = 0, lb = -1, extent = 0;
+  MPI_Type_contiguous(1 << 30, MPI_CHAR, &gigabyte);
+  MPI_Type_contiguous(5, gigabyte, &huge_type);
+  MPI_Type_size(huge_type, &size);
+  CHECK_EQUAL(size, MPI_UNDEFINED);
+  MPI_Type_size_c(huge_type, &large);
+  CHECK_EQUAL(large, (MPI_Count)5 << 30);
+  MPI_Type_get_extent_c(huge_type, &lb, &extent);
+  CHECK(lb == 0 && extent == (MPI_Count)5 << 30);
+  MPI_Type_free(&huge_type);
+  MPI_Type_free(&gigabyte);
+  MPI_Type_contiguous_c((MPI_Count)1 << 40, MPI_DOUBLE, &huge_type);
+  MPI_Type_size_x(huge_type, &large);
+  CHECK_EQUAL(large, (MPI_Count)1 << 43);
+  MPI_Type_free(&huge_type);
+}
+
+static void of_fortran(void) {
+  MPI_Datatype t;
+  int size = 0;
+  MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, &t);
+  MPI_Type_size(t, &size);
+  CHECK_EQUAL(size, 8);
+  MPI_Type_match_size(MPI_TYPECLASS_INTEGER, 4, &t);
+  MPI_Type_size(t, &size);
+  CHECK_EQUAL(size, 4);
+  MPI_Type_match_size(MPI_TYPECLASS_COMPLEX, 16, &t);
+  MPI_Type_size(t, &size);
+  CHECK_EQUAL(size, 16);
+  if (is_mpich()) return; /* its wheel is built without Fortran */
+  MPI_Type_create_f90_integer(9, &t);
+  MPI_Type_size(t, &size);
+  CHECK_EQUAL(size, 4);
+  MPI_Type_create_f90_real(15, MPI_UNDEFINED, &t);
+  MPI_Type_size(t, &size);
+  CHECK_EQUAL(size, 8);
+  MPI_Type_create_f90_complex(6, 30, &t);
+  MPI_Type_size(t, &size);
+  CHECK_EQUAL(size, 8);
+}
+
+int main(int argc, char** argv) {
+  begin(&argc, &argv);
+  for (int i = 0; i < ROOM; ++i) from_[i] = (unsigned char)(i * 37 + i / 256 + rank_);
+  predefined();
+  constructors();
+  constructors_large();
+  resized();
+  resized_large();
+  arrays();
+  arrays_large();
+  external();
+  external_large();
+  elements();
+  elements_large();
+  huge();
+  of_fortran();
+  return end();
+}
