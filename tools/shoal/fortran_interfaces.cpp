@@ -60,6 +60,8 @@ constexpr other_parameter k_others[] = {
 
 // What the new module leaves out.
 constexpr std::string_view k_old[] = {"Attr_put", "Attr_get", "Attr_delete", "Keyval_create", "Keyval_free"};
+// Functions with large counts that have other parameters than those without, but the same generic name.
+constexpr std::string_view k_of_others[] = {"Type_get_envelope_c", "Type_get_contents_c"};
 // Procedures for variables of the type C_PTR beside those of the list: their function, and the argument.
 constexpr std::array<std::string_view, 2> k_with_pointers[] = {{"Alloc_mem", "baseptr"},
                                                                {"Buffer_detach", "buffer_addr"}};
@@ -130,15 +132,22 @@ public:
     std::map<std::string_view, const c_function*> known;
     for (const c_function& f : k_functions) known[f.name] = &f;
     for (const fortran_function& f : k_procedures) {
-      if (new_ && is_in(f.name, k_old)) continue;
+      if (new_ ? is_in(f.name, k_old) : f.name.ends_with("_c")) continue;
+      const bool of_other = is_in(f.name, k_of_others);
       for (const std::string_view prefix : {"MPI_", "PMPI_"}) {
-        text_ += fmt::format("interface {}{}\n", prefix, f.name);
         const c_function& c = *known.at(f.name);
         const bool has_pointer =
             std::ranges::find(k_with_pointers, f.name, [](auto& p) { return p[0]; }) != std::end(k_with_pointers);
+        const bool has_large = new_ && f.counted && is_overloaded(c);
+        // A generic name only where there are several: it takes arrays of the declared rank alone.
+        text_ += "interface";
+        const bool has_other = new_ && is_in(std::string(f.name) + "_c", k_of_others);
+        if (of_other || has_other || has_large || has_pointer)
+          text_ += fmt::format(" {}{}", prefix, of_other ? f.name.substr(0, f.name.size() - 2) : f.name);
+        text_ += "\n";
         if (!new_ || !has_pointer) procedure(prefix, c, false, false);
         if (has_pointer && (new_ || f.name != "Buffer_detach")) procedure(prefix, c, false, true);
-        if (new_ && f.counted && is_overloaded(c)) procedure(prefix, c, true, false);
+        if (has_large) procedure(prefix, c, true, false);
         text_ += "end interface\n";
       }
     }
@@ -189,7 +198,7 @@ private:
           "!GCC$ ATTRIBUTES NO_ARG_CHECK :: {0}\n  !DIR$ IGNORE_TKR {0}\n  type(*), dimension(*), {2}{1} :: {0}",
           p.name, intent, k_lasting);
     if (p.type == "char") return fmt::format("character(len=*){} :: {}", intent, p.name);
-    if (p.type.ends_with("_function")) return procedure_argument(p);
+    if (p.type.ends_with("_function") || p.type.ends_with("_function_c")) return procedure_argument(p);
     if (p.type == "MPI_Status") return status(p, intent);
     const std::string shape = shape_of(p);
     return fmt::format("{}{}{}{} :: {}{}", type_of(p, large), intent, shape.empty() ? "" : ", ",

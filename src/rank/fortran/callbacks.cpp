@@ -13,11 +13,17 @@ using shoal::rank::operation;
 namespace {
 
 using reduction = void(void* from, void* into, int* count, int* type);
+using large_reduction = void(void* from, void* into, MPI_Count* count, int* type);
 using handler = void(int* of, int* code);
 
 void reduce(MPI_User_function* f, void* from, void* into, int* count, MPI_Datatype type) {
   int number = number_of(type);
   reinterpret_cast<reduction*>(f)(from, into, count, &number);
+}
+
+void reduce_many(MPI_User_function_c* f, void* from, void* into, MPI_Count* count, MPI_Datatype type) {
+  int number = number_of(type);
+  reinterpret_cast<large_reduction*>(f)(from, into, count, &number);
 }
 
 template <class Handle>
@@ -71,6 +77,14 @@ SHOAL_FORTRAN_PROCEDURE(void, op_create, (reduction * f, const int* commute, int
   MPI_Op made = MPI_OP_NULL;
   const int code = PMPI_Op_create(reinterpret_cast<MPI_User_function*>(f), *commute, &made);
   if (code == MPI_SUCCESS) object_of<operation>(made).through = reduce;
+  *op = number_of(made);
+  report(ierror, code);
+}
+
+SHOAL_FORTRAN_PROCEDURE(void, op_create_c, (large_reduction * f, const int* commute, int* op, int* ierror)) {
+  MPI_Op made = MPI_OP_NULL;
+  const int code = PMPI_Op_create_c(reinterpret_cast<MPI_User_function_c*>(f), *commute, &made);
+  if (code == MPI_SUCCESS) object_of<operation>(made).large_through = reduce_many;
   *op = number_of(made);
   report(ierror, code);
 }
