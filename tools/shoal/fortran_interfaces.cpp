@@ -194,15 +194,19 @@ private:
     const bool by_value = p.asterisks == 0 && p.brackets.empty();
     const std::string intent = by_value || p.constant ? ", intent(in)" : "";
     if (p.type == "void")
-      return fmt::format(
-          "!GCC$ ATTRIBUTES NO_ARG_CHECK :: {0}\n  !DIR$ IGNORE_TKR {0}\n  type(*), dimension(*), {2}{1} :: {0}",
-          p.name, intent, k_lasting);
+      return fmt::format("{}type(*), dimension(*), {}{} :: {}", unchecked(p.name), k_lasting, intent, p.name);
     if (p.type == "char") return fmt::format("character(len=*){} :: {}", intent, p.name);
     if (p.type.ends_with("_function") || p.type.ends_with("_function_c")) return procedure_argument(p);
     if (p.type == "MPI_Status") return status(p, intent);
     const std::string shape = shape_of(p);
-    return fmt::format("{}{}{}{} :: {}{}", type_of(p, large), intent, shape.empty() ? "" : ", ",
+    // Programs with the old module give a scalar where an array is ignored or has one element.
+    const std::string check = !new_ && shape == "(*)" ? unchecked(p.name) : "";
+    return fmt::format("{}{}{}{}{} :: {}{}", check, type_of(p, large), intent, shape.empty() ? "" : ", ",
                        shape.empty() ? "" : k_lasting, p.name, shape);
+  }
+
+  static std::string unchecked(std::string_view name) {
+    return fmt::format("!GCC$ ATTRIBUTES NO_ARG_CHECK :: {0}\n  !DIR$ IGNORE_TKR {0}\n  ", name);
   }
 
   std::string procedure_argument(const parameter& p) const {
