@@ -54,6 +54,7 @@ constexpr other_parameter k_others[] = {
     {"Comm_set_attr", "attribute_val", "integer(8), intent(in)"},
     {"Type_set_attr", "attribute_val", "integer(8), intent(in)"},
     {"", "attribute_val", "integer(8)"},
+    {"Grequest_start", "extra_state", "integer(8), target"},
     {"", "extra_state", "integer(8), intent(in)"},
     {"", "baseptr", "integer(8)"},
 };

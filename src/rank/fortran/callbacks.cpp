@@ -41,25 +41,25 @@ void make_handler(int (*make)(F*, MPI_Errhandler*), handler* f, int* errhandler,
   report(ierror, code);
 }
 
-// The procedures of a generalized request and what they get.
+// The procedures of a generalized request, and what they get: the program's variable itself, as with other libraries.
 struct generalized {
   void (*query)(MPI_Aint* extra, MPI_Status* status, int* ierror);
   void (*free)(MPI_Aint* extra, int* ierror);
   void (*cancel)(MPI_Aint* extra, int* complete, int* ierror);
-  MPI_Aint extra;
+  MPI_Aint* extra;
 };
 
 int query(void* state, MPI_Status* status) {
   auto* const g = static_cast<generalized*>(state);
   int code = MPI_SUCCESS;
-  g->query(&g->extra, status, &code);
+  g->query(g->extra, status, &code);
   return code;
 }
 
 int end(void* state) {
   auto* const g = static_cast<generalized*>(state);
   int code = MPI_SUCCESS;
-  g->free(&g->extra, &code);
+  g->free(g->extra, &code);
   delete g;
   return code;
 }
@@ -67,7 +67,7 @@ int end(void* state) {
 int cancel(void* state, int complete) {
   auto* const g = static_cast<generalized*>(state);
   int code = MPI_SUCCESS;
-  g->cancel(&g->extra, &complete, &code);
+  g->cancel(g->extra, &complete, &code);
   return code;
 }
 
@@ -98,11 +98,10 @@ SHOAL_FORTRAN_PROCEDURE(void, session_create_errhandler, (handler * f, int* errh
 }
 
 SHOAL_FORTRAN_PROCEDURE(void, grequest_start,
-                        (word query_fn, word free_fn, word cancel_fn, const MPI_Aint* extra, int* request,
-                         int* ierror)) {
+                        (word query_fn, word free_fn, word cancel_fn, MPI_Aint* extra, int* request, int* ierror)) {
   auto* const g = new generalized{reinterpret_cast<decltype(generalized::query)>(query_fn),
                                   reinterpret_cast<decltype(generalized::free)>(free_fn),
-                                  reinterpret_cast<decltype(generalized::cancel)>(cancel_fn), *extra};
+                                  reinterpret_cast<decltype(generalized::cancel)>(cancel_fn), extra};
   MPI_Request made = MPI_REQUEST_NULL;
   const int code = PMPI_Grequest_start(query, end, cancel, g, &made);
   if (code != MPI_SUCCESS) delete g;
