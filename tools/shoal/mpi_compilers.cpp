@@ -73,13 +73,14 @@ constexpr std::string_view k_shared_sentinels = "-Wl,--export-dynamic-symbol=mpi
 // The folders of mpif.h and of the modules; returns the second, or nothing if there are no modules.
 std::string add_modules(std::vector<std::string>& command, const std::string& compiler, const std::string& sources) {
   std::string modules;
+  command.push_back("-I" + sources);
+  if (!std::filesystem::exists(machine::find_program(compiler))) return modules;  // the next step says so
   try {
     modules = fortran_modules(compiler, sources);
     command.push_back("-I" + modules);
   } catch (const error& e) {
     fmt::print(stderr, "shoal: {}\n", e.what());
   }
-  command.push_back("-I" + sources);
   return modules;
 }
 
