@@ -106,6 +106,14 @@ int compile(const compiler& which, std::vector<std::string> words) {
     throw error(
         errc::invalid_argument,
         "programs for shoal mpirun are shared objects, of which a process loads a copy per rank; leave -static out");
+  for (const std::string_view wide : {"-fdefault-integer-8", "-i8"}) {
+    if (fortran && std::ranges::find(words, wide) != words.end())
+      throw error(
+          errc::invalid_argument,
+          fmt::format("{}: handles and counts of Fortran are integers of 4 bytes here; declare the program's own "
+                      "large integers as integer(8) instead",
+                      wide));
+  }
   if (links_program(words) || only_show) {
     const std::string start = file_of_compiler(program, "Scrt1.o");
     for (const std::string& w :
