@@ -15,13 +15,24 @@ endif()
 foreach(source ${fortran_programs})
   get_filename_component(name ${source} NAME_WE)
   set(program ${CMAKE_CURRENT_BINARY_DIR}/${name})
-  # The compiled modules go into the build's own folder. Those of a program too.
+  # A program may have a part in C: the file of its name with _c.c.
+  set(part ${CMAKE_CURRENT_LIST_DIR}/${name}_c.c)
+  set(compile_part "")
+  set(object "")
+  if(EXISTS ${part})
+    set(object ${program}_c.o)
+    set(compile_part COMMAND $<TARGET_FILE:shoal_command> mpicc -O2 -Wall -Wextra -c ${part} -o ${object})
+  else()
+    set(part "")
+  endif()
+  # All compiled modules go into the build's own folders.
   add_custom_command(
     OUTPUT ${program}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${program}.modules
+    ${compile_part}
     COMMAND ${CMAKE_COMMAND} -E env XDG_CACHE_HOME=${CMAKE_CURRENT_BINARY_DIR}/cache SHOAL_MPI_FC=${SHOAL_FORTRAN}
-            $<TARGET_FILE:shoal_command> mpif90 -O2 -w -J ${program}.modules ${source} -o ${program}
-    DEPENDS ${source} ${fortran_parts} shoal_command mpi_abi mpi_host mpi_start_file VERBATIM)
+            $<TARGET_FILE:shoal_command> mpif90 -O2 -w -J ${program}.modules ${source} ${object} -o ${program}
+    DEPENDS ${source} ${part} ${fortran_parts} shoal_command mpi_abi mpi_host mpi_start_file VERBATIM)
   add_custom_target(tests_${name} DEPENDS ${program})
   add_dependencies(tests_conformance tests_${name})
   foreach(processes 1 2)

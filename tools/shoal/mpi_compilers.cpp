@@ -118,8 +118,9 @@ int compile(const compiler& which, std::vector<std::string> words) {
     const std::string start = file_of_compiler(program, "Scrt1.o");
     for (const std::string& w :
          {std::string("-shared"), mpi.start, start, std::string("-Wl,-e,_start,-Bsymbolic,-z,defs"), "-L" + mpi.library,
-          std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library, std::string(k_shared_sentinels)})
+          std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library})
       command.push_back(w);
+    if (fortran || std::ranges::find(words, "-lgfortran") != words.end()) command.emplace_back(k_shared_sentinels);
     // What programs refer to that pass handles to class(*).
     if (!modules.empty()) command.insert(command.begin() + 1, modules + "/mpi_f08.o");
   }
