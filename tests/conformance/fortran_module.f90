@@ -326,12 +326,24 @@ contains
   subroutine sizes
     complex(8) :: z(3)
     integer(MPI_ADDRESS_KIND) :: a, b
-    integer :: n, type
+    integer :: n, type, again, k, m, combiner, asked(2), none(1)
+    integer(MPI_ADDRESS_KIND) :: nowhere(1)
+    integer(selected_int_kind(15)) :: i, total
     call MPI_Sizeof(z, n, ierr)
     call check(n == 16, 'MPI_Sizeof')
     call MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, type, ierr)
     call MPI_Type_size(type, n, ierr)
     call check(n == 8, 'MPI_Type_match_size')
+    call MPI_Type_create_f90_integer(15, type, ierr)
+    call MPI_Type_create_f90_integer(15, again, ierr)
+    i = 10_8**14 + rank
+    call MPI_Allreduce(i, total, 1, type, MPI_SUM, MPI_COMM_WORLD, ierr)
+    call check(total == size * 10_8**14 + size * (size - 1) / 2 .and. type == again, 'MPI_Type_create_f90_integer')
+    call MPI_Type_create_f90_real(10, 30, type, ierr)
+    call MPI_Type_get_envelope(type, n, k, m, combiner, ierr)
+    call check(combiner == MPI_COMBINER_F90_REAL .and. n == 2 .and. k == 0 .and. m == 0, 'envelope of a real type')
+    call MPI_Type_get_contents(type, n, k, m, asked, nowhere, none, ierr)
+    call check(all(asked == [10, 30]), 'contents of a real type')
     call MPI_Get_address(z(1), a, ierr)
     call MPI_Get_address(z(3), b, ierr)
     call check(MPI_Aint_diff(b, a) == 32 .and. MPI_Aint_add(a, 32_MPI_ADDRESS_KIND) == b, 'MPI_Aint_diff')

@@ -168,6 +168,8 @@
       call check(type .eq. MPI_DATATYPE_NULL, 'MPI_TYPE_FREE')
       call bottom(rank)
 
+      call removed(rank, failed)
+
 ! Packing, texts, groups.
       letters = 'shoa'
       position = 0
@@ -236,4 +238,41 @@
       call check(kinds(2) .eq. MPI_DOUBLE_PRECISION, 'kinds')
       call check(addresses(2) .eq. places(2), 'addresses')
       call MPI_TYPE_FREE(type, ierr)
+      end
+
+! Procedures of MPI-1 that MPI-3 removed.
+      subroutine removed(rank, failed)
+      implicit none
+      include 'mpif.h'
+      integer rank, type, extent, bound, ierr, handler, found
+      integer lengths(2), places(2), types(2), base
+      integer pair(4)
+      external failed
+      call MPI_ADDRESS(pair(1), base, ierr)
+      call MPI_ADDRESS(pair(4), places(2), ierr)
+      places(1) = 0
+      places(2) = places(2) - base
+      lengths(1) = 1
+      lengths(2) = 1
+      types(1) = MPI_INTEGER
+      types(2) = MPI_INTEGER
+      call MPI_TYPE_STRUCT(2, lengths, places, types, type, ierr)
+      call MPI_TYPE_COMMIT(type, ierr)
+      pair(1) = rank
+      pair(4) = rank + 1
+      call MPI_BCAST(pair, 1, type, 0, MPI_COMM_WORLD, ierr)
+      call check(pair(1) .eq. 0 .and. pair(4) .eq. 1, 'type struct')
+      call MPI_TYPE_EXTENT(type, extent, ierr)
+      call MPI_TYPE_UB(type, bound, ierr)
+      call check(extent .eq. 16 .and. bound .eq. 16, 'type extent')
+      call MPI_TYPE_FREE(type, ierr)
+      call MPI_TYPE_HVECTOR(2, 1, 8, MPI_INTEGER, type, ierr)
+      call MPI_TYPE_LB(type, bound, ierr)
+      call MPI_TYPE_EXTENT(type, extent, ierr)
+      call check(extent .eq. 12 .and. bound .eq. 0, 'type hvector')
+      call MPI_TYPE_FREE(type, ierr)
+      call MPI_ERRHANDLER_CREATE(failed, handler, ierr)
+      call MPI_ERRHANDLER_SET(MPI_COMM_SELF, handler, ierr)
+      call MPI_ERRHANDLER_GET(MPI_COMM_SELF, found, ierr)
+      call check(found .eq. handler, 'errhandler get')
       end

@@ -33,6 +33,17 @@ contains
     where (abs(from) > abs(into)) into = from
   end subroutine
 
+  subroutine sum_many(invec, inoutvec, len, datatype)
+    type(c_ptr), value :: invec, inoutvec
+    integer(MPI_COUNT_KIND) :: len
+    type(MPI_Datatype) :: datatype
+    integer, pointer :: from(:), into(:)
+    call check(datatype == MPI_INTEGER, 'type of an operation with large counts')
+    call c_f_pointer(invec, from, [len])
+    call c_f_pointer(inoutvec, into, [len])
+    into = into + from
+  end subroutine
+
   subroutine failed(comm, error_code)
     type(MPI_Comm) :: comm
     integer :: error_code
@@ -171,6 +182,10 @@ contains
     call MPI_Iallreduce(MPI_IN_PLACE, a, 2_MPI_COUNT_KIND, MPI_DOUBLE_PRECISION, op, MPI_COMM_WORLD, request)
     call MPI_Wait(request, MPI_STATUS_IGNORE)
     call check(all(a == b), 'large count, in place')
+    call MPI_Op_free(op)
+    call MPI_Op_create_c(sum_many, .true., op)
+    call MPI_Allreduce(1, n, 1, MPI_INTEGER, op, MPI_COMM_WORLD)
+    call check(n == size, 'operation with large counts')
     call MPI_Op_free(op)
     z = cmplx(0, rank, 8)
     if (rank == 0) then
