@@ -43,3 +43,16 @@ foreach(source ${fortran_programs})
     endforeach()
   endforeach()
 endforeach()
+
+# A rank whose stack overflows is named, as in C: libgfortran has not taken the signal.
+set(program ${CMAKE_CURRENT_BINARY_DIR}/overflow)
+add_custom_command(
+  OUTPUT ${program}
+  COMMAND ${CMAKE_COMMAND} -E env XDG_CACHE_HOME=${CMAKE_CURRENT_BINARY_DIR}/cache SHOAL_MPI_FC=${SHOAL_FORTRAN}
+          $<TARGET_FILE:shoal_command> mpif90 -O0 -w ${CMAKE_CURRENT_LIST_DIR}/overflow.f90 -o ${program}
+  DEPENDS ${CMAKE_CURRENT_LIST_DIR}/overflow.f90 shoal_command mpi_abi mpi_host mpi_start_file VERBATIM)
+add_custom_target(tests_fortran_overflow DEPENDS ${program})
+add_dependencies(tests_conformance tests_fortran_overflow)
+add_test(NAME conformance.fortran_overflow COMMAND shoal_command mpirun -n 1 --nfg 2 -- ${program})
+set_tests_properties(conformance.fortran_overflow PROPERTIES LABELS conformance TIMEOUT 60
+                     PASS_REGULAR_EXPRESSION "has overflowed its stack")

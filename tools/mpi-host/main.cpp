@@ -52,6 +52,8 @@ int run(int argc, char** argv) {
   p.ranks_per_node = static_cast<unsigned>(std::stoul(argv[1]));
   p.stack_bytes = std::stoull(argv[2]);
   p.run = [=](rank_state& me) { return run_copy(me, argc - 3, argv + 3); };
+  // Errors of Fortran's input and output show where they happened, though the program is compiled without handlers of signals.
+  ::setenv("GFORTRAN_ERROR_BACKTRACE", "1", 0);
   shoal::machine::program_copies program(argv[3], {"libgfortran.so."});  // units and files of Fortran
   for (unsigned i = 0; i < p.ranks_per_node; ++i) copies.push_back(program.load());
   shoal::runtime::set_mpi_program(std::move(p));
