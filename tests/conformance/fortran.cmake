@@ -56,3 +56,8 @@ add_dependencies(tests_conformance tests_fortran_overflow)
 add_test(NAME conformance.fortran_overflow COMMAND shoal_command mpirun -n 1 --nfg 2 -- ${program})
 set_tests_properties(conformance.fortran_overflow PROPERTIES LABELS conformance TIMEOUT 60
                      PASS_REGULAR_EXPRESSION "has overflowed its stack")
+
+add_test(NAME conformance.fortran_complete
+         COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DLIBRARY=$<TARGET_FILE:mpi_abi>
+                 -P ${CMAKE_CURRENT_LIST_DIR}/fortran_complete.cmake)
+set_tests_properties(conformance.fortran_complete PROPERTIES LABELS conformance)
