@@ -95,6 +95,8 @@ int run(int argc, char** argv) {
   shoal::host::make_rank_libcs(p.ranks_per_node);
   if (p.ranks_per_node > 1 || label) shoal::host::split_output(label);
   shoal::host::name_faults();
+  // Errors of Fortran's input and output show where they happened, though the program is compiled without handlers of signals.
+  ::setenv("GFORTRAN_ERROR_BACKTRACE", "1", 0);
   shoal::runtime::set_mpi_program(std::move(p));
   int none = 0;
   return shoal::detail::run(&none, nullptr, {}, [] { return shoal::runtime::run_ranks(); });

@@ -98,9 +98,12 @@ int compile(const compiler& which, std::vector<std::string> words) {
   command.insert(command.end(), words.begin(), words.end());
   command.emplace_back("-fPIC");  // behind a -fPIE of the build system
   command.push_back("-I" + mpi.include);
-  // With mpif.h, buffers of different types go to one procedure, which gfortran refuses since version 10.
-  if (fortran && has_option(program, "-fallow-argument-mismatch"))
-    command.insert(command.begin() + 2, "-fallow-argument-mismatch");
+  if (fortran) {
+    // With mpif.h, buffers of different types go to one procedure, which gfortran refuses since version 10. And its
+    // handlers of signals would take the place of those that name the rank that has failed.
+    for (const char* const option : {"-fno-backtrace", "-fallow-argument-mismatch"})
+      if (has_option(program, option)) command.insert(command.begin() + 2, option);
+  }
   const std::string modules = fortran ? add_modules(command, program, mpi.include + "/fortran") : std::string();
   if (std::ranges::find(words, "-static") != words.end())
     throw error(
