@@ -55,8 +55,7 @@ program_copies::program_copies(const std::string& path, const std::vector<std::s
     if (std::ranges::none_of(private_libraries, [&](const std::string& begin) { return name.starts_with(begin); }))
       continue;
     // A library that is not found is the loader's to complain about.
-    if (const std::string found = find_library(program_, name); !found.empty())
-      libraries_.emplace_back(name, found);
+    if (const std::string found = find_library(program_, name); !found.empty()) libraries_.emplace_back(name, found);
   }
 }
 

@@ -150,7 +150,8 @@ public:
   communicator_use(communicator& of, const rank_state& by) noexcept : of_(&of), member_(&of.member(by)) {
     ++member_->uses;
   }
-  communicator_use(communicator_use&& other) noexcept : of_(std::exchange(other.of_, nullptr)), member_(other.member_) {}
+  communicator_use(communicator_use&& other) noexcept
+      : of_(std::exchange(other.of_, nullptr)), member_(other.member_) {}
   communicator_use& operator=(communicator_use&& other) noexcept {
     std::swap(of_, other.of_);
     std::swap(member_, other.member_);

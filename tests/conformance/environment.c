@@ -106,6 +106,7 @@ static void integers(void) {
   CHECK(MPI_Errhandler_fromint(MPI_Errhandler_toint(handler)) == handler);
   CHECK(MPI_Request_fromint(MPI_Request_toint(request)) == request);
   CHECK(MPI_Message_fromint(MPI_Message_toint(MPI_MESSAGE_NULL)) == MPI_MESSAGE_NULL);
+  CHECK(MPI_Info_fromint(MPI_Info_toint(MPI_INFO_ENV)) == MPI_INFO_ENV);
   MPI_Irecv(&v, 1, MPI_INT, MPI_PROC_NULL, 0, copy, &request);
   CHECK(MPI_Request_fromint(MPI_Request_toint(request)) == request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
