@@ -15,7 +15,7 @@ endif()
 install(TARGETS shoal shoal_shared gmt gmt_shared EXPORT shoal ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
                                                                LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN *.hpp PATTERN *.h PATTERN *.inc)
+        FILES_MATCHING PATTERN *.hpp PATTERN *.h PATTERN *.inc PATTERN *.f90)
 # Fine-grain MPI: the library, what programs are started in, what they are linked with.
 if(TARGET mpi_host)
   install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

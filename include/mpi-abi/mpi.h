@@ -517,6 +517,8 @@ typedef void(MPI_T_event_dropped_cb_function)(MPI_Count count, MPI_T_event_regis
 #include "functions/all.inc"
 #include "functions/end.inc"
 
+#include "fortran_handles.h"
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,167 +2,82 @@
 #include "machine/program_copies.hpp"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <link.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <shoal/error.hpp>
-#include <span>
+#include <cstdint>
+#include <string_view>
 
 #include "machine/descriptor.hpp"
-#include "machine/memory_info.hpp"
 
 namespace shoal::machine {
 namespace {
 
-using header = ElfW(Ehdr);
-using segment_header = ElfW(Phdr);
-using dynamic_entry = ElfW(Dyn);
-
-constexpr unsigned char k_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
-constexpr const char* k_how_to_build = "compile it with -fPIC and link it with -shared";
-
-std::uint64_t down(std::uint64_t at) noexcept { return at / page_size() * page_size(); }
-std::uint64_t up(std::uint64_t at) noexcept { return down(at + page_size() - 1); }
-
-// A path to that descriptor that no other copy in this process was loaded under: the loader gives back what it has
-// loaded under the same path, also after the descriptor's number has gone to another file.
-std::string path_of(int descriptor) {
-  static std::atomic<std::uint64_t> copies{0};  // the loader's list is the process's, too
-  std::string path = "/proc/self/fd/";
-  for (std::uint64_t n = copies.fetch_add(1, std::memory_order_relaxed) + 1; n != 0; n /= 2)
-    path += n % 2 != 0 ? "./" : "/";
-  return path + std::to_string(descriptor);
+// Where the loader finds a library that the program needs; empty: nowhere.
+std::string find_library(const copied_image& program, const std::string& name) {
+  constexpr std::string_view k_origin = "$ORIGIN";
+  for (std::string folder : program.folders()) {
+    if (const auto at = folder.find(k_origin); at != std::string::npos)
+      folder.replace(at, k_origin.size(), program.path().substr(0, program.path().rfind('/') + 1) + ".");
+    if (std::string path = folder + "/" + name; ::access(path.c_str(), R_OK) == 0) return path;
+  }
+  void* const loaded = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (loaded == nullptr) return {};
+  link_map* map = nullptr;
+  std::string path;
+  if (::dlinfo(loaded, RTLD_DI_LINKMAP, &map) == 0) path = map->l_name;
+  ::dlclose(loaded);
+  return path;
 }
 
-std::string most_mappings() {
-  std::uint64_t most = 0;
-  std::ifstream("/proc/sys/vm/max_map_count") >> most;
-  return most == 0 ? "a limit that is not known" : std::to_string(most);
+// A name of that length that no other library of this process has.
+std::string new_name(std::size_t length) {
+  static std::atomic<std::uint64_t> names{0};
+  std::string name = fmt::format("{}", names.fetch_add(1, std::memory_order_relaxed));
+  return std::string(length > name.size() ? length - name.size() : 0, '-') + name;
 }
 
 }  // namespace
 
 program_copy::~program_copy() {
   if (handle_ != nullptr) ::dlclose(handle_);
+  for (void* const l : libraries_) ::dlclose(l);
 }
 
 void* program_copy::find(const char* name) const noexcept { return ::dlsym(handle_, name); }
 
-void program_copies::refuse(const char* why) const {
-  throw error(errc::invalid_argument, fmt::format("{} {}, so a process cannot load several copies of it; {}",
-                                                  program_.path(), why, k_how_to_build));
-}
-
-program_copies::program_copies(const std::string& path) : program_(path, file::purpose::read) {
-  content_.resize(program_.size_bytes());
-  content_.resize(program_.read_at(content_, 0));
-  const auto at = [this]<class T>(std::uint64_t offset, std::uint64_t count, const T*) {
-    if (offset % alignof(T) != 0 || offset > content_.size() || count > (content_.size() - offset) / sizeof(T))
-      refuse("is cut off");
-    return std::span<const T>(reinterpret_cast<const T*>(content_.data() + offset), count);
-  };
-  if (content_.size() < sizeof(header) || std::memcmp(content_.data(), ELFMAG, SELFMAG) != 0)
-    refuse("is no program (a script, perhaps)");
-  const header& head = at(0, 1, static_cast<const header*>(nullptr))[0];
-  if (head.e_ident[EI_CLASS] != k_class) refuse("is a program for another kind of machine");
-  if (head.e_type == ET_EXEC) refuse("is linked to a fixed address");
-  if (head.e_type != ET_DYN || head.e_phentsize != sizeof(segment_header)) refuse("is no linked program");
-
-  const auto segments = at(head.e_phoff, head.e_phnum, static_cast<const segment_header*>(nullptr));
-  for (const segment_header& s : segments) {
-    if (s.p_type == PT_DYNAMIC) {
-      for (const dynamic_entry& d :
-           at(s.p_offset, s.p_filesz / sizeof(dynamic_entry), static_cast<const dynamic_entry*>(nullptr))) {
-        if (d.d_tag == DT_NULL) break;
-        if (d.d_tag == DT_TEXTREL || (d.d_tag == DT_FLAGS && (d.d_un.d_val & DF_TEXTREL) != 0))
-          refuse("has addresses in its code");
-        if (d.d_tag == DT_FLAGS_1 && (d.d_un.d_val & DF_1_PIE) != 0) refuse("is an executable");
-      }
-    }
-    if (s.p_type == PT_GNU_RELRO) ++mappings_;
-    if (s.p_type != PT_LOAD) continue;
-    static_cast<void>(at(s.p_offset, s.p_filesz, static_cast<const std::byte*>(nullptr)));
-    ++mappings_;
-    if (s.p_memsz < s.p_filesz || s.p_vaddr + s.p_memsz < s.p_vaddr) refuse("is damaged");
-    const std::uint64_t first = down(s.p_vaddr);
-    const std::uint64_t bytes = up(s.p_vaddr + s.p_memsz) - first;
-    const bool shared = (s.p_flags & PF_W) == 0 && s.p_memsz == s.p_filesz &&
-                        std::ranges::none_of(segments, [&](const segment_header& other) {
-                          return other.p_type == PT_LOAD && (other.p_flags & PF_W) != 0 &&
-                                 down(other.p_vaddr) < first + bytes && first < up(other.p_vaddr + other.p_memsz);
-                        });
-    if (!shared) {
-      private_bytes_ += bytes;
-      if (up(s.p_vaddr + s.p_filesz) < up(s.p_vaddr + s.p_memsz)) ++mappings_;
+program_copies::program_copies(const std::string& path, const std::vector<std::string>& private_libraries)
+    : program_(path) {
+  for (const std::string& name : program_.needed()) {
+    if (std::ranges::none_of(private_libraries, [&](const std::string& begin) { return name.starts_with(begin); }))
       continue;
-    }
-    shared_bytes_ += bytes;
-    part p{first, down(s.p_offset), bytes,
-           ((s.p_flags & PF_R) != 0 ? PROT_READ : 0) | ((s.p_flags & PF_X) != 0 ? PROT_EXEC : 0)};
-    p.own_offset = up(s.p_offset);
-    if (const std::uint64_t end = down(s.p_offset + s.p_filesz); end > p.own_offset) p.own_bytes = end - p.own_offset;
-    read_only_.push_back(p);
+    // A library that is not found is the loader's to complain about.
+    if (const std::string found = find_library(program_, name); !found.empty())
+      libraries_.emplace_back(name, found);
   }
 }
 
+// The loader takes for a needed library what has its name, so copies of both get a new one.
 program_copy program_copies::load() {
-  constexpr std::size_t k_longest_name = 200;  // the system takes 249
-  const std::string name = program_.path().substr(program_.path().rfind('/') + 1);
-  const descriptor copy(open_memory_file(name.substr(0, k_longest_name)));
-  if (!copy.open())
-    throw error(errc::system, fmt::format("no file in memory for a copy of {}: {}; raise the limit on open files "
-                                          "(ulimit -n), or start fewer copies",
-                                          program_.path(), std::strerror(errno)));
-  for (std::size_t done = 0; done < content_.size();) {
-    const ssize_t n = ::write(copy.number(), content_.data() + done, content_.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0)
-      throw error(errc::out_of_memory,
-                  fmt::format("no memory for copy {} of {}: {}; {} for each copy: start fewer copies",
-                              loaded_.load(std::memory_order_relaxed) + 1, program_.path(), std::strerror(errno),
-                              describe_bytes(content_.size())));
-    done += static_cast<std::size_t>(n);
+  program_copy made;
+  std::vector<copied_image::renaming> names;
+  std::vector<std::pair<const copied_image*, copied_image::loaded>> all;
+  std::vector<descriptor> files;
+  const auto add = [&](const copied_image& image, std::span<const copied_image::renaming> of) {
+    all.emplace_back(&image, image.load(of));
+    files.emplace_back(all.back().second.file);
+    return all.back().second.handle;
+  };
+  for (const library& l : libraries_) {
+    names.push_back({l.name, new_name(l.name.size())});
+    made.libraries_.push_back(add(l.image, std::span(&names.back(), 1)));
   }
-  void* const handle = ::dlopen(path_of(copy.number()).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* const reason = ::dlerror();
-    throw error(errc::unsupported,
-                fmt::format("copy {} of {} cannot be loaded: {}; each copy takes {} mappings, of which a process may "
-                            "have {} (vm.max_map_count)",
-                            loaded_.load(std::memory_order_relaxed) + 1, program_.path(),
-                            reason == nullptr ? "the loader gives no reason" : reason, mappings_, most_mappings()));
-  }
-  loaded_.fetch_add(1, std::memory_order_relaxed);
-  share(handle, copy.number());
-  return program_copy(handle);
-}
-
-// Maps what no copy writes from the program's own file, gives its memory back, and names the copy after the program, for
-// debuggers and call stacks. What the system refuses here costs memory, and nothing else.
-void program_copies::share(void* handle, int copied) const noexcept {
-  link_map* map = nullptr;
-  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return;
-  for (const part& p : read_only_) {
-    void* const at = reinterpret_cast<void*>(map->l_addr + p.address);
-    if (::mmap(at, p.bytes, p.protection, MAP_PRIVATE | MAP_FIXED, program_.number(), static_cast<off_t>(p.offset)) ==
-        MAP_FAILED)
-      continue;
-    if (p.own_bytes != 0)
-      static_cast<void>(::fallocate(copied, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                                    static_cast<off_t>(p.own_offset), static_cast<off_t>(p.own_bytes)));
-  }
-  if (char* const name = ::strdup(program_.path().c_str()); name != nullptr)
-    std::free(std::exchange(map->l_name, name));
+  made.handle_ = add(program_, names);
+  for (const auto& [image, copy] : all) image->share(copy);
+  return made;
 }
 
 }  // namespace shoal::machine

@@ -72,7 +72,7 @@ void keep_types(collective_call& call, int sent_blocks, int received_blocks) {
 
 request& new_collective(rank_state& me, communicator& in, collective kind) {
   request& r = me.pool.take(me, request_kind::collective);
-  r.where = communicator_ref(&in);
+  r.where = communicator_use(in, me);
   new_call(r) = {};
   r.call->kind = kind;
   r.call->done = &r;

@@ -61,20 +61,25 @@ void communicator::find_leaders() {
 
 communicator::~communicator() = default;
 
-member_state& communicator::member(const rank_state& r) const noexcept {
-  if (dense_) return members_[static_cast<std::size_t>(r.local - first_)];
+member_state* communicator::find_member(const rank_state& r) const noexcept {
+  const auto at = static_cast<std::size_t>(r.local - first_);  // huge if it is below
+  if (dense_) return at < here_ ? &members_[at] : nullptr;
   member_state* const end = members_.get() + here_;
-  member_state* const at = std::lower_bound(members_.get(), end, r.local,
-                                            [](const member_state& m, int local) { return m.of->local < local; });
-  SHOAL_CHECK(at != end && at->of == &r, "a rank uses a communicator that it is no member of");
-  return *at;
+  member_state* const found = std::lower_bound(members_.get(), end, r.local,
+                                               [](const member_state& m, int local) { return m.of->local < local; });
+  return found != end && found->of == &r ? found : nullptr;
+}
+
+member_state& communicator::member(const rank_state& r) const noexcept {
+  member_state* const found = find_member(r);
+  SHOAL_CHECK(found != nullptr, "a rank uses a communicator that it is no member of");
+  return *found;
 }
 
 bool communicator::has(const rank_state& r) const noexcept {
   if (&r.job != &job_) return false;
-  const auto at = static_cast<std::size_t>(r.local - first_);
-  if (dense_) return r.local >= first_ && at < here_ && members_[at].active;
-  return std::ranges::any_of(members_here(), [&r](const member_state& m) { return m.of == &r && m.active; });
+  const member_state* const found = find_member(r);
+  return found != nullptr && found->active;
 }
 
 void communicator::drop_reference() noexcept {

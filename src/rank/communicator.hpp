@@ -36,6 +36,7 @@ struct member_state {
   rank_state* of = nullptr;
   int rank = 0;                   // in its group
   bool active = false;            // it has a handle
+  std::uint32_t uses = 0;         // operations that have not ended; with the handle they keep the communicator
   std::uint64_t collectives = 0;  // that it has begun
   std::string name;
   attribute_set attributes;
@@ -98,6 +99,7 @@ public:
   std::span<const int> leaders() const noexcept { return leaders_; }
 
 private:
+  member_state* find_member(const rank_state& r) const noexcept;
   void find_leaders();
 
   job_ranks& job_;
@@ -138,6 +140,36 @@ public:
 
 private:
   communicator* of_ = nullptr;
+};
+
+/// Keeps a communicator while an operation of a member lasts. Only on this member's worker, so nothing atomic.
+class communicator_use {
+public:
+  communicator_use() = default;
+  /// `by` is a member, and has a handle or another use.
+  communicator_use(communicator& of, const rank_state& by) noexcept : of_(&of), member_(&of.member(by)) {
+    ++member_->uses;
+  }
+  communicator_use(communicator_use&& other) noexcept : of_(std::exchange(other.of_, nullptr)), member_(other.member_) {}
+  communicator_use& operator=(communicator_use&& other) noexcept {
+    std::swap(of_, other.of_);
+    std::swap(member_, other.member_);
+    return *this;
+  }
+  ~communicator_use() { end(); }
+  void end() noexcept {
+    if (of_ == nullptr) return;
+    communicator& of = *std::exchange(of_, nullptr);
+    if (--member_->uses == 0 && !member_->active) [[unlikely]]
+      of.drop_reference();
+  }
+  communicator* get() const noexcept { return of_; }
+  communicator& operator*() const noexcept { return *of_; }
+  communicator* operator->() const noexcept { return of_; }
+
+private:
+  communicator* of_ = nullptr;
+  member_state* member_ = nullptr;
 };
 
 }  // namespace shoal::rank

@@ -65,14 +65,22 @@ posted_receive* matching::take_receive(const envelope& sent) noexcept {
   SHOAL_CHECK(sent.source >= 0 && sent.tag >= 0, "a message has no wildcards");
   if (receives_ == 0) return nullptr;
   posted_receive* first = nullptr;
+  queue_ends* of_first = nullptr;
+  unsigned kind_of_first = 0;
   for (unsigned kind = 0; kind < k_kinds; ++kind) {
     if (posted_of_kind_[kind] == 0) continue;
-    const queue_ends* const q = receives_by_key_.find(key_of(sent, kind));
+    queue_ends* const q = receives_by_key_.find(key_of(sent, kind));
     if (q == nullptr || q->empty()) continue;
     posted_receive& r = receive_at(q->first);
-    if (first == nullptr || r.order < first->order) first = &r;
+    if (first != nullptr && r.order > first->order) continue;
+    first = &r;
+    of_first = q;
+    kind_of_first = kind;
   }
-  if (first != nullptr) cancel(*first);
+  if (first == nullptr) return nullptr;
+  of_first->remove(first->link);
+  --posted_of_kind_[kind_of_first];
+  --receives_;
   return first;
 }
 

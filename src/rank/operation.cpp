@@ -245,6 +245,7 @@ void operation_ref::combine(const void* from, void* into, MPI_Count count, const
   if (!is_user(op_)) return loop_of(op_, type.kind())(from, into, count);
   MPI_Datatype handle = handle_of_type(type);
   const operation& f = user(op_);
+  if (f.large_through != nullptr) return f.large_through(f.large, const_cast<void*>(from), into, &count, handle);
   if (f.large != nullptr) return f.large(const_cast<void*>(from), into, &count, &handle);
   while (count > 0) {
     int some = static_cast<int>(std::min<MPI_Count>(count, std::numeric_limits<int>::max()));

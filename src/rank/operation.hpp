@@ -29,8 +29,9 @@ public:
 
   MPI_User_function* const small = nullptr;
   MPI_User_function_c* const large = nullptr;
-  /// How `small` is called if it is no function of C.
+  /// How these are called if they are no functions of C.
   void (*through)(MPI_User_function* f, void* from, void* into, int* count, MPI_Datatype type) = nullptr;
+  void (*large_through)(MPI_User_function_c* f, void* from, void* into, MPI_Count* count, MPI_Datatype type) = nullptr;
   const bool commutes;
   std::atomic<std::uint32_t> references{1};  // partners: its handle, and reductions that have not ended
 };

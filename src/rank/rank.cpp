@@ -32,7 +32,7 @@ rank_state::~rank_state() {
   queues.clear([](waiting_message& w) { message::end(message::of(w)); });
 }
 
-void rank_state::add_probe(probe& p) noexcept { probes = &p; }
+[[gnu::noinline]] void rank_state::add_probe(probe& p) noexcept { probes = &p; }
 
 void rank_state::leave_attached_buffer(std::uint64_t bytes) noexcept {
   // Partner: await_attached_buffer(), which stores `detaching` and then looks again.

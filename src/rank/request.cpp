@@ -42,7 +42,7 @@ void request_pool::give_back(request& r) noexcept {
   r.bytes = 0;
   r.context = 0;
   r.type = {};
-  r.where = {};
+  r.where.end();
   r.begin = nullptr;
   r.finish = nullptr;
   r.starts.clear();

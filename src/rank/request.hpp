@@ -55,7 +55,7 @@ struct request final : handle_object {
 
   buffer data;
   type_ref type;              // keeps data.type
-  communicator_ref where;     // keeps the communicator
+  communicator_use where;     // keeps the communicator
   int peer = MPI_PROC_NULL;   // destination or source, in the communicator
   int wanted_tag = 0;         // as the program has given it
   bool internal = false;      // of the library's own messages

@@ -94,7 +94,7 @@ request* send(rank_state& me, const buffer& data, const route& to, send_mode mod
 void note_send(request& r, rank_state& me, const buffer& data, const route& to, send_mode mode) {
   r.data = data;
   r.type = type_ref(data.type);
-  r.where = communicator_ref(to.where);
+  r.where = communicator_use(*to.where, me);
   r.peer = to.peer;
   r.wanted_tag = to.tag;
   r.internal = to.internal;
@@ -146,7 +146,7 @@ request& begin_receive(rank_state& me, const buffer& data, const route& from) {
   request& r = me.pool.take(me, request_kind::receive);
   r.data = data;
   r.type = type_ref(data.type);
-  r.where = communicator_ref(from.where);
+  r.where = communicator_use(*from.where, me);
   r.peer = from.peer;
   r.wanted_tag = from.tag;
   r.internal = from.internal;
@@ -182,7 +182,7 @@ request& receive_taken(rank_state& me, const buffer& data, message& m, communica
   request& r = me.pool.take(me, request_kind::receive);
   r.data = data;
   r.type = type_ref(data.type);
-  r.where = communicator_ref(&where);
+  r.where = communicator_use(where, me);
   receive_message(r, m);
   return r;
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "machine/process_memory.hpp"
 #include "rank/node_ranks.hpp"
 #include "remote/worker_port.hpp"
+#include "runtime/rank_watch.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/spmd.hpp"
@@ -125,7 +127,11 @@ int run_member(team& t) {
   detail::port_here().context->above.store(node.release(), std::memory_order_release);
   t.barrier();  // from now on messages find the ranks of every node
   int status = 0;
-  for (const int s : rank_tasks(ranks).run())
+  std::optional<rank_watch> watch;
+  watch.emplace(ranks, pool);
+  const std::vector<int> statuses = rank_tasks(ranks).run();
+  watch.reset();
+  for (const int s : statuses)
     if (status == 0) status = s;
   t.barrier();
   const std::vector<int> all = t.all_gather(status);

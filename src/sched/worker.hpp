@@ -137,6 +137,8 @@ public:
   cycle_searches& searches() noexcept { return searches_; }
   /// What the current stack's loop has begun last.
   started& begun() const noexcept { return *static_cast<started*>(current_->notes->running); }
+  /// started::local of what runs, for another thread, which may read what is past.
+  const void* local_of_running() const noexcept { return begun().local; }
 
   /// Makes a task of this worker runnable; its leave() returns `word`. On this worker's thread. Reads no stack.
   void make_ready_here(fiber::fiber& f, std::uint64_t word) noexcept {

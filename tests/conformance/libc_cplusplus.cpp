@@ -11,6 +11,20 @@
 
 #include "check.h"
 
+// Not in an unnamed namespace: these are variables that units of a program share.
+inline int shared_by_units = 7;
+
+template <class T>
+struct per_type {
+  static inline int value = 5;
+};
+
+// g++ has one such variable in a process for all that have loaded the function.
+inline int& of_inline_function() {
+  static int value = 6;
+  return value;
+}
+
 namespace {
 
 int ended = 0;
@@ -43,9 +57,15 @@ void objects() {
   global.value += rank_;
   of_thread.value += rank_;
   list().push_back(rank_);
+  per_type<int>::value += rank_;
+  of_inline_function() += rank_;
+  shared_by_units += rank_;
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK_EQUAL(global.value, 40 + rank_);
   CHECK_EQUAL(of_thread.value, 20 + rank_);
+  CHECK_EQUAL(per_type<int>::value, 5 + rank_);
+  CHECK_EQUAL(of_inline_function(), 6 + rank_);
+  CHECK_EQUAL(shared_by_units, 7 + rank_);
   CHECK_EQUAL(list().size(), 2);
   CHECK_EQUAL(list()[1], rank_);
 }
@@ -87,6 +107,12 @@ void exceptions() {
 
 void streams() {
   std::ios_base::sync_with_stdio(false);
+  if (rank_ % 2 == 0) std::cout << std::hex << std::showbase;
+  std::cerr.precision(rank_ + 2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_EQUAL((std::cout.flags() & std::ios_base::hex) != 0, rank_ % 2 == 0);
+  CHECK_EQUAL(std::cerr.precision(), rank_ + 2);
+  std::cout << std::dec << std::noshowbase;
   std::cout << "rank " << rank_;
   MPI_Barrier(MPI_COMM_WORLD);
   std::cout << " writes";
@@ -98,6 +124,7 @@ void streams() {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  if (argc > 1 && rank_ == 1) throw std::runtime_error("of rank 1");  // argument: ends by it
   objects();
   exceptions();
   streams();

@@ -113,6 +113,14 @@ static void environment(void) {
   for (char** e = environ; *e != NULL; ++e)
     if (strncmp(*e, "SHOALTEST_", 10) == 0 && strcmp(*e + 10, other) == 0) ++found;
   CHECK_EQUAL(found, 1);
+  FILE* const of_shell = popen("test -n \"$PATH\" && echo \"$SHOALTEST_A$SHOALTEST_B\"", "r");
+  char told[32] = "";
+  CHECK(of_shell != NULL && fgets(told, sizeof told, of_shell) != NULL);
+  snprintf(other, sizeof other, "%db%d\n", rank_, rank_);
+  CHECK(strcmp(told, other) == 0);
+  CHECK_EQUAL(pclose(of_shell), 0);
+  CHECK_EQUAL(setenv("SHOALTEST_C", "it's $0", 1), 0);
+  CHECK_EQUAL(system("test \"$SHOALTEST_C\" = \"it's \\$0\""), 0);
   if (rank_ % 2 == 0) unsetenv("SHOALTEST_A");
   let_others_run();
   CHECK((getenv("SHOALTEST_A") == NULL) == (rank_ % 2 == 0));

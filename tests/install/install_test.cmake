@@ -15,7 +15,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 
 # Exactly the public headers.
 file(GLOB_RECURSE wanted RELATIVE ${SOURCE}/include ${SOURCE}/include/*.hpp ${SOURCE}/include/*.h
-     ${SOURCE}/include/*.inc)
+     ${SOURCE}/include/*.inc ${SOURCE}/include/*.f90)
 file(GLOB_RECURSE found RELATIVE ${prefix}/include ${prefix}/include/*)
 list(SORT wanted)
 list(SORT found)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The environment, a rank's own from its first change on, and the working directory, which ranks of a process share.
-// What a program starts with execv() and execvp() gets its rank's environment; system() and popen() give the process's.
+// What a program starts gets its rank's environment.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <string_view>
 
@@ -60,6 +62,39 @@ bool is_name(const char* name) noexcept {
   if (name != nullptr && *name != '\0' && std::strchr(name, '=') == nullptr) return true;
   errno = EINVAL;
   return false;
+}
+
+// What a shell takes for the name of a variable.
+bool is_shell_name(std::string_view name) noexcept {
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+         std::ranges::all_of(name, [](unsigned char c) { return c == '_' || std::isalnum(c) != 0; });
+}
+
+std::string quoted(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+// For a shell, which libc starts in the process's environment: what makes it the rank's.
+std::string with_own_environment(rank_libc& mine, const char* command) {
+  const std::lock_guard hold(mine.mutex);
+  char** const own = *mine.environment;
+  if (own == ::environ) return command;
+  std::string text;
+  for (char** entry = ::environ; *entry != nullptr; ++entry) {
+    const std::string_view name(*entry, std::strcspn(*entry, "="));
+    if (is_shell_name(name) && find(own, name) == nullptr) text.append("unset ").append(name).append("; ");
+  }
+  for (char** entry = own; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view name(*entry, std::strcspn(*entry, "="));
+    if (!is_shell_name(name) || (*entry)[name.size()] == '\0') continue;
+    const char* const value = *entry + name.size() + 1;
+    const char* const before = find(::environ, name);
+    if (before == nullptr || std::strcmp(before, value) != 0)
+      text.append("export ").append(name).append("=").append(quoted(value)).append("; ");
+  }
+  return text + command;
 }
 
 bool same_directory(const struct stat& a, const struct stat& b) noexcept {
@@ -157,6 +192,18 @@ SHOAL_INTERPOSED int execv(const char* path, char* const* arguments) noexcept {
 SHOAL_INTERPOSED int execvp(const char* file, char* const* arguments) noexcept {
   const rank_libc* const mine = calling_libc();
   return ::execvpe(file, arguments, mine == nullptr ? ::environ : *mine->environment);
+}
+
+SHOAL_INTERPOSED int system(const char* command) {
+  SHOAL_NEXT(system);
+  rank_libc* const mine = command != nullptr ? calling_libc() : nullptr;
+  return system_next(mine == nullptr ? command : with_own_environment(*mine, command).c_str());
+}
+
+SHOAL_INTERPOSED std::FILE* popen(const char* command, const char* mode) {
+  SHOAL_NEXT(popen);
+  rank_libc* const mine = calling_libc();
+  return popen_next(mine == nullptr ? command : with_own_environment(*mine, command).c_str(), mode);
 }
 
 SHOAL_INTERPOSED int chdir(const char* path) noexcept {

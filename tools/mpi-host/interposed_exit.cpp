@@ -15,10 +15,14 @@ using namespace shoal::host;  // NOLINT: the functions of a C interface
 
 namespace {
 
-// Returns where no rank ends: outside of ranks, and in a child that a rank has made.
+// Returns where no rank ends: outside of ranks. A child that a rank has made has no part in the job, whatever is registered.
 void end_rank(int status, rank_end how, const char* function) noexcept {
   rank_libc* const mine = calling_libc();
-  if (mine == nullptr || !in_own_process()) return;
+  if (mine == nullptr) return;
+  if (!in_own_process()) {
+    if (how == rank_end::normal) std::fflush(nullptr);
+    shoal::machine::exit_now(status);
+  }
   shoal::rank::rank_state* const me = shoal::rank::current_rank();
   if (me != nullptr && me->exit_to != nullptr) {
     if (mine->ends == rank_end::normal) mine->ends = how;
@@ -45,28 +49,28 @@ using register_function = int(argument_function*, void*, void*);
 
 }  // namespace
 
-SHOAL_INTERPOSED [[noreturn]] void exit(int status) noexcept {
+SHOAL_INTERPOSED void exit(int status) noexcept {
   SHOAL_NEXT(exit);
   end_rank(status, rank_end::normal, "exit");
   exit_next(status);
   __builtin_unreachable();
 }
 
-SHOAL_INTERPOSED [[noreturn]] void quick_exit(int status) noexcept {
+SHOAL_INTERPOSED void quick_exit(int status) noexcept {
   SHOAL_NEXT(quick_exit);
   end_rank(status, rank_end::quick, "quick_exit");
   quick_exit_next(status);
   __builtin_unreachable();
 }
 
-SHOAL_INTERPOSED [[noreturn]] void _exit(int status) {
+SHOAL_INTERPOSED void _exit(int status) {
   SHOAL_NEXT(_exit);
   end_rank(status, rank_end::at_once, "_exit");
   _exit_next(status);
   __builtin_unreachable();
 }
 
-SHOAL_INTERPOSED [[noreturn]] void _Exit(int status) noexcept {
+SHOAL_INTERPOSED void _Exit(int status) noexcept {
   SHOAL_NEXT(_Exit);
   end_rank(status, rank_end::at_once, "_Exit");
   _Exit_next(status);

@@ -22,20 +22,20 @@ random_data& begun(rank_libc& mine) noexcept {
 char* state_address(const random_data& of) noexcept { return reinterpret_cast<char*>(of.state - 1); }
 
 long next_random(rank_libc& mine) noexcept {
-  const std::lock_guard hold(mine.mutex);
+  const thread_guard hold(mine);
   std::int32_t result = 0;
   ::random_r(&begun(mine), &result);
   return result;
 }
 
 void seed(rank_libc& mine, unsigned value) noexcept {
-  const std::lock_guard hold(mine.mutex);
+  const thread_guard hold(mine);
   ::srandom_r(value, &begun(mine));
 }
 
 template <class Result, class Function, class... Arguments>
 Result draw(rank_libc& mine, const Function& function, Arguments... arguments) noexcept {
-  const std::lock_guard hold(mine.mutex);
+  const thread_guard hold(mine);
   Result result{};
   function(arguments..., &mine.drand48, &result);
   return result;
@@ -71,7 +71,7 @@ SHOAL_INTERPOSED char* initstate(unsigned value, char* state, std::size_t bytes)
   SHOAL_NEXT(initstate);
   rank_libc* const mine = calling_libc();
   if (mine == nullptr) return initstate_next(value, state, bytes);
-  const std::lock_guard hold(mine->mutex);
+  const thread_guard hold(*mine);
   char* const before = state_address(begun(*mine));
   return ::initstate_r(value, state, bytes, &mine->random) == 0 ? before : nullptr;
 }
@@ -80,7 +80,7 @@ SHOAL_INTERPOSED char* setstate(char* state) noexcept {
   SHOAL_NEXT(setstate);
   rank_libc* const mine = calling_libc();
   if (mine == nullptr) return setstate_next(state);
-  const std::lock_guard hold(mine->mutex);
+  const thread_guard hold(*mine);
   char* const before = state_address(begun(*mine));
   return ::setstate_r(state, &mine->random) == 0 ? before : nullptr;
 }
@@ -125,7 +125,7 @@ SHOAL_INTERPOSED void srand48(long value) noexcept {
   SHOAL_NEXT(srand48);
   rank_libc* const mine = calling_libc();
   if (mine == nullptr) return srand48_next(value);
-  const std::lock_guard hold(mine->mutex);
+  const thread_guard hold(*mine);
   ::srand48_r(value, &mine->drand48);
 }
 
@@ -133,7 +133,7 @@ SHOAL_INTERPOSED unsigned short* seed48(unsigned short* x) noexcept {
   SHOAL_NEXT(seed48);
   rank_libc* const mine = calling_libc();
   if (mine == nullptr) return seed48_next(x);
-  const std::lock_guard hold(mine->mutex);
+  const thread_guard hold(*mine);
   ::seed48_r(x, &mine->drand48);
   return mine->drand48.__old_x;
 }
@@ -142,6 +142,6 @@ SHOAL_INTERPOSED void lcong48(unsigned short* parameters) noexcept {
   SHOAL_NEXT(lcong48);
   rank_libc* const mine = calling_libc();
   if (mine == nullptr) return lcong48_next(parameters);
-  const std::lock_guard hold(mine->mutex);
+  const thread_guard hold(*mine);
   ::lcong48_r(parameters, &mine->drand48);
 }

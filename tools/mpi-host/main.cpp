@@ -43,7 +43,7 @@ int run_to_end(rank_state& me, shoal::host::rank_libc& libc, const shoal::machin
   if (!has_begun) {
     has_begun = true;
     const auto main_function = reinterpret_cast<int (*)(int, char**, char**)>(copy.find("main"));
-    end.status = main_function(argc, argv, *libc.environment);
+    end.status = shoal::host::call_main(main_function, argc, argv, *libc.environment);
   }
   libc.run_exit_handlers(end.status);
   me.exit_to = nullptr;
@@ -89,11 +89,14 @@ int run(int argc, char** argv) {
   p.stack_bytes = std::stoull(argv[2]);
   ::program_invocation_name = argv[first];  // for messages of the C library
   ::program_invocation_short_name = ::basename(argv[first]);
-  const auto program = std::make_shared<shoal::machine::program_copies>(argv[first]);
+  const std::vector<std::string> private_libraries{"libgfortran.so."};  // units and files of Fortran
+  const auto program = std::make_shared<shoal::machine::program_copies>(argv[first], private_libraries);
   p.run = [=](rank_state& me) { return run_copy(*program, me, argc - first, argv + first); };
   shoal::host::make_rank_libcs(p.ranks_per_node);
   if (p.ranks_per_node > 1 || label) shoal::host::split_output(label);
   shoal::host::name_faults();
+  // Errors of Fortran's input and output show where they happened, though the program is compiled without handlers of signals.
+  ::setenv("GFORTRAN_ERROR_BACKTRACE", "1", 0);
   shoal::runtime::set_mpi_program(std::move(p));
   int none = 0;
   return shoal::detail::run(&none, nullptr, {}, [] { return shoal::runtime::run_ranks(); });

@@ -2,6 +2,7 @@
 #include "tools/mpi-host/rank_libc.hpp"
 
 #include "machine/process.hpp"
+#include "tools/mpi-host/start.h"
 
 namespace shoal::host {
 namespace {
@@ -35,7 +36,7 @@ unsigned ranks_here() noexcept { return count; }
 bool in_own_process() noexcept { return machine::own_pid() == process; }
 
 // The variables of the main thread first, then what was registered for the end.
-void rank_libc::run_exit_handlers(int status) {
+void rank_libc::run_exit_handlers(int status) noexcept {
   const auto take = [this](std::vector<exit_handler>& from) {
     const std::lock_guard hold(mutex);
     exit_handler last{exit_handler::kind::plain, nullptr, nullptr};
@@ -70,10 +71,11 @@ void rank_libc::run_exit_handlers(int status) {
 using shoal::host::rank_libc;
 
 // Called by the start object of a copy before the copy's constructors.
-SHOAL_INTERPOSED void shoal_mpi_host_begin(void* copy, char*** environment) {
+SHOAL_INTERPOSED void shoal_mpi_host_begin(const shoal_copy* copy) {
+  *copy->environment = ::environ;
+  shoal::host::make_streams(copy->streams);
   rank_libc* const mine = shoal::host::calling_libc();
-  *environment = ::environ;
   if (mine == nullptr) return;
-  mine->copy = copy;
-  mine->environment = environment;
+  mine->copy = copy->handle;
+  mine->environment = copy->environment;
 }

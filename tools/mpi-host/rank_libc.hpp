@@ -89,7 +89,23 @@ public:
   line_output err;
 
   /// Calls what the program has registered, the last first. exit() in a handler leaves it; call it again then.
-  void run_exit_handlers(int status);
+  void run_exit_handlers(int status) noexcept;
+};
+
+/// Keeps other threads of the rank away, where there are any.
+class thread_guard {
+public:
+  explicit thread_guard(rank_libc& of) : locked_(of.has_made_threads ? &of.mutex : nullptr) {
+    if (locked_ != nullptr) locked_->lock();
+  }
+  ~thread_guard() {
+    if (locked_ != nullptr) locked_->unlock();
+  }
+  thread_guard(const thread_guard&) = delete;
+  thread_guard& operator=(const thread_guard&) = delete;
+
+private:
+  std::mutex* const locked_;
 };
 
 /// One for each rank of the process; once, before the first is asked for.
@@ -108,8 +124,12 @@ Function* next(const char* name) noexcept {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
+/// Calls the main() of a copy of the program.
+int call_main(int (*program)(int, char**, char**), int argc, char** argv, char** environment);
 /// Gives each rank's standard output and error a line_output; `label`: lines begin with the rank.
 void split_output(bool label);
+/// Makes cout, cerr and clog of a copy of a program, there.
+void make_streams(void* const (&at)[3]);
 /// Writes what the rank has begun.
 void finish_output(rank_libc& of);
 

@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <iostream>
+#include <new>
 #include <streambuf>
 #include <string_view>
 
 #include "rank/rank.hpp"
 #include "tools/mpi-host/rank_libc.hpp"
+#include "tools/mpi-host/start.h"
 
 namespace shoal::host {
 namespace {
@@ -136,6 +138,15 @@ void split_output(bool label) {
   is_split = true;
 }
 
+void make_streams(void* const (&at)[3]) {
+  static_assert(sizeof(std::ostream) <= SHOAL_STREAM_BYTES);
+  auto* const out = new (at[0]) std::ostream(std::cout.rdbuf());
+  auto* const err = new (at[1]) std::ostream(std::cerr.rdbuf());
+  new (at[2]) std::ostream(std::clog.rdbuf());
+  err->setf(std::ios_base::unitbuf);
+  err->tie(out);
+}
+
 void finish_output(rank_libc& of) {
   const std::lock_guard hold(of.mutex);
   if (!of.out.held.empty()) {
@@ -207,8 +218,9 @@ SHOAL_INTERPOSED std::FILE* freopen(const char* path, const char* mode, std::FIL
   return stream;
 }
 
-// std::ios_base::sync_with_stdio(): without it, libstdc++ writes to the process's descriptor in blocks of all ranks.
+// std::ios_base::sync_with_stdio(): without it, libstdc++ writes to the process's descriptor in blocks of all ranks, by
+// streams that are not those of the copy.
 SHOAL_INTERPOSED bool _ZNSt8ios_base15sync_with_stdioEb(bool wanted) {
   static auto* const next_one = next<bool(bool)>("_ZNSt8ios_base15sync_with_stdioEb");
-  return is_split && calling_libc() != nullptr ? true : next_one(wanted);
+  return calling_libc() != nullptr ? true : next_one(wanted);
 }

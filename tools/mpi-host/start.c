@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linked into MPI programs: names the loader, so that a shared object can also be started as a program, and has what the
    C library keeps in variables that programs read and write, so that each copy of the program has its own. */
+#include "start.h"
+
 #define SHOAL_WEAK __attribute__((weak))
 
 #if defined(__x86_64__)
@@ -17,12 +19,25 @@ SHOAL_WEAK char** environ;
 extern char** __environ SHOAL_WEAK __attribute__((alias("environ")));
 extern char** _environ SHOAL_WEAK __attribute__((alias("environ")));
 
+/* libstdc++'s cout, cerr and clog, with the formats that a program sets in them. */
+struct output_stream {
+  void* words[SHOAL_STREAM_BYTES / sizeof(void*)];
+};
+SHOAL_WEAK struct output_stream shoal_cout __asm__("_ZSt4cout");
+SHOAL_WEAK struct output_stream shoal_cerr __asm__("_ZSt4cerr");
+SHOAL_WEAK struct output_stream shoal_clog __asm__("_ZSt4clog");
+
 extern void* __dso_handle __attribute__((visibility("hidden"))); /* what exit handlers of this copy are known by */
 
-/* Of shoal-mpi-host. */
-SHOAL_WEAK void shoal_mpi_host_begin(void* copy, char*** environment);
+SHOAL_WEAK void shoal_mpi_host_begin(const struct shoal_copy* copy); /* of shoal-mpi-host */
 
 /* Before the program's own constructors. */
 __attribute__((constructor(101))) static void begin(void) {
-  if (shoal_mpi_host_begin != 0) shoal_mpi_host_begin(&__dso_handle, &environ);
+  static struct shoal_copy mine;
+  mine.handle = &__dso_handle;
+  mine.environment = &environ;
+  mine.streams[0] = &shoal_cout;
+  mine.streams[1] = &shoal_cerr;
+  mine.streams[2] = &shoal_clog;
+  if (shoal_mpi_host_begin != 0) shoal_mpi_host_begin(&mine);
 }

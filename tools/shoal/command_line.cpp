@@ -130,6 +130,7 @@ int parse_and_run(const std::vector<std::string>& given) {
   CLI::App app("Shoal runs programs made of very many small tasks, on one machine or a cluster.", "shoal");
   app.set_version_flag("--version", "shoal " SHOAL_VERSION);
   app.footer(k_footer);
+  app.require_subcommand(0, 1);  // further words are its own, whatever they are: mpicc -o sort sort.c
   offered all = offer(app, subcommands());
   const std::vector<std::string> arguments = with_help_as_option(app, given);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 expects reverse order

@@ -54,15 +54,21 @@ constexpr other_parameter k_others[] = {
     {"Comm_set_attr", "attribute_val", "integer(8), intent(in)"},
     {"Type_set_attr", "attribute_val", "integer(8), intent(in)"},
     {"", "attribute_val", "integer(8)"},
+    {"Grequest_start", "extra_state", "integer(8), target"},
     {"", "extra_state", "integer(8), intent(in)"},
     {"", "baseptr", "integer(8)"},
 };
 
 // What the new module leaves out.
 constexpr std::string_view k_old[] = {"Attr_put", "Attr_get", "Attr_delete", "Keyval_create", "Keyval_free"};
+// Functions with large counts that have other parameters than those without, but the same generic name.
+constexpr std::string_view k_of_others[] = {"Type_get_envelope_c", "Type_get_contents_c"};
 // Procedures for variables of the type C_PTR beside those of the list: their function, and the argument.
 constexpr std::array<std::string_view, 2> k_with_pointers[] = {{"Alloc_mem", "baseptr"},
                                                                {"Buffer_detach", "buffer_addr"}};
+// Of buffers and arrays. Without it gfortran takes it that a procedure forgets the address when it returns, so that no
+// MPI_Wait can change a buffer.
+constexpr std::string_view k_lasting = "target";
 constexpr std::string_view k_logicals[] = {"flag", "reorder", "periods", "remain_dims", "commute", "high", "weighted"};
 constexpr std::string_view k_no_error[] = {"Wtime", "Wtick", "Aint_add", "Aint_diff", "Pcontrol"};  // have no ierror
 
@@ -127,15 +133,22 @@ public:
     std::map<std::string_view, const c_function*> known;
     for (const c_function& f : k_functions) known[f.name] = &f;
     for (const fortran_function& f : k_procedures) {
-      if (new_ && is_in(f.name, k_old)) continue;
+      if (new_ ? is_in(f.name, k_old) : f.name.ends_with("_c")) continue;
+      const bool of_other = is_in(f.name, k_of_others);
       for (const std::string_view prefix : {"MPI_", "PMPI_"}) {
-        text_ += fmt::format("interface {}{}\n", prefix, f.name);
         const c_function& c = *known.at(f.name);
         const bool has_pointer =
             std::ranges::find(k_with_pointers, f.name, [](auto& p) { return p[0]; }) != std::end(k_with_pointers);
+        const bool has_large = new_ && f.counted && is_overloaded(c);
+        // A generic name only where there are several: it takes arrays of the declared rank alone.
+        text_ += "interface";
+        const bool has_other = new_ && is_in(std::string(f.name) + "_c", k_of_others);
+        if (of_other || has_other || has_large || has_pointer)
+          text_ += fmt::format(" {}{}", prefix, of_other ? f.name.substr(0, f.name.size() - 2) : f.name);
+        text_ += "\n";
         if (!new_ || !has_pointer) procedure(prefix, c, false, false);
         if (has_pointer && (new_ || f.name != "Buffer_detach")) procedure(prefix, c, false, true);
-        if (new_ && f.counted && is_overloaded(c)) procedure(prefix, c, true, false);
+        if (has_large) procedure(prefix, c, true, false);
         text_ += "end interface\n";
       }
     }
@@ -182,13 +195,19 @@ private:
     const bool by_value = p.asterisks == 0 && p.brackets.empty();
     const std::string intent = by_value || p.constant ? ", intent(in)" : "";
     if (p.type == "void")
-      return fmt::format(
-          "!GCC$ ATTRIBUTES NO_ARG_CHECK :: {0}\n  !DIR$ IGNORE_TKR {0}\n  type(*), dimension(*){1} :: {0}", p.name,
-          intent);
+      return fmt::format("{}type(*), dimension(*), {}{} :: {}", unchecked(p.name), k_lasting, intent, p.name);
     if (p.type == "char") return fmt::format("character(len=*){} :: {}", intent, p.name);
-    if (p.type.ends_with("_function")) return procedure_argument(p);
+    if (p.type.ends_with("_function") || p.type.ends_with("_function_c")) return procedure_argument(p);
     if (p.type == "MPI_Status") return status(p, intent);
-    return fmt::format("{}{} :: {}{}", type_of(p, large), intent, p.name, shape_of(p));
+    const std::string shape = shape_of(p);
+    // Programs with the old module give a scalar where an array is ignored or has one element.
+    const std::string check = !new_ && shape == "(*)" ? unchecked(p.name) : "";
+    return fmt::format("{}{}{}{}{} :: {}{}", check, type_of(p, large), intent, shape.empty() ? "" : ", ",
+                       shape.empty() ? "" : k_lasting, p.name, shape);
+  }
+
+  static std::string unchecked(std::string_view name) {
+    return fmt::format("!GCC$ ATTRIBUTES NO_ARG_CHECK :: {0}\n  !DIR$ IGNORE_TKR {0}\n  ", name);
   }
 
   std::string procedure_argument(const parameter& p) const {

@@ -61,19 +61,26 @@ std::string file_of_compiler(const std::string& compiler, const std::string& nam
   return text;
 }
 
+// Whether the compiler knows an option: it says so before it looks at any source.
+bool has_option(const std::string& compiler, const std::string& option) {
+  return std::system(fmt::format("{} {} -fsyntax-only -x f95 /dev/null >/dev/null 2>&1", compiler, option).c_str()) ==
+         0;
+}
+
 // Fortran's MPI_IN_PLACE and its like are the library's, in all copies of a program; see src/rank/fortran/sentinels.hpp.
 constexpr std::string_view k_shared_sentinels = "-Wl,--export-dynamic-symbol=mpi_fortran_sentinels_";
 
 // The folders of mpif.h and of the modules; returns the second, or nothing if there are no modules.
 std::string add_modules(std::vector<std::string>& command, const std::string& compiler, const std::string& sources) {
   std::string modules;
+  command.push_back("-I" + sources);
+  if (!std::filesystem::exists(machine::find_program(compiler))) return modules;  // the next step says so
   try {
     modules = fortran_modules(compiler, sources);
     command.push_back("-I" + modules);
   } catch (const error& e) {
     fmt::print(stderr, "shoal: {}\n", e.what());
   }
-  command.push_back("-I" + sources);
   return modules;
 }
 
@@ -91,11 +98,25 @@ int compile(const compiler& which, std::vector<std::string> words) {
   command.insert(command.end(), words.begin(), words.end());
   command.emplace_back("-fPIC");  // behind a -fPIE of the build system
   command.push_back("-I" + mpi.include);
+  if (fortran) {
+    // With mpif.h, buffers of different types go to one procedure, which gfortran refuses since version 10. And its
+    // handlers of signals would take the place of those that name the rank that has failed.
+    for (const char* const option : {"-fno-backtrace", "-fallow-argument-mismatch"})
+      if (has_option(program, option)) command.insert(command.begin() + 2, option);
+  }
   const std::string modules = fortran ? add_modules(command, program, mpi.include + "/fortran") : std::string();
   if (std::ranges::find(words, "-static") != words.end())
     throw error(
         errc::invalid_argument,
         "programs for shoal mpirun are shared objects, of which a process loads a copy per rank; leave -static out");
+  for (const std::string_view wide : {"-fdefault-integer-8", "-i8"}) {
+    if (fortran && std::ranges::find(words, wide) != words.end())
+      throw error(
+          errc::invalid_argument,
+          fmt::format("{}: handles and counts of Fortran are integers of 4 bytes here; declare the program's own "
+                      "large integers as integer(8) instead",
+                      wide));
+  }
   if (only_show) {
     // For build systems, which take flags of the linker alone from here; their compiler adds Scrt1.o itself.
     for (const std::string& w : {"-Wl,-shared,-e,_start,-Bsymbolic,-z,defs," + mpi.start, "-L" + mpi.library,
@@ -105,8 +126,9 @@ int compile(const compiler& which, std::vector<std::string> words) {
     const std::string start = file_of_compiler(program, "Scrt1.o");
     for (const std::string& w :
          {std::string("-shared"), mpi.start, start, std::string("-Wl,-e,_start,-Bsymbolic,-z,defs"), "-L" + mpi.library,
-          std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library, std::string(k_shared_sentinels)})
+          std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library})
       command.push_back(w);
+    if (fortran || std::ranges::find(words, "-lgfortran") != words.end()) command.emplace_back(k_shared_sentinels);
     // What programs refer to that pass handles to class(*).
     if (!modules.empty()) command.insert(command.begin() + 1, modules + "/mpi_f08.o");
   }

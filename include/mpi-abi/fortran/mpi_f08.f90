@@ -67,6 +67,12 @@ module mpi_f08
    integer :: len
    type(MPI_Datatype) :: datatype
   end subroutine
+  subroutine MPI_User_function_c(invec, inoutvec, len, datatype)
+   import
+   type(c_ptr), value :: invec, inoutvec
+   integer(8) :: len
+   type(MPI_Datatype) :: datatype
+  end subroutine
   subroutine MPI_Comm_copy_attr_function(oldcomm, comm_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)
    import
    type(MPI_Comm) :: oldcomm

@@ -29,7 +29,7 @@ void free_member(caller& c, communicator& in) {
   m.active = false;
   m.errors = {};
   m.neighbours = {};
-  in.drop_reference();
+  if (m.uses == 0) in.drop_reference();  // or the last operation does
 }
 
 void check_may_end(const caller& c, const communicator& in) {

@@ -86,7 +86,7 @@ void send_back(request& r) noexcept {
 request& begin_between(caller& c, communicator& in, std::unique_ptr<duplicate> d) {
   const int first = in.rank_of(c.me) == 0 ? MPI_ROOT : MPI_PROC_NULL;
   request& whole = c.me.pool.take(c.me, request_kind::composite);
-  whole.where = communicator_ref(&in);
+  whole.where = communicator_use(in, c.me);
   whole.parts = 2;
   request& up = broadcast_of(c, in, in.is_upper() ? 0 : first, *d);
   request& back = broadcast_of(c, in, in.is_upper() ? first : 0, *d);

@@ -27,7 +27,7 @@ block_list lists_of_types(buffer& base, const void* at, const Count* counts, con
 template <class Fill>
 request& prepare(caller& c, communicator& in, collective kind, const Fill& fill) {
   request& r = c.me.pool.take(c.me, request_kind::composite);
-  r.where = communicator_ref(&in);
+  r.where = communicator_use(in, c.me);
   new_call(r) = {};
   r.call->kind = kind;
   r.begin = begin_neighbours;

@@ -64,7 +64,7 @@ request& persistent(caller& c, request_kind kind, const buffer& data, const rout
   r.active = false;
   r.data = data;
   r.type = type_ref(data.type);
-  r.where = communicator_ref(with.where);
+  r.where = communicator_use(*with.where, c.me);
   r.peer = with.peer;
   r.wanted_tag = with.tag;
   r.begin = begin_again;

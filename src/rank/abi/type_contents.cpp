@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Datatypes: how they were made, names, attributes, duplicates, and those of Fortran's kinds (MPI 5.0, 5.1, 7.7, 19.1).
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "rank/abi/arguments.hpp"
 #include "rank/abi/text_argument.hpp"
@@ -16,7 +20,7 @@ constexpr auto k_types = attribute_key::kind::datatype;
 // Of a type that is not predefined.
 const type_origin& origin_of(MPI_Datatype type) {
   const datatype& t = type_of(type);
-  if (t.is_predefined()) throw mpi_error(MPI_ERR_TYPE, "a predefined datatype has no contents");
+  if (t.origin().combiner == MPI_COMBINER_NAMED) throw mpi_error(MPI_ERR_TYPE, "a predefined datatype has no contents");
   return t.origin();
 }
 
@@ -46,6 +50,19 @@ datatype& changeable(MPI_Datatype type) { return const_cast<datatype&>(type_of(t
 attribute_set& attributes_of(const caller& c, MPI_Datatype type) {
   type_of(type);
   return c.me.type_attributes[type];
+}
+
+// The datatype for a precision and a range: that of an intrinsic type, but it tells them. Programs get the same one for
+// the same question, and it stays.
+MPI_Datatype numbered(int combiner, std::vector<std::int64_t> asked, MPI_Datatype intrinsic) {
+  static std::mutex mutex;
+  static std::map<std::pair<int, std::vector<std::int64_t>>, datatype> all;
+  const std::lock_guard hold(mutex);
+  type_origin o;
+  o.combiner = combiner;
+  o.integers = asked;
+  const predefined_type& like = *type_of(intrinsic).predefined();
+  return handle_of_type(all.try_emplace({combiner, std::move(asked)}, like, std::move(o)).first->second);
 }
 
 MPI_Datatype real_of(int precision, int range) {
@@ -226,20 +243,27 @@ MPI_ABI_ALIAS(Type_match_size)
 int PMPI_Type_create_f90_integer(int r, MPI_Datatype* newtype) {
   return enter([&](caller&) {
     if (r > 18) throw mpi_error(MPI_ERR_ARG, fmt::format("no integer type has the range {}", r));
-    output(newtype) = r <= 2 ? MPI_INTEGER1 : r <= 4 ? MPI_INTEGER2 : r <= 9 ? MPI_INTEGER4 : MPI_INTEGER8;
+    output(newtype) = numbered(MPI_COMBINER_F90_INTEGER, {r},
+                               r <= 2   ? MPI_INTEGER1
+                               : r <= 4 ? MPI_INTEGER2
+                               : r <= 9 ? MPI_INTEGER4
+                                        : MPI_INTEGER8);
   });
 }
 MPI_ABI_ALIAS(Type_create_f90_integer)
 
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype* newtype) {
-  return enter([&](caller&) { output(newtype) = real_of(p, r); });
+  return enter([&](caller&) { output(newtype) = numbered(MPI_COMBINER_F90_REAL, {p, r}, real_of(p, r)); });
 }
 MPI_ABI_ALIAS(Type_create_f90_real)
 
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype* newtype) {
   return enter([&](caller&) {
     const MPI_Datatype part = real_of(p, r);
-    output(newtype) = part == MPI_REAL4 ? MPI_COMPLEX8 : part == MPI_REAL8 ? MPI_COMPLEX16 : MPI_COMPLEX32;
+    output(newtype) = numbered(MPI_COMBINER_F90_COMPLEX, {p, r},
+                               part == MPI_REAL4   ? MPI_COMPLEX8
+                               : part == MPI_REAL8 ? MPI_COMPLEX16
+                                                   : MPI_COMPLEX32);
   });
 }
 MPI_ABI_ALIAS(Type_create_f90_complex)

@@ -35,8 +35,9 @@ std::vector<type_part> parts_of_basic(basic kind) {
 
 }  // namespace
 
-datatype::datatype(const predefined_type& p)
-    : datatype(parts_of_basic(p.kind), {{p.kind, 1}}, 0, static_cast<std::int64_t>(extent_of(p.kind)), {}) {
+datatype::datatype(const predefined_type& p, type_origin origin)
+    : datatype(parts_of_basic(p.kind), {{p.kind, 1}}, 0, static_cast<std::int64_t>(extent_of(p.kind)),
+               std::move(origin)) {
   predefined_ = &p;
   committed_ = true;
 }
@@ -80,7 +81,7 @@ const datatype& type_of(MPI_Datatype handle) {
 }
 
 MPI_Datatype handle_of_type(const datatype& t) noexcept {
-  return t.is_predefined()
+  return t.is_predefined() && t.origin().combiner == MPI_COMBINER_NAMED
              ? reinterpret_cast<MPI_Datatype>(t.predefined()->handle)
              : reinterpret_cast<MPI_Datatype>(const_cast<handle_object*>(static_cast<const handle_object*>(&t)));
 }

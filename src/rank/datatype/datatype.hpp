@@ -74,8 +74,8 @@ public:
   static constexpr int k_error = MPI_ERR_TYPE;
   static constexpr const char* k_name = "datatype";
 
-  /// A predefined one.
-  explicit datatype(const predefined_type& p);
+  /// A predefined one; with an origin: one of those that MPI_Type_create_f90_real and its like choose.
+  explicit datatype(const predefined_type& p, type_origin origin = {});
   /// `lower`, `upper`: its bounds.
   datatype(std::vector<type_part> parts, std::vector<type_run> runs, std::int64_t lower, std::int64_t upper,
            type_origin origin);

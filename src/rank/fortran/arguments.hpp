@@ -20,6 +20,8 @@
 #include "mpi-abi/mpi.h"
 #include "rank/fortran/sentinels.hpp"
 
+#pragma GCC diagnostic ignored "-Wmissing-attributes"  // the compiler finds `nothrow` by itself, for one of the names
+
 /// The procedure `name`, which profilers may replace, under its second name, and the first as an alias.
 #define SHOAL_FORTRAN_PROCEDURE(result, name, parameters)                                                          \
   extern "C" [[gnu::visibility("default")]] result pmpi_##name##_ parameters;                                      \

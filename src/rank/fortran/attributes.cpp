@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes. Their values are integers: of the size of an address, and in the procedures of MPI-1 of the size of a
-// default integer. Those of predefined keys are values here, and addresses of values in C. The address that C has set
-// comes as it is.
+// Attributes (MPI 5.0, 19.3.7). Their values are integers: of the size of an address, and in the procedures of MPI-1 of
+// the size of a default integer. C gets the address of such a value, so the library keeps it in a cell; an address that C
+// has set comes as it is. Those of predefined keys are values here, too, and addresses of values in C.
 #include <deque>
+#include <memory>
 #include <mutex>
+#include <unordered_map>
+#include <utility>
 
 #include "rank/fortran/arguments.hpp"
 
@@ -21,18 +24,54 @@ struct key {
   Value extra;
 };
 
-void* pointer_of(MPI_Aint value) noexcept { return reinterpret_cast<void*>(value); }
-MPI_Aint value_of(void* pointer) noexcept { return reinterpret_cast<MPI_Aint>(pointer); }
+// The values that Fortran has set, where C finds them.
+class cells {
+public:
+  void* add(MPI_Aint value) {
+    auto made = std::make_unique<MPI_Aint>(value);
+    MPI_Aint* const at = made.get();
+    const std::lock_guard hold(mutex_);
+    all_.emplace(at, std::move(made));
+    return at;
+  }
+  /// What an attribute holds: a cell's value, or an address of C.
+  MPI_Aint value_of(const void* attribute) {
+    const std::lock_guard hold(mutex_);
+    const auto at = all_.find(attribute);
+    return at != all_.end() ? *at->second : reinterpret_cast<MPI_Aint>(attribute);
+  }
+  /// What takes the place of an attribute of this language.
+  void* replace(const void* attribute, MPI_Aint value) {
+    {
+      const std::lock_guard hold(mutex_);
+      if (!all_.contains(attribute)) return reinterpret_cast<void*>(value);
+    }
+    return add(value);
+  }
+  void remove(const void* attribute) {
+    const std::lock_guard hold(mutex_);
+    all_.erase(attribute);
+  }
+
+private:
+  std::mutex mutex_;
+  std::unordered_map<const void*, std::unique_ptr<MPI_Aint>> all_;
+};
+
+cells& values() {
+  static cells all;
+  return all;
+}
 
 template <class Value, class Handle>
 int copy(Handle of, int keyval, void* state, void* in, void* out, int* flag) {
   auto* const k = static_cast<key<Value>*>(state);
   int number = number_of(of);
   int code = MPI_SUCCESS;
-  auto from = static_cast<Value>(value_of(in));
+  auto from = static_cast<Value>(values().value_of(in));
   Value to = 0;
   k->copy(&number, &keyval, &k->extra, &from, &to, flag, &code);
-  *static_cast<void**>(out) = pointer_of(to);
+  if (code == MPI_SUCCESS && *flag != 0) *static_cast<void**>(out) = values().replace(in, to);
   return code;
 }
 
@@ -41,8 +80,9 @@ int erase(Handle of, int keyval, void* value, void* state) {
   auto* const k = static_cast<key<Value>*>(state);
   int number = number_of(of);
   int code = MPI_SUCCESS;
-  auto given = static_cast<Value>(value_of(value));
+  auto given = static_cast<Value>(values().value_of(value));
   k->erase(&number, &keyval, &given, &k->extra, &code);
+  if (code == MPI_SUCCESS) values().remove(value);
   return code;
 }
 
@@ -62,7 +102,15 @@ void get(int (*function)(Handle, int, void*, int*), Handle of, int keyval, MPI_A
   const int code = function(of, keyval, &at, flag);
   report(ierror, code);
   if (code != MPI_SUCCESS || *flag == 0) return;
-  value = keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE ? *static_cast<int*>(at) : value_of(at);
+  value = keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE ? *static_cast<int*>(at) : values().value_of(at);
+}
+
+template <class Handle>
+void set(int (*function)(Handle, int, void*), Handle of, int keyval, MPI_Aint value, int* ierror) {
+  void* const cell = values().add(value);
+  const int code = function(of, keyval, cell);
+  if (code != MPI_SUCCESS) values().remove(cell);
+  report(ierror, code);
 }
 
 template <class Value>
@@ -93,15 +141,15 @@ SHOAL_FORTRAN_PROCEDURE(void, keyval_create,
 }
 
 SHOAL_FORTRAN_PROCEDURE(void, comm_set_attr, (word comm, const int* keyval, const MPI_Aint* value, int* ierror)) {
-  report(ierror, PMPI_Comm_set_attr(handle_at<MPI_Comm>(comm), *keyval, pointer_of(*value)));
+  set(PMPI_Comm_set_attr, handle_at<MPI_Comm>(comm), *keyval, *value, ierror);
 }
 
 SHOAL_FORTRAN_PROCEDURE(void, type_set_attr, (word type, const int* keyval, const MPI_Aint* value, int* ierror)) {
-  report(ierror, PMPI_Type_set_attr(handle_at<MPI_Datatype>(type), *keyval, pointer_of(*value)));
+  set(PMPI_Type_set_attr, handle_at<MPI_Datatype>(type), *keyval, *value, ierror);
 }
 
 SHOAL_FORTRAN_PROCEDURE(void, attr_put, (word comm, const int* keyval, const int* value, int* ierror)) {
-  report(ierror, PMPI_Comm_set_attr(handle_at<MPI_Comm>(comm), *keyval, pointer_of(*value)));
+  set(PMPI_Comm_set_attr, handle_at<MPI_Comm>(comm), *keyval, *value, ierror);
 }
 
 SHOAL_FORTRAN_PROCEDURE(void, comm_get_attr, (word comm, const int* keyval, MPI_Aint* value, int* flag, int* ierror)) {

@@ -15,6 +15,12 @@ MPI_Info info_at(const int* number) noexcept { return PMPI_Info_fromint(*number)
 
 }  // namespace
 
+SHOAL_FORTRAN_PROCEDURE(void, info_create_env, (int* info, int* ierror)) {
+  MPI_Info made = MPI_INFO_NULL;
+  report(ierror, PMPI_Info_create_env(0, nullptr, &made));
+  *info = number_of(made);
+}
+
 SHOAL_FORTRAN_PROCEDURE(void, info_set,
                         (const int* info, const char* key, const char* value, int* ierror, std::size_t key_length,
                          std::size_t value_length)) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rank/fortran/sentinels.hpp"
 
-#include <cstddef>
-
-#include "mpi-abi/mpi.h"
-
 // Aligned as compilers align common blocks, since their blocks and this one take each other's place.
-alignas(32) shoal::rank::fortran::sentinels mpi_fortran_sentinels_ = {};
+extern "C" {
+alignas(32) [[gnu::visibility("default")]] MPI_Fint
+    mpi_fortran_sentinels_[(sizeof(shoal::rank::fortran::sentinels) + 3) / 4] = {};
+}
 
 namespace shoal::rank::fortran {
 

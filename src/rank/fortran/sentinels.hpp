@@ -6,11 +6,14 @@
 // Who may call: anybody.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "mpi-abi/mpi.h"
 
 namespace shoal::rank::fortran {
 
-/// As in include/mpi-abi/fortran/sentinels.h.
+/// As in include/mpi-abi/fortran/mpi_sentinels.inc.
 struct sentinels {
   int bottom;
   int in_place;
@@ -23,10 +26,10 @@ struct sentinels {
   char argv_null;
   char argvs_null;
 };
+static_assert(offsetof(sentinels, status_ignore) == 6 * sizeof(int) &&
+              offsetof(sentinels, statuses_ignore) == 14 * sizeof(int));  // mpi-abi/fortran_handles.h knows these
 
 }  // namespace shoal::rank::fortran
-
-extern "C" [[gnu::visibility("default")]] shoal::rank::fortran::sentinels mpi_fortran_sentinels_;
 
 namespace shoal::rank::fortran {
 
@@ -36,7 +39,7 @@ void* constant_at(std::uintptr_t offset) noexcept;
 /// What C gets for an address of Fortran.
 inline void* address_of(void* at) noexcept {
   const std::uintptr_t offset =
-      reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(&mpi_fortran_sentinels_);
+      reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(mpi_fortran_sentinels_);
   return offset >= sizeof(sentinels) ? at : constant_at(offset);
 }
 

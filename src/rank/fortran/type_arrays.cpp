@@ -18,6 +18,10 @@ types types_at(const int* numbers, MPI_Count count) {
   return all;
 }
 
+void give_types(const types& all, int* numbers) noexcept {
+  for (std::size_t i = 0; i < all.size() && all[i] != MPI_DATATYPE_NULL; ++i) numbers[i] = number_of(all[i]);
+}
+
 // An array that lasts: operations that complete later read it then. Programs use few different ones.
 const MPI_Datatype* lasting(types all) {
   static std::mutex mutex;
@@ -116,10 +120,19 @@ SHOAL_FORTRAN_PROCEDURE(void, type_get_contents,
                         (word type, const int* max_integers, const int* max_addresses, const int* max_types,
                          int* integers, MPI_Aint* addresses, int* of, int* ierror)) {
   types all(static_cast<std::size_t>(std::max(*max_types, 0)), MPI_DATATYPE_NULL);
-  const int code = PMPI_Type_get_contents(handle_at<MPI_Datatype>(type), *max_integers, *max_addresses, *max_types,
-                                          integers, addresses, all.data());
-  for (std::size_t i = 0; i < all.size() && all[i] != MPI_DATATYPE_NULL; ++i) of[i] = number_of(all[i]);
-  report(ierror, code);
+  report(ierror, PMPI_Type_get_contents(handle_at<MPI_Datatype>(type), *max_integers, *max_addresses, *max_types,
+                                        integers, addresses, all.data()));
+  give_types(all, of);
+}
+
+SHOAL_FORTRAN_PROCEDURE(void, type_get_contents_c,
+                        (word type, const MPI_Count* max_integers, const MPI_Count* max_addresses,
+                         const MPI_Count* max_counts, const MPI_Count* max_types, int* integers, MPI_Aint* addresses,
+                         MPI_Count* counts, int* of, int* ierror)) {
+  types all(static_cast<std::size_t>(std::max<MPI_Count>(*max_types, 0)), MPI_DATATYPE_NULL);
+  report(ierror, PMPI_Type_get_contents_c(handle_at<MPI_Datatype>(type), *max_integers, *max_addresses, *max_counts,
+                                          *max_types, integers, addresses, counts, all.data()));
+  give_types(all, of);
 }
 
 #define WORDS word a1, word a2, word a3, word a4, word a5, word a6, word a7, word a8, word a9

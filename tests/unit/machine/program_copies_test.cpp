@@ -33,10 +33,10 @@ TEST(program_copies, have_variables_of_their_own) {
   program_copies program(k_program);
   std::vector<program_copy> copies;
   for (int i = 0; i < 40; ++i) copies.push_back(program.load());
-  // The sum after one step in a fresh copy; each further step adds 1 to each of six variables.
-  constexpr int k_first = 8 + 1 + 6 + 1 + 5 + 101 + 42;
+  // The sum after one step in a fresh copy; each further step adds 1 to each of seven variables.
+  constexpr int k_first = 8 + 1 + 1 + 6 + 1 + 5 + 101 + 42;
   for (int round = 0; round < 3; ++round)
-    for (const program_copy& c : copies) EXPECT_EQ(function<int()>(c, "step")(), k_first + 6 * round);
+    for (const program_copy& c : copies) EXPECT_EQ(function<int()>(c, "step")(), k_first + 7 * round);
   for (std::size_t i = 1; i < copies.size(); ++i)
     EXPECT_NE(function<int*()>(copies[i], "variable")(), function<int*()>(copies[0], "variable")());
 }
@@ -103,7 +103,27 @@ TEST(program_copies, have_thread_locals_in_threads_of_the_program) {
   const int here = function<int()>(one, "step")();
   int there = 0;
   std::thread([&] { there = function<int()>(one, "step")(); }).join();
-  EXPECT_EQ(there, here + 5);  // but for the thread-local variable, which begins anew
+  EXPECT_EQ(there, here + 6);  // but for the thread-local variable, which begins anew
+}
+
+TEST(program_copies, have_chosen_libraries_of_their_own) {
+  program_copies program(SHOAL_PRIVATE_LIBRARY, {"libkeeping_"});
+  EXPECT_GT(program.mappings(), program_copies(SHOAL_PRIVATE_LIBRARY).mappings());
+  const program_copy one = program.load();
+  {
+    const program_copy two = program.load();
+    EXPECT_EQ(function<int(int)>(one, "use")(1), 1);
+    EXPECT_EQ(function<int(int)>(two, "use")(10), 10);
+    EXPECT_EQ(function<int(int)>(one, "use")(1), 2);
+  }
+  const program_copy three = program.load();
+  EXPECT_EQ(function<int(int)>(three, "use")(5), 5);
+  EXPECT_EQ(function<int(int)>(one, "use")(1), 3);
+
+  program_copies sharing(SHOAL_PRIVATE_LIBRARY);
+  const program_copy first = sharing.load(), second = sharing.load();
+  EXPECT_EQ(function<int(int)>(first, "use")(1), 1);
+  EXPECT_EQ(function<int(int)>(second, "use")(1), 2);
 }
 
 std::string refusal(const std::string& path) {

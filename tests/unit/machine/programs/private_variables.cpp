@@ -5,6 +5,9 @@
 #include <stdexcept>
 #include <string>
 
+// Which g++ marks as unique in a process.
+inline int of_all_units = 0;
+
 namespace {
 
 constexpr int k_constant[64] = {41, 42, 43};  // read-only data
@@ -36,11 +39,12 @@ extern "C" {
 int step() {
   ++*relocated;
   ++in_bss;
+  ++of_all_units;
   ++of_thread;
   large[10'000] = static_cast<char>(large[10'000] + 1);
   with_destructor.text += 'x';
-  return in_data + in_bss + of_thread + large[10'000] + static_cast<int>(with_destructor.text.size()) + static_local() +
-         k_constant[1];
+  return in_data + in_bss + of_all_units + of_thread + large[10'000] + static_cast<int>(with_destructor.text.size()) +
+         static_local() + k_constant[1];
 }
 const int* constant() { return k_constant; }
 int* variable() { return &in_data; }

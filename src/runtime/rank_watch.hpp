@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names a rank that has kept its worker for itself for long while other ranks of the worker wait: it computes, or it waits
+// for memory that another rank is to change, which then never happens. One line per process; the job goes on.
+// Who may call: the task that starts the ranks; the destructor waits for a look. One thread, which looks once a second
+// at two counters of each worker: ranks pay nothing. None where no worker has several ranks.
+// Shown by tests/cluster/mpi_ranks_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "machine/executor.hpp"
+#include "rank/rank.hpp"
+#include "sched/pool.hpp"
+
+namespace shoal::runtime {
+
+class rank_watch final : machine::activity {
+public:
+  /// Both must outlive it.
+  rank_watch(const rank::job_ranks& ranks, sched::pool& pool);
+  ~rank_watch();
+  rank_watch(const rank_watch&) = delete;
+  rank_watch& operator=(const rank_watch&) = delete;
+
+private:
+  struct seen {
+    std::uint64_t polls = 0;
+    std::uint64_t rests = 0;
+    std::uint64_t since_ns = 0;  // that it has had these counts
+  };
+  std::int64_t tick() noexcept override;
+  bool report(const sched::worker& w) const;
+
+  const rank::job_ranks& ranks_;
+  sched::pool& pool_;
+  std::vector<seen> workers_;
+  bool reported_ = false;
+  std::unique_ptr<machine::activity_runner> runner_;
+};
+
+}  // namespace shoal::runtime

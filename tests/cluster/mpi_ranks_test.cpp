@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests what ranks of one process do not share, though the C library keeps it for a process, and what is said when a rank
+// crashes. The programs are those of tests/conformance, compiled here by shoal mpicc and mpicxx.
+#include <map>
+#include <sstream>
+
+#include "tests/cluster/folder.hpp"
+#include "tests/cluster/job_process.hpp"
+
+namespace {
+
+using shoal::test::folder;
+using shoal::test::outcome;
+using shoal::test::run;
+
+using words = std::vector<std::string>;
+
+// The program of that source file, compiled once.
+std::string mpi_program(const std::string& source) {
+  static folder programs;
+  static std::map<std::string, std::string> made;
+  std::string& path = made[source];
+  if (!path.empty()) return path;
+  path = programs / source.substr(0, source.find('.'));
+  const bool cplusplus = source.ends_with(".cpp");
+  words command{SHOAL_COMMAND, cplusplus ? "mpicxx" : "mpicc", "-O1"};
+  if (cplusplus) command.emplace_back("-std=c++20");
+  command.insert(command.end(), {"-o", path, std::string(SHOAL_CONFORMANCE) + "/" + source});
+  const outcome compiled = run(command);
+  EXPECT_TRUE(compiled.status.clean()) << compiled;
+  return path;
+}
+
+outcome run_ranks(const std::string& source, words options, const words& arguments = {}) {
+  options.insert(options.begin(), {SHOAL_COMMAND, "mpirun"});
+  options.insert(options.end(), {"--", mpi_program(source)});
+  options.insert(options.end(), arguments.begin(), arguments.end());
+  return run(std::move(options));
+}
+
+class of_the_c_library : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(programs, of_the_c_library,
+                         testing::Values("libc_options.c", "libc_state.c", "libc_end.c", "libc_output.c",
+                                         "libc_signals.c", "libc_cplusplus.cpp", "libc_static_init.cpp"),
+                         [](const auto& given) {
+                           const std::string name = given.param;
+                           return name.substr(0, name.find('.'));
+                         });
+
+TEST_P(of_the_c_library, each_rank_has_its_own) {
+  for (const words& shape : {words{"-n", "1", "--nfg", "1"}, words{"-n", "1", "--nfg", "4"},
+                             words{"-n", "2", "--nfg", "1"}, words{"-n", "2", "--nfg", "4"},
+                             words{"-n", "1", "--nfg", "4", "-w", "2"}, words{"-n", "2", "--nfg", "5", "-w", "2"}}) {
+    const outcome got = run_ranks(GetParam(), shape);
+    EXPECT_TRUE(got.status.clean()) << got;
+  }
+}
+
+TEST_P(of_the_c_library, a_program_without_a_host_has_the_librarys) {
+  const outcome got = run({mpi_program(GetParam())});
+  EXPECT_TRUE(got.status.clean()) << got;
+}
+
+TEST(output_of_ranks, comes_by_whole_lines) {
+  for (const bool label : {false, true}) {
+    words options{"-n", "2", "--nfg", "3", "-w", "2"};
+    if (label) options.emplace_back("--label");
+    const outcome got = run_ranks("libc_output.c", options);
+    std::istringstream lines(got.text);
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+      const std::string rank = line.substr(line.find("rank ") + 5, 1);
+      const std::string number = line.substr(line.find("line ") + 5, 1);
+      std::string wanted = "rank " + rank + " line " + number + ": abc def ghi";
+      if (label) wanted = "[" + rank + "] " + wanted;
+      EXPECT_EQ(line, wanted);
+    }
+    EXPECT_EQ(count, 30) << got;
+  }
+}
+
+struct fault {
+  const char* how;
+  int status;
+  const char* says;
+};
+
+class a_rank_that_crashes : public testing::TestWithParam<fault> {};
+
+INSTANTIATE_TEST_SUITE_P(faults, a_rank_that_crashes,
+                         testing::Values(fault{"access", 128 + SIGSEGV,
+                                               "rank 1 has used the address 0x0, in fail_here ("},
+                                         fault{"library", 128 + SIGSEGV, ", called by fail_here ("},
+                                         fault{"abort", 128 + SIGABRT, "rank 1 has called abort() in fail_here ("},
+                                         fault{"assert", 128 + SIGABRT, "rank 1 has called abort() in fail_here ("},
+                                         fault{"divide", 128 + SIGFPE, "rank 1 has divided by zero"},
+                                         fault{"deep", 128 + SIGSEGV, "rank 1 has overflowed its stack of"},
+                                         fault{"deep", 128 + SIGSEGV, "shoal mpirun --stack MIB"},
+                                         fault{"exit", 5, "rank 1 has ended with status 5 without MPI_Finalize"},
+                                         fault{"quick", 6, "rank 1 has ended with status 6 without MPI_Finalize"}),
+                         [](const auto& given) { return given.param.how + std::to_string(given.index); });
+
+TEST_P(a_rank_that_crashes, is_named_and_ends_the_job) {
+  const outcome got = run_ranks("libc_faults.c", {"-n", "2", "--nfg", "2"}, {GetParam().how});
+  EXPECT_EQ(got.status.shell_code(), GetParam().status) << got;
+  EXPECT_TRUE(got.has(GetParam().says)) << got;
+  EXPECT_LT(got.seconds, 10) << got;
+}
+
+TEST(an_exception, that_nobody_catches_is_named_where_it_is_thrown) {
+  const outcome got = run_ranks("libc_cplusplus.cpp", {"-n", "1", "--nfg", "2"}, {"throw"});
+  EXPECT_EQ(got.status.shell_code(), 128 + SIGABRT) << got;
+  EXPECT_TRUE(got.has("of rank 1")) << got;
+  EXPECT_TRUE(got.has("rank 1 has called abort() in ")) << got;
+}
+
+TEST(the_working_directory, of_several_ranks_is_one_and_said_so) {
+  const std::string said = "rank 1 has changed the working directory for all 2 ranks";
+  EXPECT_TRUE(run_ranks("libc_faults.c", {"-n", "1", "--nfg", "2"}, {"folder"}).has(said));
+  EXPECT_FALSE(run_ranks("libc_faults.c", {"-n", "1", "--nfg", "2"}, {"own folder"}).has(said));
+  EXPECT_FALSE(run_ranks("libc_faults.c", {"-n", "2", "--nfg", "1"}, {"folder"}).has("working directory"));
+}
+
+TEST(the_wrapper_compilers, take_words_that_are_subcommands_elsewhere) {
+  const folder place;
+  const std::string source = std::string(SHOAL_CONFORMANCE) + "/libc_end.c";
+  const outcome got =
+      run(shoal::test::in_shell("cd " + (place / "") + ";", {SHOAL_COMMAND, "mpicc", "-o", "sort", source}));
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(std::filesystem::exists(place / "sort"));
+}
+
+TEST(a_rank_that_spins, is_named_after_a_time) {  // longer than other tests: ctest -C long
+  const outcome got = run_ranks("libc_faults.c", {"-n", "1", "--nfg", "3", "--timeout", "13"}, {"endless"});
+  EXPECT_TRUE(got.has("rank 1 has not called MPI for 10 s, and 2 other ranks wait on its worker")) << got;
+}
+
+TEST(a_limit_on_time, ends_the_job) {
+  const outcome got = run_ranks("libc_faults.c", {"-n", "2", "--nfg", "2", "--timeout", "0.5"}, {"endless"});
+  EXPECT_EQ(got.status.shell_code(), 124) << got;
+  EXPECT_TRUE(got.has("the job has run for 0.5 s")) << got;
+  EXPECT_LT(got.seconds, 10) << got;
+  EXPECT_TRUE(run_ranks("libc_end.c", {"-n", "2", "--timeout", "50"}).status.clean());
+}
+
+}  // namespace
