@@ -112,6 +112,15 @@ SHOAL_INTERPOSED int pthread_create(pthread_t* thread, const pthread_attr_t* att
   return 0;
 }
 
+// For start_threads.c.
+SHOAL_INTERPOSED int shoal_mpi_host_is_alone() { return ranks_here() == 1 ? 1 : 0; }
+SHOAL_INTERPOSED int shoal_mpi_host_give_way() {
+  shoal::rank::rank_state* const me = shoal::rank::current_rank();
+  if (me == nullptr) return 0;
+  me->home.yield();
+  return 1;
+}
+
 SHOAL_INTERPOSED int pthread_join(pthread_t thread, void** result) {
   SHOAL_NEXT(pthread_join);
   std::shared_ptr<rank_thread> of_rank;
