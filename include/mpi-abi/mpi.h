@@ -517,7 +517,7 @@ typedef void(MPI_T_event_dropped_cb_function)(MPI_Count count, MPI_T_event_regis
 #include "functions/all.inc"
 #include "functions/end.inc"
 
-#include "fortran_handles.h"
+#include "fortran_handles.inc"
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 # users happen to have included does not compile.
 function(shoal_header_units target root)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${root} ${root}/*.hpp ${root}/*.h)
+  list(FILTER headers EXCLUDE REGEX "/mpif\\.h$")  # of another language
   set(units)
   foreach(header ${headers})
     string(REPLACE "/" "_" name ${header})

@@ -27,7 +27,7 @@ struct sentinels {
   char argvs_null;
 };
 static_assert(offsetof(sentinels, status_ignore) == 6 * sizeof(int) &&
-              offsetof(sentinels, statuses_ignore) == 14 * sizeof(int));  // mpi-abi/fortran_handles.h knows these
+              offsetof(sentinels, statuses_ignore) == 14 * sizeof(int));  // mpi-abi/fortran_handles.inc knows these
 
 }  // namespace shoal::rank::fortran
 
