@@ -7,13 +7,13 @@
 #include <cstdint>
 
 #include "mpi-abi/mpi.h"
+#include "rank/communicator.hpp"
 #include "rank/handle.hpp"
 #include "rank/matching.hpp"
 #include "sched/worker.hpp"
 
 namespace shoal::rank {
 
-class communicator;
 class rank_state;
 struct request;
 
@@ -29,7 +29,7 @@ struct message final : handle_object {
   } waiting;
   std::uint64_t bytes = 0;
   rank_state* to = nullptr;
-  communicator* probed_in = nullptr;  // of a matched probe
+  communicator_use probed_in;  // of a matched probe
   // Where its bytes are: packed behind this object; else in the memory of a request of this process, which then
   // completes; else at another node, which has the request.
   request* sender = nullptr;

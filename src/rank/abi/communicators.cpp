@@ -27,7 +27,6 @@ void free_member(caller& c, communicator& in) {
   member_state& m = in.member(c.me);
   m.attributes.erase_all(c.me.keys, attribute_key::kind::communicator, handle_of_communicator(c.me, in));
   m.active = false;
-  m.errors = {};
   m.neighbours = {};
   if (m.uses == 0) in.drop_reference();  // or the last operation does
 }
