@@ -35,7 +35,8 @@ struct message final : handle_object {
   request* sender = nullptr;
   std::uint64_t sender_there = 0;
   std::uint64_t memory_there = 0;  // the address of its bytes, if they lie one behind the other
-  std::uint32_t node = 0;          // of that request
+  std::uint32_t node = 0;          // of that request, or where it comes from
+  bool fills_window = false;       // from another process, with its bytes; see eager_windows
   // In memory: which rank of this process counts its bytes; see rank_state::eager_bytes.
   rank_state* counted_by = nullptr;
   bool buffered = false;  // these bytes are of the buffer that this rank has attached
