@@ -108,14 +108,6 @@ MPI_Comm create_group(caller& c, communicator& in, const group_ref& members, int
   return made;
 }
 
-// Ranks of one machine: their processes can read each other's memory.
-int machine_of(const rank_state& me) noexcept {
-  const auto& processes = me.job.form().processes;
-  for (std::size_t n = 0; n < processes.size(); ++n)
-    if (processes[n] != 0) return static_cast<int>(n);
-  return static_cast<int>(me.job.form().node);
-}
-
 }  // namespace
 
 extern "C" {
@@ -188,7 +180,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info, MPI_C
     if (split_type != MPI_UNDEFINED && split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_COMM_TYPE_HW_GUIDED &&
         split_type != MPI_COMM_TYPE_HW_UNGUIDED && split_type != MPI_COMM_TYPE_RESOURCE_GUIDED)
       throw mpi_error(MPI_ERR_ARG, fmt::format("{} is no way to split a communicator", split_type));
-    made = split(c, in, split_type == MPI_COMM_TYPE_SHARED ? machine_of(c.me) : MPI_UNDEFINED, key);
+    made = split(c, in, split_type == MPI_COMM_TYPE_SHARED ? c.me.job.machine() : MPI_UNDEFINED, key);
   });
 }
 MPI_ABI_ALIAS(Comm_split_type)
