@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communicators: making, freeing, what they are (MPI 5.0, chapter 7).
 #include <algorithm>
+#include <optional>
 
 #include "rank/abi/arguments.hpp"
 #include "rank/abi/making.hpp"
@@ -63,14 +64,23 @@ MPI_Comm connect(caller& c, communicator& local, int local_leader, MPI_Comm peer
   for (int r = 0; r < local.size(); ++r) mine.push_back(local.local().world_of(r));
   std::vector<std::int64_t> others;
   std::int64_t sizes[] = {0, 0};
-  if (local.rank_of(c.me) == local_leader) {
-    communicator& peer = communicator_of(c.me, peer_handle);
-    others = exchange_groups(c, peer, remote_leader, tag, mine);
-    // The leader whose group begins lower in the world numbers it.
-    sizes[0] = static_cast<std::int64_t>(others.size());
-    sizes[1] = mine[1] < others[1] ? mine[0] : others[0];
-  }
+  std::optional<mpi_error> failure;  // of the leader: the others go on
+  if (local.rank_of(c.me) == local_leader) try {
+      communicator& peer = communicator_of(c.me, peer_handle);
+      if (remote_leader < 0 || remote_leader >= peer.remote().size())
+        throw mpi_error(MPI_ERR_RANK,
+                        fmt::format("the remote leader {} is not in 0 to {}", remote_leader, peer.remote().size() - 1));
+      others = exchange_groups(c, peer, remote_leader, tag, mine);
+      // The leader whose group begins lower in the world numbers it.
+      sizes[0] = static_cast<std::int64_t>(others.size());
+      sizes[1] = mine[1] < others[1] ? mine[0] : others[0];
+    } catch (const mpi_error& e) {
+      failure = e;
+      sizes[1] = e.code();
+    }
   broadcast(c, local, local_leader, sizes);
+  if (failure) throw mpi_error(*failure);
+  if (sizes[0] == 0) throw mpi_error(static_cast<int>(sizes[1]), "the leader cannot reach that of the other group");
   others.resize(static_cast<std::size_t>(sizes[0]));
   broadcast(c, local, local_leader, others);
   std::vector<int> world(others.begin() + 1, others.end());
