@@ -92,11 +92,11 @@ MPI_Comm connect(caller& c, communicator& local, int local_leader, MPI_Comm peer
 MPI_Comm merge(caller& c, communicator& in, int high) {
   if (!in.is_inter()) throw mpi_error(MPI_ERR_COMM, "only intercommunicators can be merged");
   const std::int64_t mine[] = {high != 0, static_cast<std::int64_t>(new_context(c.me))};
-  const std::vector<std::int64_t> others = all_gather(c, in, mine);
-  const std::int64_t known[] = {in.is_upper() ? others[1] : 0};
-  const std::vector<std::int64_t> back = all_gather(c, in, known);
-  const auto context = static_cast<context_id>(in.is_upper() ? others[1] : back[0]);
-  const bool other_high = others[0] != 0;
+  const agreed_values others = all_gather(c, in, mine);
+  const std::int64_t known[] = {in.is_upper() ? (*others)[1] : 0};
+  const agreed_values back = all_gather(c, in, known);
+  const auto context = static_cast<context_id>(in.is_upper() ? (*others)[1] : (*back)[0]);
+  const bool other_high = (*others)[0] != 0;
   const bool first = (high != 0) != other_high ? high == 0 : !in.is_upper();
   const group& one = first ? in.local() : in.remote();
   const group& two = first ? in.remote() : in.local();
