@@ -12,6 +12,7 @@
 #include "rank/error.hpp"
 #include "rank/leader_link.hpp"
 #include "sched/pool.hpp"
+#include "shoal/stack_bytes.hpp"
 
 namespace shoal::rank {
 namespace {
@@ -311,13 +312,20 @@ struct exchange_task final : sched::placed_task {
     if (self->leader->home.owner().stopping()) return;
     int error = MPI_SUCCESS;
     try {
-      carry_out(*self->in, *self->leader, self->sequence, self->calls);
+      // A program's operation may call MPI, and needs more stack than the runtime's own code.
+      self->leader->home.begun().local = self->leader;
+      const bool predefined =
+          std::ranges::all_of(self->calls, [](const collective_call* c) { return is_predefined(c->op.handle()); });
+      constexpr std::size_t k_stack_bytes = std::size_t{1} << 20;
+      call_with_stack(stack_bytes(predefined ? 0 : k_stack_bytes),
+                      [&self] { carry_out(*self->in, *self->leader, self->sequence, self->calls); });
     } catch (const mpi_error& e) {
       base::warn("{}: {}", name_of(self->calls[0]->kind), e.what());
       error = e.code();
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {  // memory, or a stack
       error = MPI_ERR_NO_MEM;
     }
+    self->leader->home.begun().local = nullptr;
     complete_all(self->calls, error);
   }
 };
