@@ -230,6 +230,17 @@ typed_memory combined(collective_calls calls) {
   return sum;
 }
 
+void check_calls(collective_calls calls, bool is_inter) {
+  check_agreement(calls, *calls[0]);
+  if (is_inter) return;
+  check_roots(calls);
+  if (calls[0]->kind == collective::broadcast)
+    for (const collective_call* c : calls)
+      if (c->receive.bytes() != calls[0]->receive.bytes())
+        throw mpi_error(MPI_ERR_COUNT, fmt::format("rank {} broadcasts {} bytes, and rank {} {}", c->rank,
+                                                   c->receive.bytes(), calls[0]->rank, calls[0]->receive.bytes()));
+}
+
 buffer contribution_of(const collective_call& c) {
   using enum collective;
   if (c.kind == broadcast) return c.send;

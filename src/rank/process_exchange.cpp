@@ -294,7 +294,8 @@ void broadcast(leader_link& link, const communicator& in, const std::vector<coll
 
 void carry_out(communicator& in, rank_state& leader, std::uint64_t sequence, std::vector<collective_call*>& calls) {
   const collective_call& first = *calls[0];
-  leader_link link(leader, in, sequence);
+  check_calls(calls, in.is_inter());
+  leader_link link(leader, in, sequence, first);
   if (first.kind == collective::barrier) return collectives::barrier(link);
   if (is_plain_reduction(in, first)) return reduce(link, in, calls);
   if (first.kind == collective::broadcast && !in.is_inter()) return broadcast(link, in, calls);
