@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "mpi-abi/mpi.h"
@@ -53,6 +54,9 @@ struct block_list {
   buffer block(int rank, const buffer& all) const;
 };
 
+/// What all members have given to an agreement of the library's own, once for all members in the process.
+using agreed_values = std::shared_ptr<const std::vector<std::int64_t>>;
+
 struct collective_call {
   collective kind = collective::barrier;
   int rank = 0;        // of its group
@@ -63,7 +67,8 @@ struct collective_call {
   bool absent = false;  // of another process: only what it gives is here
   buffer send, receive;
   block_list sent, received;
-  MPI_Count results = 0;  // elements of MPI_Reduce_scatter's result for this rank
+  agreed_values* agreed = nullptr;  // of MPI_Allgather: where the result goes instead of `receive`
+  MPI_Count results = 0;            // elements of MPI_Reduce_scatter's result for this rank
   operation_ref op;
   std::vector<type_ref> kept;  // datatypes that the program may free before the operation has ended
 };

@@ -125,7 +125,13 @@ communicator_ref communicator_table::make(job_ranks& job, context_id context, co
   return communicator_ref(at);
 }
 
-// Only make() takes a reference of an object that has none, so under the lock the last one is the last.
+communicator_ref communicator_table::find(context_id context) const {
+  const std::lock_guard hold(mutex_);
+  const auto at = all_.find({context, false});
+  return communicator_ref(at == all_.end() ? nullptr : at->second);
+}
+
+// Only make() and find() take a reference of an object that has none, so under the lock the last one is the last.
 void communicator_table::drop_last(communicator& c) noexcept {
   {
     const std::lock_guard hold(mutex_);

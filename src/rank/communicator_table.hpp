@@ -23,6 +23,8 @@ class communicator_table {
 public:
   /// The object of that context, made by the first of its members that asks.
   communicator_ref make(job_ranks& job, context_id context, const group_ref& local, const group_ref& remote);
+  /// The same if it is there already; of an ordinary communicator.
+  communicator_ref find(context_id context) const;
   /// A reference is dropped; with the last one the object ends.
   void drop_last(communicator& c) noexcept;
   std::size_t size() const;

@@ -98,10 +98,22 @@ bool is_one_row(const collective_call& c) noexcept {
   return c.received.counts == nullptr && c.receive.type != nullptr && c.receive.type->is_solid();
 }
 
+agreed_values values_in(const packed_blocks& all) {
+  auto values = std::make_shared<std::vector<std::int64_t>>(all.begins.back() / sizeof(std::int64_t));
+  std::memcpy(values->data(), all.bytes.get(), values->size() * sizeof(std::int64_t));
+  return values;
+}
+
 void all_gather(collective_calls from, collective_calls to) {
   const packed_blocks all = pack_all(from);
+  agreed_values agreed;
   for (const collective_call* c : to) {
     if (c->absent) continue;
+    if (c->agreed != nullptr) {
+      if (agreed == nullptr) agreed = values_in(all);
+      *c->agreed = agreed;
+      continue;
+    }
     if (is_one_row(*c) && c->receive.bytes() * from.size() == all.begins.back()) {
       std::memcpy(c->receive.at, all.bytes.get(), all.begins.back());
       continue;
@@ -216,6 +228,17 @@ typed_memory combined(collective_calls calls) {
   for (std::size_t i = calls.size() - 1; i-- > 0;)
     calls[i]->op.combine(summand(*calls[i]).at, sum.elements().at, like.count, *like.type);
   return sum;
+}
+
+void check_calls(collective_calls calls, bool is_inter) {
+  check_agreement(calls, *calls[0]);
+  if (is_inter) return;
+  check_roots(calls);
+  if (calls[0]->kind == collective::broadcast)
+    for (const collective_call* c : calls)
+      if (c->receive.bytes() != calls[0]->receive.bytes())
+        throw mpi_error(MPI_ERR_COUNT, fmt::format("rank {} broadcasts {} bytes, and rank {} {}", c->rank,
+                                                   c->receive.bytes(), calls[0]->rank, calls[0]->receive.bytes()));
 }
 
 buffer contribution_of(const collective_call& c) {

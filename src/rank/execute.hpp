@@ -3,7 +3,7 @@
 // ranks, and combines in the order of the ranks.
 // Who may call: any worker, while no call's rank uses its buffers. Nothing here switches tasks, but a program's
 // operations may call MPI. Throws mpi_error where calls do not fit.
-// Source: MPI 5.0, chapter 6. Test: tests/unit/rank/execute_test.cpp.
+// Source: MPI 5.0, chapter 6. Test: tests/conformance.
 #pragma once
 
 #include <span>
@@ -19,6 +19,9 @@ using collective_calls = std::span<collective_call* const>;
 typed_memory combined(collective_calls calls);
 /// What a call gives to every rank: its block, or its elements to reduce.
 buffer contribution_of(const collective_call& c);
+/// Whether all are of one operation, with one root and one operation to reduce with, and reduce or broadcast as many bytes.
+/// For execute(), which checks again, where other processes take part.
+void check_calls(collective_calls calls, bool is_inter);
 /// Of one group: calls by rank.
 void execute(collective_calls calls);
 /// Of an intercommunicator: each group's calls by rank.

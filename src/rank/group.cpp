@@ -7,25 +7,30 @@
 
 namespace shoal::rank {
 
-group::group(int first, int count, std::vector<int> ranks)
-    : handle_object(k_kind), first_(first), size_(count), ranks_(std::move(ranks)) {
+group::group(int first, int count, int stride, std::vector<int> ranks)
+    : handle_object(k_kind), first_(first), size_(count), stride_(stride), ranks_(std::move(ranks)) {
   by_world_.reserve(ranks_.size());
   for (std::size_t i = 0; i < ranks_.size(); ++i) by_world_.emplace_back(ranks_[i], static_cast<int>(i));
   std::ranges::sort(by_world_);
 }
 
-group_ref group::of_range(int first, int count) { return group_ref(new group(first, count, {})); }
+group_ref group::of_range(int first, int count) { return group_ref(new group(first, count, 1, {})); }
 
 group_ref group::of_ranks(std::vector<int> world) {
   const int n = static_cast<int>(world.size());
-  bool is_range = true;
-  for (std::size_t i = 1; i < world.size(); ++i) is_range = is_range && world[i] == world[i - 1] + 1;
-  if (is_range) return of_range(n == 0 ? 0 : world[0], n);
-  return group_ref(new group(0, n, std::move(world)));
+  if (n < 2) return of_range(n == 0 ? 0 : world[0], n);
+  const int stride = world[1] - world[0];
+  for (std::size_t i = 2; i < world.size(); ++i)
+    if (world[i] - world[i - 1] != stride || stride == 0) return group_ref(new group(0, n, 1, std::move(world)));
+  return group_ref(new group(world[0], n, stride, {}));
 }
 
 int group::rank_of(int world) const noexcept {
-  if (ranks_.empty()) return world >= first_ && world - first_ < size_ ? world - first_ : -1;
+  if (ranks_.empty()) {
+    const int distance = world - first_;
+    const int rank = distance / stride_;
+    return rank >= 0 && rank < size_ && rank * stride_ == distance ? rank : -1;
+  }
   const auto at = std::ranges::lower_bound(by_world_, std::pair(world, 0));
   return at != by_world_.end() && at->first == world ? at->second : -1;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A group of MPI: ranks of the world in an order. Shared by the ranks of a process, and constant.
-// Who may call: any thread. Complexity: a group that is a range of the world takes O(1) memory; another one O(n), and
-// rank_of() takes O(log n) there.
+// Who may call: any thread. Complexity: a group of ranks at equal distances (a range, each tenth, backwards) takes O(1)
+// memory; another one O(n), and rank_of() takes O(log n) there.
 // Source: MPI 5.0, 7.3. Test: tests/unit/rank/group_test.cpp.
 #pragma once
 
@@ -51,7 +51,7 @@ public:
 
   int size() const noexcept { return size_; }
   int world_of(int rank) const noexcept {
-    return ranks_.empty() ? first_ + rank : ranks_[static_cast<std::size_t>(rank)];
+    return ranks_.empty() ? first_ + rank * stride_ : ranks_[static_cast<std::size_t>(rank)];
   }
   /// -1: it is no member.
   int rank_of(int world) const noexcept;
@@ -62,11 +62,12 @@ public:
   }
 
 private:
-  group(int first, int count, std::vector<int> ranks);
+  group(int first, int count, int stride, std::vector<int> ranks);
 
   int first_;
   int size_;
-  std::vector<int> ranks_;                     // empty: a range
+  int stride_;                                 // from a rank to the next, not 0; if ranks_ is empty
+  std::vector<int> ranks_;                     // empty: at equal distances
   std::vector<std::pair<int, int>> by_world_;  // sorted
   std::atomic<std::uint32_t> references_{0};   // partners: whoever has it
 };

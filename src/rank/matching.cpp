@@ -14,9 +14,6 @@ posted_receive& receive_at(queue_link* l) noexcept { return holder<posted_receiv
 waiting_message& message_at(queue_link* l, unsigned kind) noexcept {
   return holder<waiting_message>(l, offsetof(waiting_message, listed) + kind * sizeof(queue_link));
 }
-waiting_message& message_in_order(queue_link* l) noexcept {
-  return holder<waiting_message>(l, offsetof(waiting_message, in_order));
-}
 
 }  // namespace
 
@@ -91,7 +88,9 @@ void matching::keep(waiting_message& m) noexcept {
   ++messages_;
 }
 
-waiting_message& matching::oldest() const noexcept { return message_in_order(in_order_.first); }
+waiting_message& matching::in_order(queue_link* l) noexcept {
+  return holder<waiting_message>(l, offsetof(waiting_message, in_order));
+}
 
 void matching::cancel(posted_receive& r) noexcept {
   const unsigned kind = kind_of(r.wanted);
@@ -107,7 +106,7 @@ void matching::list(waiting_message& m, unsigned kind) noexcept {
 // Lists all messages by a kind of wildcards that no receive has used before.
 void matching::list_all(unsigned kind) {
   messages_by_key_[kind].reserve(messages_ + 1);
-  for (queue_link* l = in_order_.first; l != nullptr; l = l->behind) list(message_in_order(l), kind);
+  for (queue_link* l = in_order_.first; l != nullptr; l = l->behind) list(in_order(l), kind);
   used_kinds_ |= 1U << kind;
 }
 

@@ -69,6 +69,12 @@ public:
     }
   }
 
+  /// Calls f(envelope) for each message that waits, for reports.
+  template <class F>
+  void for_each_message(const F& f) const {
+    for (queue_link* l = in_order_.first; l != nullptr; l = l->behind) f(in_order(l).sent);
+  }
+
   std::size_t receives() const noexcept { return receives_; }
   std::size_t messages() const noexcept { return messages_; }
 
@@ -80,7 +86,8 @@ private:
   }
   static queue_key key_of(const envelope& e, unsigned kind) noexcept;
   bool is_used(unsigned kind) const noexcept { return (used_kinds_ >> kind & 1) != 0; }
-  waiting_message& oldest() const noexcept;
+  static waiting_message& in_order(queue_link* l) noexcept;
+  waiting_message& oldest() const noexcept { return in_order(in_order_.first); }
   void list(waiting_message& m, unsigned kind) noexcept;
   void list_all(unsigned kind);
 

@@ -7,13 +7,13 @@
 #include <cstdint>
 
 #include "mpi-abi/mpi.h"
+#include "rank/communicator.hpp"
 #include "rank/handle.hpp"
 #include "rank/matching.hpp"
 #include "sched/worker.hpp"
 
 namespace shoal::rank {
 
-class communicator;
 class rank_state;
 struct request;
 
@@ -29,13 +29,14 @@ struct message final : handle_object {
   } waiting;
   std::uint64_t bytes = 0;
   rank_state* to = nullptr;
-  communicator* probed_in = nullptr;  // of a matched probe
+  communicator_use probed_in;  // of a matched probe
   // Where its bytes are: packed behind this object; else in the memory of a request of this process, which then
   // completes; else at another node, which has the request.
   request* sender = nullptr;
   std::uint64_t sender_there = 0;
   std::uint64_t memory_there = 0;  // the address of its bytes, if they lie one behind the other
-  std::uint32_t node = 0;          // of that request
+  std::uint32_t node = 0;          // of that request, or where it comes from
+  bool fills_window = false;       // from another process, with its bytes; see eager_windows
   // In memory: which rank of this process counts its bytes; see rank_state::eager_bytes.
   rank_state* counted_by = nullptr;
   bool buffered = false;  // these bytes are of the buffer that this rank has attached

@@ -12,6 +12,7 @@
 #include "rank/error.hpp"
 #include "rank/leader_link.hpp"
 #include "sched/pool.hpp"
+#include "shoal/stack_bytes.hpp"
 
 namespace shoal::rank {
 namespace {
@@ -37,13 +38,25 @@ public:
     const auto* const from = reinterpret_cast<const std::byte*>(&value);
     bytes.insert(bytes.end(), from, from + sizeof value);
   }
+  void begin(const call_head& head) {
+    head_ = bytes.size();
+    add(head);
+  }
+  // Of the call that has been begun last.
   void add_block(std::int64_t to, const buffer& b) {
+    call_head head;
+    std::memcpy(&head, bytes.data() + head_, sizeof head);
+    ++head.blocks;
+    std::memcpy(bytes.data() + head_, &head, sizeof head);
     add(block_head{to, b.bytes()});
     const std::size_t at = bytes.size();
     bytes.resize(at + b.bytes());
     pack(b, 0, bytes.data() + at, b.bytes());
   }
   std::vector<std::byte> bytes;
+
+private:
+  std::size_t head_ = 0;  // where that of the last call is
 };
 
 // A call of another process: what it gives lies in the bytes that have arrived, or in memory of its own.
@@ -65,14 +78,14 @@ public:
       : in_(in), link_(link), calls_(calls), kind_(calls[0]->kind) {}
 
   void run() {
+    std::vector<writer> to_each(link_.size());
+    for (const collective_call* c : calls_) write(to_each, *c);
     std::vector<std::byte> sent;
     std::vector<std::uint64_t> sizes;
-    for (std::uint32_t p = 0; p < link_.size(); ++p) {
-      writer w;
-      if (p != link_.rank())
-        for (const collective_call* c : calls_) write(w, *c, p);
+    for (writer& w : to_each) {
       sizes.push_back(w.bytes.size());
       sent.insert(sent.end(), w.bytes.begin(), w.bytes.end());
+      w = {};
     }
     std::vector<std::uint64_t> taken(sizes.size());
     collectives::all_to_all(link_, std::as_bytes(std::span(sizes)), std::as_writable_bytes(std::span(taken)));
@@ -94,27 +107,24 @@ private:
   }
   std::uint32_t process_of(const group& g, int rank) const noexcept { return link_.place_of(g.world_of(rank)); }
 
-  void write(writer& w, const collective_call& c, std::uint32_t process) {
-    call_head head{c.rank, c.root, static_cast<std::uint8_t>(c.kind), c.upper, c.in_place, {}, c.results, 0};
-    const bool is_inter = in_.is_inter();
-    const bool is_root = is_inter ? c.root == MPI_ROOT : c.root == c.rank;
-    writer blocks;
-    if (gives_each_its_own(kind_)) {
-      if (kind_ == collective::all_to_all || is_root) {
-        const group& g = receivers(c);
-        for (int r = 0; r < g.size(); ++r) {
-          if (process_of(g, r) != process) continue;
-          blocks.add_block(r, c.in_place && kind_ == collective::all_to_all ? c.received.block(r, c.receive)
-                                                                            : c.sent.block(r, c.send));
-          ++head.blocks;
-        }
-      }
-    } else if (gives_to(c, is_root, process)) {
-      blocks.add_block(-1, contribution_of(c));
-      head.blocks = 1;
+  // Into what each process gets, but this one.
+  void write(std::vector<writer>& to_each, const collective_call& c) {
+    const bool is_root = in_.is_inter() ? c.root == MPI_ROOT : c.root == c.rank;
+    const call_head head{c.rank, c.root, static_cast<std::uint8_t>(c.kind), c.upper, c.in_place, {}, c.results, 0};
+    for (std::uint32_t p = 0; p < link_.size(); ++p) {
+      if (p == link_.rank()) continue;
+      writer& w = to_each[p];
+      w.begin(head);
+      if (!gives_each_its_own(kind_) && gives_to(c, is_root, p)) w.add_block(-1, contribution_of(c));
     }
-    w.add(head);
-    w.bytes.insert(w.bytes.end(), blocks.bytes.begin(), blocks.bytes.end());
+    if (!gives_each_its_own(kind_) || (kind_ == collective::scatter && !is_root)) return;
+    const group& g = receivers(c);
+    for (int r = 0; r < g.size(); ++r) {
+      const std::uint32_t p = process_of(g, r);
+      if (p == link_.rank()) continue;
+      to_each[p].add_block(
+          r, c.in_place && kind_ == collective::all_to_all ? c.received.block(r, c.receive) : c.sent.block(r, c.send));
+    }
   }
 
   bool gives_to(const collective_call& c, bool is_root, std::uint32_t process) const noexcept {
@@ -283,8 +293,9 @@ void broadcast(leader_link& link, const communicator& in, const std::vector<coll
 }
 
 void carry_out(communicator& in, rank_state& leader, std::uint64_t sequence, std::vector<collective_call*>& calls) {
-  leader_link link(leader, in, sequence);
   const collective_call& first = *calls[0];
+  check_calls(calls, in.is_inter());
+  leader_link link(leader, in, sequence, first);
   if (first.kind == collective::barrier) return collectives::barrier(link);
   if (is_plain_reduction(in, first)) return reduce(link, in, calls);
   if (first.kind == collective::broadcast && !in.is_inter()) return broadcast(link, in, calls);
@@ -302,13 +313,20 @@ struct exchange_task final : sched::placed_task {
     if (self->leader->home.owner().stopping()) return;
     int error = MPI_SUCCESS;
     try {
-      carry_out(*self->in, *self->leader, self->sequence, self->calls);
+      // A program's operation may call MPI, and needs more stack than the runtime's own code.
+      self->leader->home.begun().local = self->leader;
+      const bool predefined =
+          std::ranges::all_of(self->calls, [](const collective_call* c) { return is_predefined(c->op.handle()); });
+      constexpr std::size_t k_stack_bytes = std::size_t{1} << 20;
+      call_with_stack(stack_bytes(predefined ? 0 : k_stack_bytes),
+                      [&self] { carry_out(*self->in, *self->leader, self->sequence, self->calls); });
     } catch (const mpi_error& e) {
       base::warn("{}: {}", name_of(self->calls[0]->kind), e.what());
       error = e.code();
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {  // memory, or a stack
       error = MPI_ERR_NO_MEM;
     }
+    self->leader->home.begun().local = nullptr;
     complete_all(self->calls, error);
   }
 };

@@ -12,6 +12,11 @@ namespace {
 
 thread_local rank_state* t_rank = nullptr;
 
+int first_of_machine(const job_ranks::shape& of) noexcept {
+  const auto first = std::ranges::find_if(of.processes, [](int process) { return process != 0; });
+  return first == of.processes.end() ? static_cast<int>(of.node) : static_cast<int>(first - of.processes.begin());
+}
+
 }  // namespace
 
 constinit unhosted_maker make_unhosted = nullptr;
@@ -54,6 +59,8 @@ void rank_state::await_attached_buffer(const wait_note& note) noexcept {
 job_ranks::job_ranks(const shape& of, std::vector<sched::worker*> workers)
     : shape_(of),
       first_(static_cast<int>(of.node * of.ranks_per_node)),
+      machine_(first_of_machine(of)),
+      windows_(of.nodes),
       communicators_(std::make_unique<communicator_table>()) {
   for (std::size_t i = 0; i < workers.size(); ++i) pools_.push_back(std::make_unique<request_pool>());
   const int n = static_cast<int>(of.ranks_per_node);

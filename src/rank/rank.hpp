@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rank/communicator.hpp"
+#include "rank/eager_windows.hpp"
 #include "rank/matching.hpp"
 #include "rank/request.hpp"
 #include "sched/worker.hpp"
@@ -51,7 +52,7 @@ public:
   request_pool& pool;  // of the worker
 
   matching queues;
-  std::atomic<std::uint64_t> eager_bytes{0};  // in messages that it has sent ahead; partners: their receivers
+  std::atomic<std::uint64_t> eager_bytes{0};  // of messages sent ahead within the process; partners: their receivers
   /// Waits for the arrival of any message.
   struct probe {
     waiter* of;
@@ -115,6 +116,8 @@ public:
   int size() const noexcept { return static_cast<int>(shape_.nodes * shape_.ranks_per_node); }
   int size_here() const noexcept { return static_cast<int>(ranks_.size()); }
   std::uint32_t node_of(int world) const noexcept { return static_cast<std::uint32_t>(world) / shape_.ranks_per_node; }
+  /// A number that ranks of one machine share: their processes can read each other's memory.
+  int machine() const noexcept { return machine_; }
   bool is_here(int world) const noexcept { return node_of(world) == shape_.node; }
   /// A rank of this process, by its number here.
   rank_state& at(int local) const noexcept { return *ranks_[static_cast<std::size_t>(local)]; }
@@ -124,12 +127,15 @@ public:
   communicator& world() const noexcept { return *world_; }
   communicator& self_of(rank_state& r);
   communicator_table& communicators() noexcept { return *communicators_; }
+  eager_windows& windows() noexcept { return windows_; }
   /// What a call that ends the whole job does; from runtime.
   void (*abort_job)(job_ranks& job, int status, const std::string& why) = nullptr;
 
 private:
   const shape shape_;
   const int first_;
+  const int machine_;
+  eager_windows windows_;
   std::vector<std::unique_ptr<request_pool>> pools_;  // by worker
   std::unique_ptr<communicator_table> communicators_;
   std::vector<std::unique_ptr<rank_state>> ranks_;

@@ -46,7 +46,8 @@ void run_completion(detail::task& t) noexcept {
 bool goes_ahead(rank_state& me, std::uint64_t bytes, send_mode mode) noexcept {
   if (mode == send_mode::synchronous) return false;
   if (mode == send_mode::buffered) return true;
-  return bytes <= k_eager_bytes && me.eager_bytes.load(std::memory_order_relaxed) + bytes <= k_most_eager_bytes;
+  return bytes <= k_eager_bytes &&
+         me.eager_bytes.load(std::memory_order_relaxed) + bytes + k_message_bytes <= k_most_eager_bytes;
 }
 
 // `known`: the request of a persistent send.
@@ -106,7 +107,7 @@ void count_ahead(message& m, rank_state& me, send_mode mode) noexcept {
   m.counted_by = &me;
   m.buffered = mode == send_mode::buffered;
   if (m.buffered) return;  // the call has taken room in the attached buffer
-  me.eager_bytes.fetch_add(m.bytes, std::memory_order_relaxed);
+  me.eager_bytes.fetch_add(m.bytes + k_message_bytes, std::memory_order_relaxed);
 }
 
 message& message::make(rank_state& to, const envelope& sent, std::uint64_t bytes, bool packed) {
@@ -123,7 +124,7 @@ void message::end(message& m) noexcept {
     if (m.buffered)
       by->leave_attached_buffer(m.bytes);
     else
-      by->eager_bytes.fetch_sub(m.bytes, std::memory_order_relaxed);
+      by->eager_bytes.fetch_sub(m.bytes + k_message_bytes, std::memory_order_relaxed);
   }
   m.~message();
   ::operator delete(&m);
@@ -215,6 +216,7 @@ void receive_message(request& r, message& m) noexcept {
   const std::uint64_t bytes = note_receive(r, m.waiting.sent, m.bytes);
   if (m.is_packed()) {
     if (bytes != 0) unpack(m.packed(), bytes, r.data, 0);
+    if (m.fills_window) return_window(m);
     message::end(m);
     return complete(r);
   }

@@ -16,9 +16,10 @@
 
 namespace shoal::rank {
 
-/// Messages of at most so many bytes may be copied before their receive is known, and so many bytes of one sender.
+/// Within a process messages of at most so many bytes may be copied before their receive is known, and so many bytes of
+/// one sender, with what each message takes besides. To other processes see eager_windows.
 inline constexpr std::uint64_t k_eager_bytes = 4096;
-inline constexpr std::uint64_t k_most_eager_bytes = std::uint64_t{256} << 10;
+inline constexpr std::uint64_t k_most_eager_bytes = std::uint64_t{512} << 10;
 
 /// Who sends to whom, or from whom; of the library's own messages if `internal`.
 struct route {

@@ -54,6 +54,7 @@ void receive_letter(const detail::arrival& a) noexcept {
   m.node = head.from_node;
   m.sender_there = head.sender;
   m.memory_there = head.memory;
+  m.fills_window = head.sender == 0;
   if (head.sender == 0 && head.bytes != 0) std::memcpy(m.packed(), a.payload.data() + k_head_words, head.bytes);
   deliver(a.worker, m);
 }
@@ -72,6 +73,8 @@ void place_task(sched::worker& w, F f) {
   };
   w.place(*t);
 }
+
+void receive_window(const detail::arrival& a) noexcept { ranks_of(a.worker).windows().give_back(a.from, a.payload[0]); }
 
 // ---- the receiver asks, the sender answers
 
@@ -183,7 +186,8 @@ request* send_to_node(rank_state& me, const buffer& data, const route& to, const
   letter_head head{sent.context, sent.source, sent.tag, world, me.job.form().node, bytes, 0, 0};
   const std::uint32_t node = me.job.node_of(world);
   detail::worker_base& w = me.home;
-  if (mode != send_mode::synchronous && bytes <= k_short_bytes) {
+  if (mode != send_mode::synchronous && bytes <= k_short_bytes &&
+      me.job.windows().take(node, bytes + k_message_bytes)) {
     std::array<std::uint64_t, k_head_words + words_of(k_short_bytes)> words;
     std::memcpy(words.data(), &head, sizeof head);
     if (bytes != 0) {
@@ -216,6 +220,14 @@ void fetch_from_node(request& r, message& m, std::uint64_t bytes) noexcept {
   const fetch f{m.node, m.sender_there, m.memory_there, bytes};
   message::end(m);
   place_task(r.owner->home, [&r, f] { fetch_bytes(r, f); });
+}
+
+void return_window(const message& m) noexcept {
+  const std::uint64_t bytes = m.to->job.windows().received(m.node, m.bytes + k_message_bytes);
+  if (bytes == 0) return;
+  place_task(m.to->home, [node = m.node, bytes] {
+    detail::send(detail::worker_here(), node, detail::receiver_of<receive_window>(), {&bytes, 1});
+  });
 }
 
 }  // namespace shoal::rank

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between ranks of two processes. Short ones travel with their bytes. Of others the receiver is told, and when
+// Messages between ranks of two processes. Short ones travel with their bytes, as far as the window to the other process
+// has room. Of others the receiver is told, and when
 // their receive is known it reads the sender's memory (one copy, on one machine, where the system permits it), or asks
 // for the bytes in pieces.
 // Who may call: tasks on the worker of the rank that sends or receives; send_to_node() may switch tasks.
@@ -17,5 +18,7 @@ request* send_to_node(rank_state& me, const buffer& data, const route& to, const
                       send_mode mode, request* known);
 /// Fills the receive `r` with `bytes` bytes of `m`, which is at another node; completes it later. Ends `m`.
 void fetch_from_node(request& r, message& m, std::uint64_t bytes) noexcept;
+/// A message that fills its sender's window has been received.
+void return_window(const message& m) noexcept;
 
 }  // namespace shoal::rank

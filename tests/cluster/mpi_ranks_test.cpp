@@ -2,6 +2,7 @@
 // Tests what ranks of one process do not share, though the C library keeps it for a process, and what is said when a rank
 // crashes. The programs are those of tests/conformance, compiled here by shoal mpicc and mpicxx.
 #include <map>
+#include <regex>
 #include <sstream>
 
 #include "tests/cluster/folder.hpp"
@@ -129,6 +130,26 @@ TEST(the_wrapper_compilers, take_words_that_are_subcommands_elsewhere) {
       run(shoal::test::in_shell("cd " + (place / "") + ";", {SHOAL_COMMAND, "mpicc", "-o", "sort", source}));
   EXPECT_TRUE(got.status.clean()) << got;
   EXPECT_TRUE(std::filesystem::exists(place / "sort"));
+}
+
+// Whether the ranks that differ are in one process or in two.
+class calls_that_do_not_fit : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+INSTANTIATE_TEST_SUITE_P(collectives, calls_that_do_not_fit,
+                         testing::Values(std::pair("kinds", "MPI_Barrier.*MPI_Bcast|MPI_Bcast.*MPI_Barrier"),
+                                         std::pair("results", "MPI_Reduce.*MPI_Allreduce|MPI_Allreduce.*MPI_Reduce"),
+                                         std::pair("roots", "root"), std::pair("operations", "operation"),
+                                         std::pair("counts", "bytes"), std::pair("longer", "bytes")),
+                         [](const auto& given) { return std::string(given.param.first); });
+
+TEST_P(calls_that_do_not_fit, are_named_and_end_the_job) {
+  const auto& [what, expected] = GetParam();
+  for (const words& shape : {words{"-n", "1", "--nfg", "4"}, words{"-n", "2", "--nfg", "1"},
+                             words{"-n", "2", "--nfg", "3"}, words{"-n", "4", "--nfg", "1", "-w", "2"}}) {
+    const outcome got = run_ranks("mismatches.c", shape, {what});
+    EXPECT_FALSE(got.status.clean()) << got;
+    EXPECT_TRUE(std::regex_search(got.text, std::regex(expected))) << got;
+  }
 }
 
 TEST(a_rank_that_spins, is_named_after_a_time) {  // longer than other tests: ctest -C long

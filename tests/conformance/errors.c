@@ -177,6 +177,10 @@ static void collectives(void) {
   REFUSED(MPI_Reduce(v, w, 1, MPI_INT, MPI_SUM, size_, MPI_COMM_WORLD), MPI_ERR_ROOT);
   REFUSED(MPI_Gather(v, 1, MPI_INT, w, 1, MPI_INT, -3, MPI_COMM_WORLD), MPI_ERR_ROOT);
   REFUSED(MPI_Barrier(MPI_COMM_NULL), MPI_ERR_COMM);
+  MPI_Comm made;
+  REFUSED(MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, size_, 1, &made), MPI_ERR_RANK);
+  /* Only the leader knows that it is wrong, and tells the others. */
+  if (!is_mpich()) REFUSED(MPI_Intercomm_create(MPI_COMM_WORLD, 0, MPI_COMM_SELF, 1, 1, &made), MPI_ERR_RANK);
   REFUSED(MPI_Neighbor_alltoall(v, 1, MPI_INT, w, 1, MPI_INT, MPI_COMM_WORLD), MPI_ERR_TOPOLOGY);
 }
 

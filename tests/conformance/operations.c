@@ -134,7 +134,14 @@ static void predefined(void) {
 static void concatenate(void* in, void* inout, int* n, MPI_Datatype* type) {
   const uint64_t* a = in;
   uint64_t* b = inout;
-  CHECK(*type != MPI_DATATYPE_NULL);
+  int bytes = 0; /* functions that do not communicate may be called, on as much stack as elsewhere */
+  MPI_Aint lower, extent;
+  volatile char room[200000];
+  room[0] = room[sizeof room - 1] = 1;
+  MPI_Type_size(*type, &bytes);
+  MPI_Type_get_extent(*type, &lower, &extent);
+  CHECK_EQUAL(bytes, 2 * sizeof *a);
+  CHECK_EQUAL(extent, bytes + room[0] - room[sizeof room - 1]);
   for (int i = 0; i < *n; ++i, a += 2, b += 2) {
     uint64_t high = a[0];
     for (uint64_t k = 0; k < b[1]; ++k) high *= 65599;

@@ -20,11 +20,11 @@ void finish(const caller& c, request& r, wait_note::kind what) {
 
 }  // namespace
 
-std::vector<std::int64_t> all_gather(const caller& c, communicator& in, std::span<const std::int64_t> mine) {
-  std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(in.remote().size()));
+agreed_values all_gather(const caller& c, communicator& in, std::span<const std::int64_t> mine) {
+  agreed_values all;
   request& r = new_collective(c.me, in, collective::all_gather);
   r.call->send = bytes_of(mine);
-  r.call->receive = bytes_of(std::span(all).first(mine.size()));
+  r.call->agreed = &all;
   begin_collective(r);
   finish(c, r, wait_note::kind::collective);
   return all;

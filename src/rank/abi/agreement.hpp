@@ -6,14 +6,14 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "rank/abi/entry.hpp"
+#include "rank/collective_call.hpp"
 
 namespace shoal::rank::abi {
 
-/// What every member gives (of the other group, in an intercommunicator), in the order of ranks.
-std::vector<std::int64_t> all_gather(const caller& c, communicator& in, std::span<const std::int64_t> mine);
+/// What every member gives (of the other group, in an intercommunicator), in the order of ranks; one copy per process.
+agreed_values all_gather(const caller& c, communicator& in, std::span<const std::int64_t> mine);
 /// The values of a member of `in`; of an intercommunicator, roots are those of MPI_Bcast.
 void broadcast(const caller& c, communicator& in, int root, std::span<std::int64_t> values);
 /// Messages between two members; `tag` is one of the library's.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communicators: making, freeing, what they are (MPI 5.0, chapter 7).
 #include <algorithm>
+#include <optional>
 
 #include "rank/abi/arguments.hpp"
 #include "rank/abi/making.hpp"
@@ -27,7 +28,6 @@ void free_member(caller& c, communicator& in) {
   member_state& m = in.member(c.me);
   m.attributes.erase_all(c.me.keys, attribute_key::kind::communicator, handle_of_communicator(c.me, in));
   m.active = false;
-  m.errors = {};
   m.neighbours = {};
   if (m.uses == 0) in.drop_reference();  // or the last operation does
 }
@@ -64,14 +64,23 @@ MPI_Comm connect(caller& c, communicator& local, int local_leader, MPI_Comm peer
   for (int r = 0; r < local.size(); ++r) mine.push_back(local.local().world_of(r));
   std::vector<std::int64_t> others;
   std::int64_t sizes[] = {0, 0};
-  if (local.rank_of(c.me) == local_leader) {
-    communicator& peer = communicator_of(c.me, peer_handle);
-    others = exchange_groups(c, peer, remote_leader, tag, mine);
-    // The leader whose group begins lower in the world numbers it.
-    sizes[0] = static_cast<std::int64_t>(others.size());
-    sizes[1] = mine[1] < others[1] ? mine[0] : others[0];
-  }
+  std::optional<mpi_error> failure;  // of the leader: the others go on
+  if (local.rank_of(c.me) == local_leader) try {
+      communicator& peer = communicator_of(c.me, peer_handle);
+      if (remote_leader < 0 || remote_leader >= peer.remote().size())
+        throw mpi_error(MPI_ERR_RANK,
+                        fmt::format("the remote leader {} is not in 0 to {}", remote_leader, peer.remote().size() - 1));
+      others = exchange_groups(c, peer, remote_leader, tag, mine);
+      // The leader whose group begins lower in the world numbers it.
+      sizes[0] = static_cast<std::int64_t>(others.size());
+      sizes[1] = mine[1] < others[1] ? mine[0] : others[0];
+    } catch (const mpi_error& e) {
+      failure = e;
+      sizes[1] = e.code();
+    }
   broadcast(c, local, local_leader, sizes);
+  if (failure) throw mpi_error(*failure);
+  if (sizes[0] == 0) throw mpi_error(static_cast<int>(sizes[1]), "the leader cannot reach that of the other group");
   others.resize(static_cast<std::size_t>(sizes[0]));
   broadcast(c, local, local_leader, others);
   std::vector<int> world(others.begin() + 1, others.end());
@@ -83,11 +92,11 @@ MPI_Comm connect(caller& c, communicator& local, int local_leader, MPI_Comm peer
 MPI_Comm merge(caller& c, communicator& in, int high) {
   if (!in.is_inter()) throw mpi_error(MPI_ERR_COMM, "only intercommunicators can be merged");
   const std::int64_t mine[] = {high != 0, static_cast<std::int64_t>(new_context(c.me))};
-  const std::vector<std::int64_t> others = all_gather(c, in, mine);
-  const std::int64_t known[] = {in.is_upper() ? others[1] : 0};
-  const std::vector<std::int64_t> back = all_gather(c, in, known);
-  const auto context = static_cast<context_id>(in.is_upper() ? others[1] : back[0]);
-  const bool other_high = others[0] != 0;
+  const agreed_values others = all_gather(c, in, mine);
+  const std::int64_t known[] = {in.is_upper() ? (*others)[1] : 0};
+  const agreed_values back = all_gather(c, in, known);
+  const auto context = static_cast<context_id>(in.is_upper() ? (*others)[1] : (*back)[0]);
+  const bool other_high = (*others)[0] != 0;
   const bool first = (high != 0) != other_high ? high == 0 : !in.is_upper();
   const group& one = first ? in.local() : in.remote();
   const group& two = first ? in.remote() : in.local();
@@ -107,14 +116,6 @@ MPI_Comm create_group(caller& c, communicator& in, const group_ref& members, int
   const MPI_Comm made = join(c, static_cast<context_id>(context[0]), members, nullptr);
   communicator_of(c.me, made).member(c.me).errors = in.member(c.me).errors;
   return made;
-}
-
-// Ranks of one machine: their processes can read each other's memory.
-int machine_of(const rank_state& me) noexcept {
-  const auto& processes = me.job.form().processes;
-  for (std::size_t n = 0; n < processes.size(); ++n)
-    if (processes[n] != 0) return static_cast<int>(n);
-  return static_cast<int>(me.job.form().node);
 }
 
 }  // namespace
@@ -189,7 +190,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info, MPI_C
     if (split_type != MPI_UNDEFINED && split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_COMM_TYPE_HW_GUIDED &&
         split_type != MPI_COMM_TYPE_HW_UNGUIDED && split_type != MPI_COMM_TYPE_RESOURCE_GUIDED)
       throw mpi_error(MPI_ERR_ARG, fmt::format("{} is no way to split a communicator", split_type));
-    made = split(c, in, split_type == MPI_COMM_TYPE_SHARED ? machine_of(c.me) : MPI_UNDEFINED, key);
+    made = split(c, in, split_type == MPI_COMM_TYPE_SHARED ? c.me.job.machine() : MPI_UNDEFINED, key);
   });
 }
 MPI_ABI_ALIAS(Comm_split_type)

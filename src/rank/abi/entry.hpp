@@ -26,7 +26,8 @@ namespace shoal::rank::abi {
 /// A call of an MPI function.
 struct caller {
   rank_state& me;
-  const char* function;  // "PMPI_Send"
+  const char* function;     // "PMPI_Send"
+  communicator_ref kept{};  // that of an error, whose operation was the last that kept it
 
   wait_note note(wait_note::kind what, const communicator* where = nullptr, int peer = 0, int tag = 0) const noexcept {
     return {function + 1, me.world, where, peer, tag, what, __builtin_return_address(0)};
@@ -100,8 +101,8 @@ int enter_any_time(const F& f, const char* function = __builtin_FUNCTION()) {
   }
   communicator* where = nullptr;
   const setting_aside aside(*me);
+  caller c{*me, function};
   try {
-    caller c{*me, function};
     if constexpr (std::is_invocable_v<const F&, caller&, communicator*&>)
       f(c, where);
     else

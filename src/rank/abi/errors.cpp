@@ -159,13 +159,13 @@ std::string name_of(int code) {
 int last_used_code() { return std::max<int>(added().last(), MPI_ERR_LASTCODE); }
 
 int raise(rank_state& me, communicator* where, int code, const std::string& text, const char* function) {
-  // What has no communicator is MPI_COMM_SELF's.
-  communicator* const of_errors = where != nullptr && where->has(me) ? where : me.self.get();
+  // What has no communicator is MPI_COMM_SELF's. One that has been freed serves operations that have not ended.
+  communicator* const of_errors = where != nullptr ? where : me.self.get();
   const error_handler_ref& own = of_errors != nullptr ? of_errors->member(me).errors : me.initial_errors;
   const error_handler_ref handler = own.is_none() ? me.initial_errors : own;
   if (handler.handle() == MPI_ERRORS_RETURN) return code;
   if (error_handler* const o = handler.object(); o != nullptr) {
-    MPI_Comm comm = of_errors != nullptr ? handle_of_communicator(me, *of_errors) : MPI_COMM_SELF;
+    MPI_Comm comm = of_errors != nullptr && of_errors->has(me) ? handle_of_communicator(me, *of_errors) : MPI_COMM_SELF;
     int returned = code;  // which the handler may change
     (*o)(&comm, &returned);
     return returned;

@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "rank/abi/hosting.hpp"
 #include "rank/abi/text_argument.hpp"
+#include "rank/leader_link.hpp"
 
 using namespace shoal::rank;       // NOLINT: the functions of a C interface
 using namespace shoal::rank::abi;  // NOLINT
@@ -117,6 +118,7 @@ int PMPI_Finalize(void) {
     if (const int code = PMPI_Barrier(MPI_COMM_WORLD); code != MPI_SUCCESS)
       throw mpi_error(code, "the ranks could not end together");
     me.stage = life::finalized;
+    if (const auto stray = stray_message(me); stray.has_value()) throw mpi_error(MPI_ERR_OTHER, *stray);
   });
   if (result == MPI_SUCCESS) end_if_unhosted();
   return result;

@@ -21,13 +21,19 @@ info_pairs pairs_of(MPI_Info h) {
 
 context_id new_context(rank_state& me) { return numbered_context(me.world, me.next_serial++); }
 
+namespace {
+
+MPI_Comm take_part(const caller& c, const communicator_ref& made) {
+  made->add_reference();  // the handle's
+  made->member(c.me).active = true;
+  return handle_of<MPI_Comm>(*made);
+}
+
+}  // namespace
+
 MPI_Comm join(caller& c, context_id context, const group_ref& local, const group_ref& remote) {
   if (local->rank_of(c.me.world) < 0) return MPI_COMM_NULL;
-  const communicator_ref made = c.me.job.communicators().make(c.me.job, context, local, remote);
-  made->add_reference();  // the handle's
-  member_state& m = made->member(c.me);
-  m.active = true;
-  return handle_of<MPI_Comm>(*made);
+  return take_part(c, c.me.job.communicators().make(c.me.job, context, local, remote));
 }
 
 namespace {
@@ -40,20 +46,26 @@ MPI_Comm inherit(caller& c, communicator& parent, MPI_Comm made) {
 
 // What the members of the two groups give; of an ordinary communicator the second is empty.
 struct given_values {
-  std::vector<std::int64_t> local, remote;
+  agreed_values shared;
+  std::vector<std::int64_t> own;
+  std::span<const std::int64_t> local, remote;
 };
 
 given_values gather(caller& c, communicator& in, std::span<const std::int64_t> mine) {
-  given_values all{all_gather(c, in, mine), {}};
+  given_values all;
+  all.shared = all_gather(c, in, mine);
+  all.local = *all.shared;
   if (!in.is_inter()) return all;
   // Each group knows what the other one gave, and its first member says it.
-  all.remote.swap(all.local);
-  all.local.resize(mine.size() * static_cast<std::size_t>(in.size()));
+  std::vector<std::int64_t> others = *all.shared;
+  all.own.resize(mine.size() * static_cast<std::size_t>(in.size()));
   const int first = in.rank_of(c.me) == 0 ? MPI_ROOT : MPI_PROC_NULL;
   for (const bool from_upper : {false, true}) {
     const bool says = in.is_upper() == from_upper;
-    broadcast(c, in, says ? first : 0, says ? all.remote : all.local);
+    broadcast(c, in, says ? first : 0, says ? others : all.own);
   }
+  all.local = all.own;
+  all.remote = *all.shared;
   return all;
 }
 
@@ -67,7 +79,14 @@ struct values_of {
   int ranks() const noexcept { return static_cast<int>(all.size() / each); }
 };
 
-// Value 0 is a color, value 1 a key.
+// Value 0 is a color, value 1 a key. The first rank of a color, which has members.
+int first_of_color(const values_of& given, int color) {
+  int first = -1;
+  for (int r = 0; r < given.ranks(); ++r)
+    if (given(r, 0) == color && (first < 0 || given(r, 1) < given(first, 1))) first = r;
+  return first;
+}
+
 std::vector<int> of_color(const values_of& given, int color) {
   std::vector<std::pair<std::int64_t, int>> chosen;  // key, rank
   for (int r = 0; r < given.ranks(); ++r)
@@ -92,6 +111,12 @@ MPI_Comm split(caller& c, communicator& in, int color, int key) {
   const given_values all = gather(c, in, mine);
   if (color == MPI_UNDEFINED) return MPI_COMM_NULL;
   const values_of ours{all.local, 3}, theirs{all.remote, 3};
+  if (!in.is_inter()) {
+    // The others of this process that came before have made it, and only the first one sorts.
+    const auto number = static_cast<context_id>(ours(first_of_color(ours, color), 2));
+    if (const communicator_ref made = c.me.job.communicators().find(number); made)
+      return inherit(c, in, take_part(c, made));
+  }
   const std::vector<int> here = of_color(ours, color), there = of_color(theirs, color);
   if (in.is_inter() && there.empty()) return MPI_COMM_NULL;
   // The first of them numbers it, in the lower group.

@@ -123,8 +123,9 @@ request& receive_probed(caller& c, const buffer& data, MPI_Message& handle, comm
   }
   message& m = object_of<message>(handle);
   handle = MPI_MESSAGE_NULL;
-  where = m.probed_in;
-  return receive_taken(c.me, data, m, *m.probed_in);
+  where = m.probed_in.get();
+  c.kept = communicator_ref(where);
+  return receive_taken(c.me, data, m, *where);
 }
 
 void attach(caller& c, void* at, MPI_Count bytes) {
@@ -163,7 +164,7 @@ message& await_message(caller& c, const route& from) {
 
 MPI_Message taken(caller& c, message& m, communicator& in) {
   take(c.me, m);
-  m.probed_in = &in;
+  m.probed_in = communicator_use(in, c.me);
   return handle_of<MPI_Message>(m);
 }
 

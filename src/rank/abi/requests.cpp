@@ -35,7 +35,10 @@ void set_error(MPI_Status* s, int error) noexcept {
   if (s != MPI_STATUS_IGNORE) s->MPI_ERROR = error;
 }
 
-int end(MPI_Request& h, request& r, MPI_Status* status) {
+communicator* where_of(const request& r) noexcept { return r.where.get(); }
+
+int end(caller& c, MPI_Request& h, request& r, MPI_Status* status) {
+  if (r.error != MPI_SUCCESS && !c.kept) c.kept = communicator_ref(where_of(r));
   if (!r.persistent) h = MPI_REQUEST_NULL;
   return collect(r, status);
 }
@@ -44,8 +47,6 @@ void check(int error) {
   if (error == MPI_ERR_TRUNCATE) throw mpi_error(error, "the message is longer than the buffer of the receive");
   if (error != MPI_SUCCESS) throw mpi_error(error, "the operation failed");
 }
-
-communicator* where_of(const request& r) noexcept { return r.where.get(); }
 
 wait_note note_of(const caller& c, const request& r) noexcept {
   const auto what = r.kind == request_kind::receive      ? wait_note::kind::receive
@@ -67,7 +68,7 @@ void await_some(const caller& c, handles all, std::size_t wanted, const request&
 }
 
 // All have completed.
-void collect_all(handles all, MPI_Status* statuses, communicator*& where) {
+void collect_all(caller& c, handles all, MPI_Status* statuses, communicator*& where) {
   bool failed = false;
   for (std::size_t i = 0; i < all.size(); ++i) {
     request* const r = active_request(all[i]);
@@ -76,13 +77,11 @@ void collect_all(handles all, MPI_Status* statuses, communicator*& where) {
       set_error(at(statuses, i), MPI_SUCCESS);
       continue;
     }
-    communicator* const in = where_of(*r);
-    const int error = end(all[i], *r, at(statuses, i));
+    const int error = end(c, all[i], *r, at(statuses, i));
     set_error(at(statuses, i), error);
-    if (error == MPI_SUCCESS || failed) continue;
-    failed = true;
-    where = in;
+    failed |= error != MPI_SUCCESS;
   }
+  where = c.kept.get();
   if (failed) throw mpi_error(MPI_ERR_IN_STATUS, "an operation failed; MPI_ERROR of its status says why");
 }
 
@@ -107,15 +106,15 @@ found_request find_complete(handles all) {
   return f;
 }
 
-void end_one(handles all, const found_request& f, int* index, MPI_Status* status, communicator*& where) {
+void end_one(caller& c, handles all, const found_request& f, int* index, MPI_Status* status, communicator*& where) {
   output(index) = static_cast<int>(f.index);
-  communicator_ref kept(where_of(*f.complete));
-  where = kept.get();
-  check(end(all[f.index], *f.complete, status));
+  const int error = end(c, all[f.index], *f.complete, status);
+  where = c.kept.get();
+  check(error);
 }
 
 // How many; those of them that have completed end.
-int end_complete(handles all, int* indices, MPI_Status* statuses, communicator*& where) {
+int end_complete(caller& c, handles all, int* indices, MPI_Status* statuses, communicator*& where) {
   int n = 0;
   bool failed = false;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -123,12 +122,12 @@ int end_complete(handles all, int* indices, MPI_Status* statuses, communicator*&
     if (r == nullptr || !r->complete) continue;
     MPI_Status* const status = at(statuses, static_cast<std::size_t>(n));
     output(indices + n) = static_cast<int>(i);
-    where = where_of(*r);
-    const int error = end(all[i], *r, status);
+    const int error = end(c, all[i], *r, status);
     set_error(status, error);
     failed |= error != MPI_SUCCESS;
     ++n;
   }
+  where = c.kept.get();
   if (failed) throw mpi_error(MPI_ERR_IN_STATUS, "an operation failed; MPI_ERROR of its status says why");
   return n;
 }
@@ -155,15 +154,15 @@ int PMPI_Wait(MPI_Request* request_handle, MPI_Status* status) {
     MPI_Request& h = output(request_handle);
     request* const r = active_request(h);
     if (r == nullptr) return set_empty(status);
-    where = where_of(*r);
     if (!r->complete) {
       waiter w;
       r->awaited = &w;
       const wait_note note = note_of(c, *r);
       w.await(note);
     }
-    const communicator_ref kept(where);
-    check(end(h, *r, status));
+    const int error = end(c, h, *r, status);
+    where = c.kept.get();
+    check(error);
   });
 }
 MPI_ABI_ALIAS(Wait)
@@ -175,7 +174,6 @@ int PMPI_Test(MPI_Request* request_handle, int* flag, MPI_Status* status) {
     request* const r = active_request(h);
     done = 1;
     if (r == nullptr) return set_empty(status);
-    where = where_of(*r);
     if (!r->complete) {
       give_way(c.me);
       if (!r->complete) {
@@ -183,8 +181,9 @@ int PMPI_Test(MPI_Request* request_handle, int* flag, MPI_Status* status) {
         return;
       }
     }
-    const communicator_ref kept(where);
-    check(end(h, *r, status));
+    const int error = end(c, h, *r, status);
+    where = c.kept.get();
+    check(error);
   });
 }
 MPI_ABI_ALIAS(Test)
@@ -201,7 +200,7 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status* array_o
       shown = r;
     }
     if (missing != 0) await_some(c, all, missing, *shown);
-    collect_all(all, array_of_statuses, where);
+    collect_all(c, all, array_of_statuses, where);
   });
 }
 MPI_ABI_ALIAS(Waitall)
@@ -222,7 +221,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Stat
       if (pending()) return;
     }
     done = 1;
-    collect_all(all, array_of_statuses, where);
+    collect_all(c, all, array_of_statuses, where);
   });
 }
 MPI_ABI_ALIAS(Testall)
@@ -235,7 +234,7 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Stat
       await_some(c, all, 1, *f.pending);
       f = find_complete(all);
     }
-    if (f.complete != nullptr) return end_one(all, f, indx, status, where);
+    if (f.complete != nullptr) return end_one(c, all, f, indx, status, where);
     output(indx) = MPI_UNDEFINED;
     set_empty(status);
   });
@@ -252,7 +251,7 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int* indx, int* fla
       give_way(c.me);
       f = find_complete(all);
     }
-    if (f.complete != nullptr) return end_one(all, f, indx, status, where);
+    if (f.complete != nullptr) return end_one(c, all, f, indx, status, where);
     output(indx) = MPI_UNDEFINED;
     set_empty(status);
     done = f.pending == nullptr ? 1 : 0;
@@ -275,7 +274,7 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount, i
       const request* const r = active_request(h);
       return r != nullptr && r->complete;
     }));
-    end_complete(all, array_of_indices, array_of_statuses, where);
+    end_complete(c, all, array_of_indices, array_of_statuses, where);
   });
 }
 MPI_ABI_ALIAS(Waitsome)
@@ -295,7 +294,7 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount, i
       const request* const r = active_request(h);
       return r != nullptr && r->complete;
     }));
-    end_complete(all, array_of_indices, array_of_statuses, where);
+    end_complete(c, all, array_of_indices, array_of_statuses, where);
   });
 }
 MPI_ABI_ALIAS(Testsome)

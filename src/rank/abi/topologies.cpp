@@ -89,17 +89,18 @@ std::shared_ptr<topology> collected(caller& c, communicator& in, int n, const in
     }
   // Of different lengths: the longest first.
   const std::int64_t size[] = {static_cast<std::int64_t>(mine.size())};
-  const std::vector<std::int64_t> sizes = all_gather(c, in, size);
+  const agreed_values agreed = all_gather(c, in, size);
+  const std::vector<std::int64_t>& sizes = *agreed;
   const auto longest = static_cast<std::size_t>(std::ranges::max(sizes));
   mine.resize(longest);
-  const std::vector<std::int64_t> all = longest == 0 ? std::vector<std::int64_t>() : all_gather(c, in, mine);
+  const agreed_values all = longest == 0 ? nullptr : all_gather(c, in, mine);
   auto t = std::make_shared<topology>();
   t->kind = MPI_DIST_GRAPH;
   t->weighted = weights != MPI_UNWEIGHTED;
   const int me = in.rank_of(c.me);
   for (std::size_t r = 0; r < sizes.size(); ++r)
     for (std::size_t i = 0; i < static_cast<std::size_t>(sizes[r]); i += 3) {
-      const std::int64_t* const e = all.data() + r * longest + i;
+      const std::int64_t* const e = all->data() + r * longest + i;
       if (e[0] == me) {
         t->destinations.push_back(static_cast<int>(e[1]));
         t->destination_weights.push_back(static_cast<int>(e[2]));

@@ -51,6 +51,17 @@ TEST(group, sets_are_those_of_the_standard) {
   }
 }
 
+TEST(group, ranks_at_equal_distances_are_found) {
+  for (const int stride : {1, 7, -1, -3})
+    for (const int n : {1, 2, 5}) {
+      std::vector<int> a;
+      for (int i = 0; i < n; ++i) a.push_back(50 + i * stride);
+      const group_ref g = group::of_ranks(a);
+      ASSERT_EQ(ranks(*g), a);
+      for (int r = 0; r < 100; ++r) ASSERT_EQ(g->rank_of(r), has(a, r) ? std::ranges::find(a, r) - a.begin() : -1);
+    }
+}
+
 TEST(group, a_range_of_the_world_is_no_list) {
   const group_ref all = group::of_range(0, 100'000'000);
   EXPECT_EQ(all->world_of(77'777'777), 77'777'777);
