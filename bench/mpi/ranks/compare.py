@@ -51,7 +51,9 @@ def arguments():
     parser.add_argument("--only", type=names, metavar="LIBRARY,..", help="shoal, openmpi, mpich")
     parser.add_argument("--rounds", type=whole, metavar="R", help="default: 3")
     parser.add_argument("--seconds", type=float, default=0.5, metavar="S", help="of a measurement (0.5)")
-    parser.add_argument("--timeout", type=float, default=60, metavar="S", help="when a run counts as hung (60)")
+    parser.add_argument("--patience", type=float, default=10, metavar="S",
+                        help="a form that takes longer runs in the first round only (10)")
+    parser.add_argument("--timeout", type=float, default=120, metavar="S", help="when a run counts as hung (120)")
     parser.add_argument("--test", action="store_true", help="small and once, on Shoal alone: do the checks pass?")
     parser.add_argument("--build", default=os.path.join(ROOT, "build"), metavar="DIR")
     parser.add_argument("--picture", metavar="FILE", help="draw a sweep: an SVG file")
@@ -129,29 +131,31 @@ def run(command, options):
 def measure(forms, programs, point, options, failures):
     """{form: {round: metrics}}"""
     results = {form: {} for form in forms}
-    dead = set()
+    finished = set()  # dead, or too slow for another round
     for number in range(options.rounds):
         shift = number % len(forms)
         for form in forms[shift:] + forms[:shift]:
-            if form in dead:
+            if form in finished:
                 continue
             if sys.stderr.isatty():
                 print(f"\r\033[K{point.title}, round {number + 1}: {form}", end="", file=sys.stderr, flush=True)
             words = [word.replace("NOW", f"{time.clock_gettime(time.CLOCK_MONOTONIC):.6f}") for word in point.words(form)]
             metrics, message = run(command_of(form, programs, words), options)
             if metrics is None:
-                dead.add(form)
+                finished.add(form)
                 failures.append(f"{point.title}: {form}: {message}")
             else:
                 results[form][number] = point.derive(form, metrics, results)
+                if metrics["job_s"] > options.patience:
+                    finished.add(form)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr, flush=True)
     return {form: rounds for form, rounds in results.items() if rounds}
 
 
 def summarise(results, metrics):
-    """For each form and metric the median, the least, the most, and the ratio to each other library."""
-    rivals = {form.library: rounds for form, rounds in results.items() if form.library != "shoal"}
+    """For each form and metric the median, the least, the most, and the ratio to each form of another library."""
+    rivals = {str(form): rounds for form, rounds in results.items() if form.library != "shoal"}
     table = {}
     for form, rounds in results.items():
         row = {}
@@ -167,15 +171,15 @@ def summarise(results, metrics):
 
 
 def print_table(point, table, out):
-    rivals = [form.library for form in table if form.library != "shoal"]
+    rivals = [str(form) for form in table if form.library != "shoal"]
     first = point.metrics[0]
-    heads = [*point.metrics, "min", "max", *(f"/ {rival}" for rival in dict.fromkeys(rivals))]
+    heads = [*point.metrics, "min", "max", *(f"/ {rival}" for rival in rivals)]
     widths = [max(12, len(head) + 2) for head in heads]
     print(f"\n{point.title:<26}" + "".join(f"{h:>{w}}" for h, w in zip(heads, widths)), file=out)
     for form, row in table.items():
         cells = [f"{row[name]['median']:.4g}" for name in point.metrics]
         cells += [f"{row[first][which]:.4g}" for which in ("min", "max")]
-        cells += [f"{row[first][f'over_{r}']:.3g}" if f"over_{r}" in row[first] else "-" for r in dict.fromkeys(rivals)]
+        cells += [f"{row[first][f'over_{r}']:.3g}" if f"over_{r}" in row[first] else "-" for r in rivals]
         print(f"{str(form):<26}" + "".join(f"{c:>{w}}" for c, w in zip(cells, widths)), file=out)
     out.flush()
 

@@ -38,8 +38,8 @@ static long long turns_of(int block, int step) {
 int main(int argc, char** argv) {
   const struct option options[] = {{"blocks", 8, "blocks of work in all"},
                                    {"slow", 8, "how many times as long the slow one takes"},
-                                   {"turns", 10000, "work of a block in a step"},
-                                   {"steps", 2000, "steps"}};
+                                   {"turns", 50000, "work of a block in a step"},
+                                   {"steps", 300, "steps"}};
   begin_program(argc, argv, "unlucky", options, 4);
   blocks = option_count("blocks");
   slow = option_count("slow");
