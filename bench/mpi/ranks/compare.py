@@ -153,13 +153,18 @@ def measure(forms, programs, point, options, failures):
     return {form: rounds for form, rounds in results.items() if rounds}
 
 
-def summarise(results, metrics):
-    """For each form and metric the median, the least, the most, and the ratio to each form of another library."""
-    rivals = {str(form): rounds for form, rounds in results.items() if form.library != "shoal"}
+def others(point, forms):
+    """What ratios are taken to: each form of another library, and in a sweep the first form."""
+    return [form for form in forms if form.library != "shoal" or (point.swept and form == point.forms[0])]
+
+
+def summarise(point, results):
+    """For each form and metric the median, the least, the most, and the ratios."""
+    rivals = {str(form): results[form] for form in others(point, results)}
     table = {}
     for form, rounds in results.items():
         row = {}
-        for name in metrics:
+        for name in point.metrics:
             values = [one[name] for one in rounds.values()]
             row[name] = {"median": statistics.median(values), "min": min(values), "max": max(values), "values": values}
             for rival, theirs in rivals.items():
@@ -171,7 +176,7 @@ def summarise(results, metrics):
 
 
 def print_table(point, table, out):
-    rivals = [str(form) for form in table if form.library != "shoal"]
+    rivals = [str(form) for form in others(point, table)]
     first = point.metrics[0]
     heads = [*point.metrics, "min", "max", *(f"/ {rival}" for rival in rivals)]
     widths = [max(12, len(head) + 2) for head in heads]
@@ -193,7 +198,7 @@ def main():
     failures, points, start = [], [], time.monotonic()
     for point in experiment.points(options):
         forms = [form for form in point.forms if form.library in programs]
-        table = summarise(measure(forms, programs, point, options, failures), point.metrics)
+        table = summarise(point, measure(forms, programs, point, options, failures))
         if not table:
             continue
         print_table(point, table, out)
