@@ -13,6 +13,7 @@ status: 1 when one died, hung or found its result wrong."""
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -103,7 +104,7 @@ def run(command, options):
     """The metrics, or a description of the failure."""
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        OMPI_MCA_rmaps_base_oversubscribe="1", OPENBLAS_NUM_THREADS="1")
-    start = time.monotonic()
+    start, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     try:
         said, complaints = process.communicate(timeout=options.timeout)
@@ -115,7 +116,7 @@ def run(command, options):
             process.kill()
             process.communicate()
         return None, f"had not ended after {options.timeout:g} s"
-    wall = time.monotonic() - start
+    wall, used_by_now = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         result = json.loads(said.strip().splitlines()[-1])
     except (ValueError, IndexError):
@@ -125,6 +126,7 @@ def run(command, options):
         return None, "gave a wrong result"
     metrics = {name: metric["median"] for name, metric in result["metrics"].items()}
     metrics["job_s"] = wall
+    metrics["job_cpu_s"] = used_by_now.ru_utime + used_by_now.ru_stime - used.ru_utime - used.ru_stime
     return metrics, ""
 
 

@@ -115,7 +115,7 @@ def idle_points(options):
 
     counts = options.nfg or ([20] if options.test else [1000, 8000, 10000])
     forms = [Form("shoal", 1, 1)] + [Form("shoal", 1, count) for count in counts if count > 1] + rivals(64)
-    yield Point("idle ranks", forms, ["kb_per_rank", "anonymous_per_rank", "start_s", "job_s"], words, derive)
+    yield Point("idle ranks", forms, ["kb_per_rank", "anonymous_per_rank", "start_s", "job_s", "job_cpu_s"], words, derive)
 
 
 EXPERIMENTS = {
