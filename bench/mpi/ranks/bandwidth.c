@@ -8,9 +8,9 @@ int main(int argc, char** argv) {
   struct stream s = {option_count("bytes"), option_count("window"), NULL};
   const double us = stream_us(&s);
   if (g_program.rank == 0) {
-    unsigned char* const to = allocate((size_t)s.bytes);
+    unsigned char* const to = allocate((size_t)s.window * (size_t)s.bytes);
     add_metric("gb_per_second", "GB/s", s.bytes / us / 1e3);
-    add_metric("memcpy_gb_per_second", "GB/s", s.bytes / memcpy_us(to, s.buffers, (size_t)s.bytes) / 1e3);
+    add_metric("memcpy_gb_per_second", "GB/s", s.bytes / memcpy_us(to, s.buffers, (size_t)s.bytes, s.window) / 1e3);
     free(to);
   }
   free(s.buffers);

@@ -88,7 +88,7 @@ def blocks_forms():
 def cannon_forms():
     ones = [Form("shoal", 1, p) for p in (1, 4, 16, 64, 256)]
     twos = [Form("shoal", 2, p) for p in (2, 8, 32, 128)]  # as many as make a square
-    return ones + twos + rivals(1) + rivals(4)
+    return ones + twos + rivals(4)
 
 
 def unlucky_points(options):
