@@ -96,16 +96,22 @@ static inline void wrong_usage(const char* word) {
   exit(2);
 }
 
-// Initialises MPI: with `threads` 1 and --single 1 without support for threads.
+// Initialises MPI. Support for threads is asked for by programs with an option `threads`, but for --single 1.
 static inline void begin_program(int argc, char** argv, const char* name, const struct option* options, int count) {
   g_program.name = name;
-  for (int i = 0; i < count; ++i) g_program.options[g_program.option_count++] = options[i];
+  int single = 1;
+  for (int i = 0; i < count; ++i) {
+    g_program.options[g_program.option_count++] = options[i];
+    if (strcmp(options[i].name, "threads") == 0) single = 0;
+  }
   g_program.options[g_program.option_count++] = (struct option){"seconds", 1, "how long to measure, at least"};
-  g_program.options[g_program.option_count++] =
-      (struct option){"single", 0, "1: ask for MPI_THREAD_SINGLE, for one thread"};
-  int single = 0;
-  for (int i = 1; i + 1 < argc; ++i) {
-    if (strcmp(argv[i], "--single") == 0) single = atoi(argv[i + 1]);
+  const int threaded = !single;
+  if (threaded) {
+    g_program.options[g_program.option_count++] =
+        (struct option){"single", 0, "1: ask for MPI_THREAD_SINGLE, for one thread"};
+    for (int i = 1; i + 1 < argc; ++i) {
+      if (strcmp(argv[i], "--single") == 0) single = atoi(argv[i + 1]);
+    }
   }
   const int wanted = single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
   int provided = 0;
@@ -129,7 +135,7 @@ static inline void begin_program(int argc, char** argv, const char* name, const 
     if (!known) wrong_usage(argv[i]);
     ++i;
   }
-  if (single && option_count("threads") > 1) stop_program("one thread only with --single 1");
+  if (threaded && single && option_count("threads") > 1) stop_program("one thread only with --single 1");
 }
 
 // Prints what rank 0 collected and ends the program; its exit status says whether the results were right.
