@@ -177,7 +177,7 @@ int PMPI_Test(MPI_Request* request_handle, int* flag, MPI_Status* status) {
     if (r == nullptr) return set_empty(status);
     where = where_of(*r);
     if (!r->complete) {
-      give_way(c.me);
+      give_way(c);
       if (!r->complete) {
         done = 0;
         return;
@@ -218,7 +218,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Stat
     int& done = output(flag);
     done = 0;
     if (pending()) {
-      give_way(c.me);
+      give_way(c);
       if (pending()) return;
     }
     done = 1;
@@ -249,7 +249,7 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int* indx, int* fla
     done = 1;
     found_request f = find_complete(all);
     if (f.complete == nullptr && f.pending != nullptr) {
-      give_way(c.me);
+      give_way(c);
       f = find_complete(all);
     }
     if (f.complete != nullptr) return end_one(all, f, indx, status, where);
@@ -286,7 +286,7 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount, i
     const handles all = checked(incount, array_of_requests);
     found_request f = find_complete(all);
     if (f.complete == nullptr && f.pending != nullptr) {
-      give_way(c.me);
+      give_way(c);
       f = find_complete(all);
     }
     output(outcount) = f.pending == nullptr ? MPI_UNDEFINED : 0;
@@ -323,7 +323,7 @@ int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
     int& done = output(flag);
     done = 1;
     if (r == nullptr) return set_empty(status);
-    if (!r->complete) give_way(c.me);
+    if (!r->complete) give_way(c);
     done = r->complete ? 1 : 0;
     if (r->complete) check(show(*r, status));
   });
