@@ -517,6 +517,12 @@ typedef void(MPI_T_event_dropped_cb_function)(MPI_Count count, MPI_T_event_regis
 #include "functions/all.inc"
 #include "functions/end.inc"
 
+/* Of Shoal, and in no other library: the ranks of the process that can run do so first. For a rank that computes for
+   long, or asks in a loop for something other than MPI. */
+#define MPIX_HAVE_YIELD 1
+int MPIX_Yield(void);
+int PMPIX_Yield(void);
+
 #include "fortran_handles.inc"
 
 #ifdef __cplusplus

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests what ranks of one process do not share, though the C library keeps it for a process, and what is said when a rank
 // crashes. The programs are those of tests/conformance, compiled here by shoal mpicc and mpicxx.
-#include <map>
 #include <regex>
 #include <sstream>
 
-#include "tests/cluster/folder.hpp"
-#include "tests/cluster/job_process.hpp"
+#include "tests/cluster/mpi_program.hpp"
 
 namespace {
 
@@ -16,27 +14,12 @@ using shoal::test::run;
 
 using words = std::vector<std::string>;
 
-// The program of that source file, compiled once.
 std::string mpi_program(const std::string& source) {
-  static folder programs;
-  static std::map<std::string, std::string> made;
-  std::string& path = made[source];
-  if (!path.empty()) return path;
-  path = programs / source.substr(0, source.find('.'));
-  const bool cplusplus = source.ends_with(".cpp");
-  words command{SHOAL_COMMAND, cplusplus ? "mpicxx" : "mpicc", "-O1"};
-  if (cplusplus) command.emplace_back("-std=c++20");
-  command.insert(command.end(), {"-o", path, std::string(SHOAL_CONFORMANCE) + "/" + source});
-  const outcome compiled = run(command);
-  EXPECT_TRUE(compiled.status.clean()) << compiled;
-  return path;
+  return shoal::test::mpi_program(std::string(SHOAL_CONFORMANCE) + "/" + source);
 }
 
-outcome run_ranks(const std::string& source, words options, const words& arguments = {}) {
-  options.insert(options.begin(), {SHOAL_COMMAND, "mpirun"});
-  options.insert(options.end(), {"--", mpi_program(source)});
-  options.insert(options.end(), arguments.begin(), arguments.end());
-  return run(std::move(options));
+outcome run_ranks(const std::string& source, const words& options, const words& arguments = {}) {
+  return run(shoal::test::mpirun(std::string(SHOAL_CONFORMANCE) + "/" + source, options, arguments));
 }
 
 class of_the_c_library : public testing::TestWithParam<const char*> {};

@@ -61,6 +61,6 @@ int collect(request& r, MPI_Status* status);
 int show(const request& r, MPI_Status* status);
 
 /// Has others run now and then, for a program that asks in a loop whether something has happened.
-void give_way(rank_state& me) noexcept;
+void give_way(const caller& c) noexcept;
 
 }  // namespace shoal::rank::abi

@@ -45,6 +45,6 @@ int collect(request& r, MPI_Status* status) {
   return error;
 }
 
-void give_way(rank_state& me) noexcept { me.home.yield(); }
+void give_way(const caller& c) noexcept { c.me.home.yield(); }
 
 }  // namespace shoal::rank::abi

@@ -198,7 +198,7 @@ int PMPI_Iprobe(int source_rank, int tag, MPI_Comm comm, int* flag, MPI_Status* 
     const message* const m = find_message(c.me, from);
     if (m != nullptr) return set_status_of(*m, status);
     found = 0;
-    give_way(c.me);
+    give_way(c);
   });
 }
 MPI_ABI_ALIAS(Iprobe)
@@ -231,7 +231,7 @@ int PMPI_Improbe(int source_rank, int tag, MPI_Comm comm, int* flag, MPI_Message
     }
     *flag = 0;
     result = MPI_MESSAGE_NULL;
-    give_way(c.me);
+    give_way(c);
   });
 }
 MPI_ABI_ALIAS(Improbe)

@@ -175,7 +175,7 @@ int PMPI_Test(MPI_Request* request_handle, int* flag, MPI_Status* status) {
     done = 1;
     if (r == nullptr) return set_empty(status);
     if (!r->complete) {
-      give_way(c.me);
+      give_way(c);
       if (!r->complete) {
         done = 0;
         return;
@@ -217,7 +217,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Stat
     int& done = output(flag);
     done = 0;
     if (pending()) {
-      give_way(c.me);
+      give_way(c);
       if (pending()) return;
     }
     done = 1;
@@ -248,7 +248,7 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int* indx, int* fla
     done = 1;
     found_request f = find_complete(all);
     if (f.complete == nullptr && f.pending != nullptr) {
-      give_way(c.me);
+      give_way(c);
       f = find_complete(all);
     }
     if (f.complete != nullptr) return end_one(c, all, f, indx, status, where);
@@ -285,7 +285,7 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount, i
     const handles all = checked(incount, array_of_requests);
     found_request f = find_complete(all);
     if (f.complete == nullptr && f.pending != nullptr) {
-      give_way(c.me);
+      give_way(c);
       f = find_complete(all);
     }
     output(outcount) = f.pending == nullptr ? MPI_UNDEFINED : 0;
@@ -322,7 +322,7 @@ int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
     int& done = output(flag);
     done = 1;
     if (r == nullptr) return set_empty(status);
-    if (!r->complete) give_way(c.me);
+    if (!r->complete) give_way(c);
     done = r->complete ? 1 : 0;
     if (r->complete) check(show(*r, status));
   });

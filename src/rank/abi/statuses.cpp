@@ -33,7 +33,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
                                 MPI_Status* array_of_statuses) {
   return enter([&](caller& c) {
     const auto all = span_of(count, array_of_requests);
-    if (!std::ranges::all_of(all, is_complete)) give_way(c.me);
+    if (!std::ranges::all_of(all, is_complete)) give_way(c);
     output(flag) = std::ranges::all_of(all, is_complete) ? 1 : 0;
     if (*flag == 0 || array_of_statuses == MPI_STATUSES_IGNORE) return;
     for (std::size_t i = 0; i < all.size(); ++i) show_handle(all[i], array_of_statuses + i);
@@ -55,7 +55,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
     };
     auto at = find();
     if (at == all.end()) {
-      give_way(c.me);
+      give_way(c);
       at = find();
     }
     output(flag) = at != all.end() ? 1 : 0;
@@ -73,7 +73,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     int& n = output(outcount);
     n = MPI_UNDEFINED;
     if (std::ranges::all_of(all, is_idle)) return;
-    give_way(c.me);
+    give_way(c);
     n = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (is_idle(all[i]) || !is_complete(all[i])) continue;
