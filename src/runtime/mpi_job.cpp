@@ -79,7 +79,8 @@ void abort_job(rank::job_ranks& job, int status, const std::string& why) {
   base::write_line("", why);
   std::fflush(nullptr);
   detail::worker_base& w = detail::worker_here();
-  const auto word = static_cast<std::uint64_t>(static_cast<unsigned>(status) & 0xff);
+  std::uint64_t word = static_cast<unsigned>(status) & 0xff;
+  if (word == 0) word = 1;  // 256 is no success, and a process has eight bits
   const last_moment end(sched::this_worker()->owner().executor(), static_cast<int>(word));
   for (std::uint32_t n = 0; n < job.form().nodes; ++n)
     if (n != job.form().node) detail::send(w, n, detail::receiver_of<receive_end>(), {&word, 1});

@@ -19,6 +19,6 @@ int main(int argc, char** argv) {
     int flag;
     MPI_Iprobe(0, 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
   }
-  MPI_Abort(MPI_COMM_WORLD, 6);
+  MPI_Abort(MPI_COMM_WORLD, argc > 1 ? atoi(argv[1]) : 6);
   return 0;
 }
