@@ -344,13 +344,16 @@ struct exchange_task final : sched::placed_task {
     if (self->leader->home.owner().stopping()) return;
     int error = MPI_SUCCESS;
     try {
-      // A program's operation may call MPI, and needs more stack than the runtime's own code.
-      self->leader->home.begun().local = self->leader;
+      const auto run = [&self] { carry_out(*self->in, *self->leader, self->sequence, self->calls); };
       const bool predefined =
           std::ranges::all_of(self->calls, [](const collective_call* c) { return is_predefined(c->op.handle()); });
+      // A program's operation may call MPI, and needs more stack than the runtime's own code.
       constexpr std::size_t k_stack_bytes = std::size_t{1} << 20;
-      call_with_stack(stack_bytes(predefined ? 0 : k_stack_bytes),
-                      [&self] { carry_out(*self->in, *self->leader, self->sequence, self->calls); });
+      self->leader->home.begun().local = self->leader;
+      if (predefined)
+        run();
+      else
+        call_with_stack(stack_bytes(k_stack_bytes), run);
     } catch (const mpi_error& e) {
       base::warn("{}: {}", name_of(self->calls[0]->kind), e.what());
       error = e.code();
