@@ -70,6 +70,11 @@ struct absent_call {
 bool gives_each_its_own(collective kind) noexcept {
   return kind == collective::all_to_all || kind == collective::scatter;
 }
+// The same to every process.
+bool gives_all(collective kind) noexcept {
+  using enum collective;
+  return kind == all_gather || kind == all_reduce || kind == reduce_scatter || kind == scan || kind == exscan;
+}
 bool reduces(collective kind) noexcept { return kind >= collective::reduce; }
 
 class exchange {
@@ -78,6 +83,33 @@ public:
       : in_(in), link_(link), calls_(calls), kind_(calls[0]->kind) {}
 
   void run() {
+    const std::vector<std::size_t> from = gives_all(kind_) ? gather_all() : exchange_blocks();
+    for (std::uint32_t p = 0; p < link_.size(); ++p)
+      if (p != link_.rank()) read(std::span(received_).subspan(from[p], from[p + 1] - from[p]));
+    carry_out();
+  }
+
+private:
+  // Both receive what every process gives, and say where it lies.
+  std::vector<std::size_t> gather_all() {
+    writer mine;
+    for (const collective_call* c : calls_) {
+      mine.begin(head_of(*c));
+      mine.add_block(-1, contribution_of(*c));
+    }
+    std::vector<std::uint64_t> sizes(link_.size());
+    sizes[link_.rank()] = mine.bytes.size();
+    collectives::all_gather(link_, collectives::equal_bounds(link_.size(), sizeof sizes[0]),
+                            std::as_writable_bytes(std::span(sizes)));
+    std::vector<std::size_t> bounds = collectives::bounds_of(sizes);
+    received_.resize(bounds.back());
+    std::memcpy(received_.data() + bounds[link_.rank()], mine.bytes.data(), mine.bytes.size());
+    collectives::second_phase second(link_);
+    collectives::all_gather(second, bounds, received_);
+    return bounds;
+  }
+
+  std::vector<std::size_t> exchange_blocks() {
     std::vector<writer> to_each(link_.size());
     for (const collective_call* c : calls_) write(to_each, *c);
     std::vector<std::byte> sent;
@@ -90,16 +122,16 @@ public:
     std::vector<std::uint64_t> taken(sizes.size());
     collectives::all_to_all(link_, std::as_bytes(std::span(sizes)), std::as_writable_bytes(std::span(taken)));
     const std::vector<std::size_t> from = collectives::bounds_of(sizes);
-    const std::vector<std::size_t> to = collectives::bounds_of(taken);
+    std::vector<std::size_t> to = collectives::bounds_of(taken);
     received_.resize(to.back());
     collectives::second_phase second(link_);
     collectives::all_to_all_blocks(second, sent, from, received_, to);
-    for (std::uint32_t p = 0; p < link_.size(); ++p)
-      if (p != link_.rank()) read(std::span(received_).subspan(to[p], to[p + 1] - to[p]));
-    carry_out();
+    return to;
   }
 
-private:
+  static call_head head_of(const collective_call& c) noexcept {
+    return {c.rank, c.root, static_cast<std::uint8_t>(c.kind), c.upper, c.in_place, {}, c.results, 0};
+  }
   // The group that a call's blocks go to: the other one of an intercommunicator.
   const group& receivers(const collective_call& c) const noexcept {
     if (!in_.is_inter()) return in_.local();
@@ -110,7 +142,7 @@ private:
   // Into what each process gets, but this one.
   void write(std::vector<writer>& to_each, const collective_call& c) {
     const bool is_root = in_.is_inter() ? c.root == MPI_ROOT : c.root == c.rank;
-    const call_head head{c.rank, c.root, static_cast<std::uint8_t>(c.kind), c.upper, c.in_place, {}, c.results, 0};
+    const call_head head = head_of(c);
     for (std::uint32_t p = 0; p < link_.size(); ++p) {
       if (p == link_.rank()) continue;
       writer& w = to_each[p];
@@ -131,7 +163,6 @@ private:
     using enum collective;
     if (kind_ == barrier) return false;
     if (kind_ == broadcast) return is_root;
-    if (kind_ != gather && kind_ != reduce) return true;
     if (!in_.is_inter()) return process_of(in_.local(), c.root) == process;
     return c.root >= 0 && process_of(receivers(c), c.root) == process;
   }
@@ -313,13 +344,16 @@ struct exchange_task final : sched::placed_task {
     if (self->leader->home.owner().stopping()) return;
     int error = MPI_SUCCESS;
     try {
-      // A program's operation may call MPI, and needs more stack than the runtime's own code.
-      self->leader->home.begun().local = self->leader;
+      const auto run = [&self] { carry_out(*self->in, *self->leader, self->sequence, self->calls); };
       const bool predefined =
           std::ranges::all_of(self->calls, [](const collective_call* c) { return is_predefined(c->op.handle()); });
+      // A program's operation may call MPI, and needs more stack than the runtime's own code.
       constexpr std::size_t k_stack_bytes = std::size_t{1} << 20;
-      call_with_stack(stack_bytes(predefined ? 0 : k_stack_bytes),
-                      [&self] { carry_out(*self->in, *self->leader, self->sequence, self->calls); });
+      self->leader->home.begun().local = self->leader;
+      if (predefined)
+        run();
+      else
+        call_with_stack(stack_bytes(k_stack_bytes), run);
     } catch (const mpi_error& e) {
       base::warn("{}: {}", name_of(self->calls[0]->kind), e.what());
       error = e.code();

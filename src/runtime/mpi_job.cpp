@@ -5,12 +5,14 @@
 
 #include <atomic>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/log.hpp"
+#include "machine/executor.hpp"
 #include "machine/neighbourhood.hpp"
 #include "machine/process.hpp"
 #include "machine/process_memory.hpp"
@@ -45,12 +47,41 @@ void receive_end(const detail::arrival& a) noexcept {
   machine::exit_now(static_cast<int>(a.payload[0] & 0xff));
 }
 
+// Ends the process after a while, whatever the network does: a node that does not look takes no more messages.
+class last_moment final : machine::activity {
+public:
+  last_moment(machine::executor& executor, int status)
+      : executor_(executor), status_(status), at_ns_(executor.now_ns() + k_most_ns) {
+    if (!executor.has_real_clock()) return;
+    try {
+      runner_ = executor.make_runner("shoal-abort", *this);
+      runner_->start();
+    } catch (const std::exception&) {  // it ends when the network has taken all
+    }
+  }
+
+private:
+  static constexpr std::uint64_t k_most_ns = 500'000'000;
+  static constexpr std::int64_t k_look_ns = 50'000'000;
+  std::int64_t tick() noexcept override {
+    if (executor_.now_ns() >= at_ns_) machine::exit_now(status_);
+    return k_look_ns;
+  }
+
+  machine::executor& executor_;
+  const int status_;
+  const std::uint64_t at_ns_;
+  std::unique_ptr<machine::activity_runner> runner_;
+};
+
 // Ends the job in the middle of what it does. Does not return.
 void abort_job(rank::job_ranks& job, int status, const std::string& why) {
   base::write_line("", why);
   std::fflush(nullptr);
   detail::worker_base& w = detail::worker_here();
-  const auto word = static_cast<std::uint64_t>(static_cast<unsigned>(status) & 0xff);
+  std::uint64_t word = static_cast<unsigned>(status) & 0xff;
+  if (word == 0) word = 1;  // 256 is no success, and a process has eight bits
+  const last_moment end(sched::this_worker()->owner().executor(), static_cast<int>(word));
   for (std::uint32_t n = 0; n < job.form().nodes; ++n)
     if (n != job.form().node) detail::send(w, n, detail::receiver_of<receive_end>(), {&word, 1});
   detail::flush_all(*w.port);

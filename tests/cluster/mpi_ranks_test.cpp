@@ -135,6 +135,18 @@ TEST_P(calls_that_do_not_fit, are_named_and_end_the_job) {
   }
 }
 
+TEST(mpi_abort, ends_the_job_though_the_network_takes_nothing) {
+  const outcome got = run_ranks("aborts.c", {"-n", "2", "--nfg", "2"});
+  EXPECT_EQ(got.status.code, 6) << got;
+  EXPECT_LT(got.seconds, 10) << got;
+}
+
+TEST(mpi_abort, is_no_success_whatever_the_code_is) {
+  const outcome got = run_ranks("aborts.c", {"-n", "2", "--nfg", "2"}, {"512"});
+  EXPECT_EQ(got.status.code, 1) << got;
+  EXPECT_FALSE(got.has("ended normally")) << got;
+}
+
 TEST(a_rank_that_spins, is_named_after_a_time) {  // longer than other tests: ctest -C long
   const outcome got = run_ranks("libc_faults.c", {"-n", "1", "--nfg", "3", "--timeout", "13"}, {"endless"});
   EXPECT_TRUE(got.has("rank 1 has not called MPI for 10 s, and 2 other ranks wait on its worker")) << got;

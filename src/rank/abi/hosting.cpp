@@ -8,8 +8,10 @@
 #include <memory>
 
 #include "base/log.hpp"
+#include "machine/executor.hpp"
 #include "rank/abi/entry.hpp"
 #include "rank/unhosted.hpp"
+#include "sched/pool.hpp"
 #include "shoal/stack_bytes.hpp"
 
 namespace shoal::rank::abi {
@@ -27,7 +29,7 @@ struct thread_call final : sched::placed_task {
   void* argument = nullptr;
   rank_state* of = nullptr;
   int result = 0;
-  std::atomic<bool> done{false};  // partner: the thread that waits
+  std::atomic<std::uint32_t> done{0};  // partner: the thread that waits
 
   static void begin(detail::task& raw) noexcept {
     auto& self = static_cast<thread_call&>(static_cast<sched::placed_task&>(raw));
@@ -39,8 +41,9 @@ struct thread_call final : sched::placed_task {
       self.result = MPI_ERR_NO_MEM;
     }
     self.of->home.begun().local = nullptr;
-    self.done.store(true, std::memory_order_release);
-    self.done.notify_one();
+    machine::executor& executor = self.of->home.owner().executor();
+    self.done.store(1, std::memory_order_release);
+    executor.wake(self.done, 1, false);  // of an address: the object may be gone
   }
 };
 
@@ -83,8 +86,10 @@ int call_as_rank(int (*call)(void*), void* argument, const char* function) {
   mine.call = call;
   mine.argument = argument;
   mine.of = of;
+  machine::executor& executor = of->home.owner().executor();
   of->home.place(mine);
-  mine.done.wait(false, std::memory_order_acquire);
+  // Not std::atomic::wait(), which yields the processor first, and wakes the threads of other calls, too.
+  while (mine.done.load(std::memory_order_acquire) == 0) executor.wait(mine.done, 0, machine::k_no_timeout, false);
   return mine.result;
 }
 
