@@ -22,6 +22,7 @@ struct wait_note : detail::described_wait {
   int tag = 0;
   enum class kind : std::uint8_t { some_request, receive, send, probe, collective } what = kind::some_request;
   const void* called_from = nullptr;
+  mutable const std::size_t* missing = nullptr;  // completions; for debuggers (debug_table.hpp)
 
   wait_note(const char* called, int world_rank, const communicator* in, int with, int tagged, kind k,
             const void* from) noexcept
@@ -53,6 +54,7 @@ public:
   /// Returns when all have completed; others run meanwhile.
   void await(const wait_note& note) noexcept {
     if (missing_ == 0) return;
+    note.missing = &missing_;
     task_ = detail::this_task();
     detail::leave(detail::wait_kind::message, &note);
     task_ = nullptr;

@@ -14,6 +14,7 @@
 #include "machine/neighbourhood.hpp"
 #include "machine/process.hpp"
 #include "machine/process_memory.hpp"
+#include "rank/debug_table.hpp"
 #include "rank/node_ranks.hpp"
 #include "remote/worker_port.hpp"
 #include "runtime/rank_watch.hpp"
@@ -93,7 +94,7 @@ private:
     begun.local = t.of;
     int status = 1;
     try {
-      status = call_with_stack(stack_bytes(the_program.stack_bytes), [&t] { return the_program.run(*t.of); });
+      status = call_with_stack(stack_bytes(the_program.stack_bytes), [&t] { return t.all->run_program(*t.of); });
     } catch (const std::exception& e) {
       abort_job(t.of->job, 1, fmt::format("rank {}: {}", t.of->world, e.what()));
     }
@@ -104,8 +105,17 @@ private:
     if (all.running_.fetch_sub(1, std::memory_order_acq_rel) == 1) detail::wake(all.waits_);
   }
 
+  // On the stack of the rank's main().
+  int run_program(rank::rank_state& me) {
+    debugged_.begin(me, __builtin_frame_address(0));
+    const int status = the_program.run(me);
+    debugged_.end(me);
+    return status;
+  }
+
   rank::job_ranks& ranks_;
   std::vector<int> statuses_;
+  rank::debug_table debugged_{ranks_, the_program.stack_bytes};
   std::unique_ptr<rank_task[]> tasks_;
   std::atomic<int> running_{0};
   detail::suspended* waits_ = nullptr;
