@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the tools for programs with many ranks per process: MPIX_Yield, and what a debugger is told.
+// Tests the tools for programs with many ranks per process: MPIX_Yield, what a debugger is told, and profiles.
 #include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/cluster/mpi_program.hpp"
 
@@ -83,6 +84,60 @@ TEST(debugging, is_for_one_process) {
   const outcome got = run(mpirun(source("ranks_wait.c"), {"-n", "2", "--nfg", "3", "--debug"}));
   EXPECT_EQ(got.status.shell_code(), 2) << got;
   EXPECT_TRUE(got.has("give -n 1 --nfg 6 instead")) << got;
+}
+
+class profile_of_ranks : public testing::TestWithParam<words> {};
+
+INSTANTIATE_TEST_SUITE_P(shapes, profile_of_ranks,
+                         testing::Values(words{"-n", "1", "--nfg", "4"}, words{"-n", "2", "--nfg", "2"},
+                                         words{"-n", "1", "--nfg", "4", "-w", "2"}));
+
+TEST_P(profile_of_ranks, is_what_they_did) {
+  const shoal::test::folder place;
+  words options = GetParam();
+  options.push_back("--profile=" + (place / "p.json"));
+  const outcome got = run(mpirun(source("ranks_traffic.c"), options));
+  ASSERT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("profile of 4 ranks in ")) << got;
+  EXPECT_TRUE(got.has("a copy of the program: ")) << got;
+  std::ifstream file(place / "p.json");
+  const auto read = nlohmann::json::parse(file);
+  ASSERT_EQ(read["ranks"].size(), 4) << got;
+  for (int i = 0; i < 4; ++i) {
+    const auto& r = read["ranks"][static_cast<std::size_t>(i)];
+    EXPECT_EQ(r["rank"], i);
+    EXPECT_EQ(r["sent"], nlohmann::json::parse("[{\"to\": " + std::to_string((i + 1) % 4) +
+                                               ", \"messages\": 15, \"bytes\": 10005}]"));
+    EXPECT_EQ(r["calls"], 37) << r;
+    EXPECT_GE(r["longest_receives"], 1) << r;
+    EXPECT_GT(r["stack_bytes"], 4000) << r;
+    if (i != 0) EXPECT_GT(r["wait_seconds"], 0.04) << r;
+    for (const char* part : {"compute_seconds", "copy_seconds", "library_seconds", "ready_seconds"})
+      EXPECT_GE(r[part], 0) << r;
+  }
+  EXPECT_GT(read["ranks"][0]["compute_seconds"], 0.04) << got;
+  double waited = 0;  // for rank 0, of three ranks
+  for (const auto& r : read["ranks"])
+    for (const auto& [function, w] : r["waits"].items()) waited += w["seconds"].get<double>();
+  EXPECT_GT(waited, 0.12) << got;
+  EXPECT_GT(read["processes"][0]["copy_bytes"], 0);
+  std::ifstream picture(place / "p.svg");
+  std::string begin;
+  std::getline(picture, begin);
+  EXPECT_TRUE(begin.starts_with("<svg")) << begin;
+}
+
+TEST(profile, without_a_file_is_a_table) {
+  const outcome got = run(mpirun(source("ranks_yield.c"), {"--nfg", "2", "--profile"}));
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("MPIX_Yield")) << got;
+  EXPECT_FALSE(run(mpirun(source("ranks_yield.c"), {"--nfg", "2"})).has("profile of")) << got;
+}
+
+TEST(profile, in_a_folder_that_is_not_there_is_refused_at_the_start) {
+  const outcome got = run(mpirun(source("ranks_yield.c"), {"--nfg", "2", "--profile=/no such folder/p.json"}));
+  EXPECT_FALSE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("cannot write the profile to '/no such folder/p.json'")) << got;
 }
 
 }  // namespace

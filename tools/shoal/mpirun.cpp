@@ -33,7 +33,8 @@ struct mpirun_request {
   unsigned stack_mb = 8;
   bool label = false;
   bool debug = false;
-  double seconds = 0;  // 0: as long as it takes
+  std::string profile;  // a file, or k_no_file; empty: none is wanted
+  double seconds = 0;   // 0: as long as it takes
   std::vector<std::string> environment;
   std::vector<std::string> program;
 };
@@ -50,6 +51,13 @@ bool can_be_copied(const std::string& program, unsigned ranks) {
                 fmt::format("--nfg {}: {} (shoal mpicc, mpicxx and mpif90 do both), or start it with --nfg 1", ranks,
                             e.what()));
   }
+}
+
+constexpr const char* k_no_file = "-";
+
+// The ranks may have another working directory.
+std::string profile_file(const mpirun_request& request) {
+  return request.profile == k_no_file ? std::string() : std::filesystem::absolute(request.profile).string();
 }
 
 // gdb in the place of this process, on a host that is a job by itself.
@@ -93,11 +101,14 @@ int mpirun(const mpirun_request& request) {
     job.arguments = {mpi.host, std::to_string(request.ranks), std::to_string(std::size_t{request.stack_mb} << 20),
                      program};
     if (request.label) job.arguments.insert(job.arguments.end() - 1, "--label");
+    if (!request.profile.empty()) job.arguments.insert(job.arguments.end() - 1, "--profile=" + profile_file(request));
   } else {
     if (request.debug)
       throw error(
           errc::invalid_argument,
           "--debug needs a program that shoal mpicc, mpicxx or mpif90 has built; start gdb itself for this one");
+    if (!request.profile.empty())
+      throw error(errc::invalid_argument, "--profile needs a program that shoal mpicc, mpicxx or mpif90 has built");
     if (request.label)
       throw error(errc::invalid_argument, "--label needs a program that shoal mpicc, mpicxx or mpif90 has built");
     job.arguments = {program};
@@ -133,6 +144,10 @@ subcommand_body declare_mpirun(CLI::App& app) {
       ->check(CLI::Range(1U, 63U));
   app.add_option("--env", request->environment, "NAME=VALUE for the ranks; may be repeated")->allow_extra_args(false);
   app.add_flag("--label", request->label, "begin each line of output with its rank: [3]");
+  app.add_flag("--profile{-}", request->profile,
+               "at the end, where the ranks spent their time, on standard error; =FILE.json: also as JSON, and drawn "
+               "beside it in FILE.svg")
+      ->type_name("FILE.json");
   app.add_flag("--debug", request->debug,
                "under gdb, in one process; there: run, then `shoal ranks`, `shoal rank 3`, `shoal ranks bt`");
   app.add_option("--timeout", request->seconds, "seconds, after which the job is ended with status 124")
