@@ -26,7 +26,7 @@ constexpr std::uint64_t k_saved_registers = 0;  // not known
 debug_table::debug_table(const job_ranks& of, std::size_t stack_bytes)
     : ranks_(std::make_unique<debugged_rank[]>(static_cast<std::size_t>(of.size_here()))) {
   for (int i = 0; i < of.size_here(); ++i) ranks_[static_cast<std::size_t>(i)].world = of.at(i).world;
-  const fiber::fiber f;
+  const fiber::fiber f{};
   const wait_note n(nullptr, 0, nullptr, 0, 0, wait_note::kind::send, nullptr);
   const std::uint64_t words[16] = {1,
                                    static_cast<std::uint64_t>(of.size_here()),
