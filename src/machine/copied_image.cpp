@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -37,10 +38,14 @@ std::uint64_t down(std::uint64_t at) noexcept { return at / page_size() * page_s
 std::uint64_t up(std::uint64_t at) noexcept { return down(at + page_size() - 1); }
 
 // A path to that descriptor that no other copy in this process was loaded under: the loader gives back what it has
-// loaded under the same path, also after the descriptor's number has gone to another file.
+// loaded under the same path, also after the descriptor's number has gone to another file. It has the number of the
+// process: a debugger opens it, too, while the copy is being loaded.
 std::string path_of(int descriptor) {
   static std::atomic<std::uint64_t> copies{0};  // the loader's list is the process's, too
-  std::string path = "/proc/self/fd/";
+  std::array<char, 32> self;
+  const ssize_t length = ::readlink("/proc/self", self.data(), self.size());
+  std::string path =
+      "/proc/" + (length > 0 ? std::string(self.data(), static_cast<std::size_t>(length)) : "self") + "/fd/";
   for (std::uint64_t n = copies.fetch_add(1, std::memory_order_relaxed) + 1; n != 0; n /= 2)
     path += n % 2 != 0 ? "./" : "/";
   return path + std::to_string(descriptor);

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "rank/profile.hpp"
+
 namespace shoal::rank {
 namespace {
 
@@ -56,6 +58,20 @@ void copy_block(std::byte* to, const std::byte* from, std::uint64_t n) noexcept 
     std::memcpy(to, from, n);
 }
 
+void pack_elements(const buffer& from, std::uint64_t offset, std::byte* to, std::uint64_t bytes) {
+  for_blocks(from, offset, bytes, [&to](const std::byte* at, std::uint64_t n) {
+    copy_block(to, at, n);
+    to += n;
+  });
+}
+
+void unpack_elements(const std::byte* from, std::uint64_t bytes, const buffer& to, std::uint64_t offset) {
+  for_blocks(to, offset, bytes, [&from](std::byte* at, std::uint64_t n) {
+    copy_block(at, from, n);
+    from += n;
+  });
+}
+
 }  // namespace
 
 std::byte* solid_bytes(const buffer& b) noexcept {
@@ -66,36 +82,33 @@ std::byte* solid_bytes(const buffer& b) noexcept {
 }
 
 void pack(const buffer& from, std::uint64_t offset, std::byte* to, std::uint64_t bytes) {
-  for_blocks(from, offset, bytes, [&to](const std::byte* at, std::uint64_t n) {
-    copy_block(to, at, n);
-    to += n;
-  });
+  const copy_timer timer(bytes);
+  pack_elements(from, offset, to, bytes);
 }
 
 void unpack(const std::byte* from, std::uint64_t bytes, const buffer& to, std::uint64_t offset) {
-  for_blocks(to, offset, bytes, [&from](std::byte* at, std::uint64_t n) {
-    copy_block(at, from, n);
-    from += n;
-  });
+  const copy_timer timer(bytes);
+  unpack_elements(from, bytes, to, offset);
 }
 
 std::uint64_t copy(const buffer& from, const buffer& to) {
   const std::uint64_t bytes = std::min(from.bytes(), to.bytes());
   if (bytes == 0) return 0;
+  const copy_timer timer(bytes);
   if (const std::byte* const solid = solid_bytes(from); solid != nullptr) {
     std::byte* const target = solid_bytes(to);
     if (target == nullptr)
-      unpack(solid, bytes, to, 0);
+      unpack_elements(solid, bytes, to, 0);
     else if (target != solid)
       std::memmove(target, solid, bytes);
   } else if (std::byte* const target = solid_bytes(to); target != nullptr) {
-    pack(from, 0, target, bytes);
+    pack_elements(from, 0, target, bytes);
   } else {
     std::array<std::byte, 16384> room;
     for (std::uint64_t at = 0; at < bytes;) {
       const std::uint64_t n = std::min<std::uint64_t>(room.size(), bytes - at);
-      pack(from, at, room.data(), n);
-      unpack(room.data(), n, to, at);
+      pack_elements(from, at, room.data(), n);
+      unpack_elements(room.data(), n, to, at);
       at += n;
     }
   }

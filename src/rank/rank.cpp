@@ -52,7 +52,10 @@ void rank_state::await_attached_buffer(const wait_note& note) noexcept {
     if (attached_used.load(std::memory_order_seq_cst) == 0 &&
         detaching.exchange(nullptr, std::memory_order_seq_cst) != nullptr)
       return;
-    detail::leave(detail::wait_kind::message, &note);
+    if (the_profile != nullptr) [[unlikely]]
+      wait_profiled(note, nullptr);
+    else
+      detail::leave(detail::wait_kind::message, &note);
   }
 }
 

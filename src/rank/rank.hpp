@@ -33,6 +33,7 @@ class thread_setting {
 public:
   virtual void put_aside() noexcept = 0;
   virtual void bring_back() noexcept = 0;
+  thread_setting* next = nullptr;  // of the rank
 
 protected:
   ~thread_setting() = default;
@@ -89,7 +90,17 @@ public:
   /// Returns when nothing is in it.
   void await_attached_buffer(const wait_note& note) noexcept;
   std::uint32_t next_serial = 2;      // of the communicators that it numbers, as their leader
-  thread_setting* setting = nullptr;  // to be put aside; nullptr: nothing, or it is aside
+  thread_setting* setting = nullptr;  // the first to be put aside; nullptr: none, or they are aside
+  /// Outside of calls of MPI.
+  void add_setting(thread_setting& s) noexcept {
+    s.next = setting;
+    setting = &s;
+  }
+  void remove_setting(thread_setting& s) noexcept {
+    thread_setting** at = &setting;
+    while (*at != nullptr && *at != &s) at = &(*at)->next;
+    if (*at != nullptr) *at = s.next;
+  }
 };
 
 /// The rank whose task runs; nullptr: none.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rank/error.hpp"
+#include "rank/profile.hpp"
 #include "rank/wire.hpp"
 #include "shoal/detail/assert.hpp"
 
@@ -42,6 +43,11 @@ void run_completion(detail::task& t) noexcept {
   complete(*static_cast<request::completion&>(static_cast<sched::errand&>(t)).of);
 }
 
+void look_at_queues(const rank_state& r) noexcept {
+  if (the_profile != nullptr) [[unlikely]]
+    the_profile->at(r).look_at_queues(r.queues);
+}
+
 // Whether a message may leave its sender's buffer before it is received; then it counts.
 bool goes_ahead(rank_state& me, std::uint64_t bytes, send_mode mode) noexcept {
   if (mode == send_mode::synchronous) return false;
@@ -53,6 +59,8 @@ bool goes_ahead(rank_state& me, std::uint64_t bytes, send_mode mode) noexcept {
 // `known`: the request of a persistent send.
 request* send(rank_state& me, const buffer& data, const route& to, send_mode mode, request* known) {
   const int world = to.where->remote().world_of(to.peer);
+  if (the_profile != nullptr && !to.internal) [[unlikely]]
+    the_profile->at(me).count_message(world, data.bytes());
   const envelope sent = envelope_to(me, to);
   if (!me.job.is_here(world)) return send_to_node(me, data, to, sent, world, mode, known);
   rank_state& receiver = me.job.here(world);
@@ -81,6 +89,7 @@ request* send(rank_state& me, const buffer& data, const route& to, send_mode mod
   }
   if (same_worker) {
     receiver.queues.keep(m.waiting);
+    look_at_queues(receiver);
     receiver.notify_probes();
   } else {
     m.to_worker.run = run_delivery;
@@ -168,7 +177,8 @@ void start_receive(request& r) {
   matching& queues = r.owner->queues;
   queues.reserve();
   r.posted.wanted = envelope_from({r.where.get(), r.peer, r.wanted_tag, r.internal, r.context});
-  if (waiting_message* const w = queues.post(r.posted); w != nullptr) receive_message(r, message::of(*w));
+  if (waiting_message* const w = queues.post(r.posted); w != nullptr) return receive_message(r, message::of(*w));
+  look_at_queues(*r.owner);
 }
 
 message* find_message(rank_state& me, const route& from) {
@@ -209,6 +219,7 @@ void arrive(message& m) noexcept {
     return receive_message(request_of(*p), m);
   to.queues.reserve();
   to.queues.keep(m.waiting);
+  look_at_queues(to);
   to.notify_probes();
 }
 

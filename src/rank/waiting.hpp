@@ -12,6 +12,10 @@
 namespace shoal::rank {
 
 class communicator;
+class job_profile;
+
+/// Of this process; nullptr: nobody wants to know where its ranks spend their time (profile.hpp). Set while none runs.
+extern constinit job_profile* the_profile;
 
 /// What a rank waits for, as reports say. On the stack of the wait.
 struct wait_note : detail::described_wait {
@@ -22,6 +26,7 @@ struct wait_note : detail::described_wait {
   int tag = 0;
   enum class kind : std::uint8_t { some_request, receive, send, probe, collective } what = kind::some_request;
   const void* called_from = nullptr;
+  mutable const std::size_t* missing = nullptr;  // completions; for debuggers (debug_table.hpp)
 
   wait_note(const char* called, int world_rank, const communicator* in, int with, int tagged, kind k,
             const void* from) noexcept
@@ -38,6 +43,11 @@ struct wait_note : detail::described_wait {
 /// "MPI_Recv of rank 3 waits for a message of rank 2 with tag 7 in MPI_COMM_WORLD".
 std::string text_of(const wait_note& note);
 
+/// What a profile is told of a wait: it leaves the worker in between. `ready`: since when the task could go on.
+void wait_profiled(const wait_note& note, const std::uint64_t* ready) noexcept;
+/// The clock of profiles.
+std::uint64_t profile_clock() noexcept;
+
 /// A wait for so many completions.
 class waiter {
 public:
@@ -47,20 +57,28 @@ public:
 
   /// One more of them has completed.
   void complete_one() noexcept {
-    if (--missing_ == 0 && task_ != nullptr) detail::wake(task_);
+    if (--missing_ != 0 || task_ == nullptr) return;
+    if (the_profile != nullptr) [[unlikely]]
+      ready_since_ = profile_clock();
+    detail::wake(task_);
   }
   bool done() const noexcept { return missing_ == 0; }
   /// Returns when all have completed; others run meanwhile.
   void await(const wait_note& note) noexcept {
     if (missing_ == 0) return;
+    note.missing = &missing_;
     task_ = detail::this_task();
-    detail::leave(detail::wait_kind::message, &note);
+    if (the_profile != nullptr) [[unlikely]]
+      wait_profiled(note, &ready_since_);
+    else
+      detail::leave(detail::wait_kind::message, &note);
     task_ = nullptr;
   }
 
 private:
   std::size_t missing_;
   detail::suspended* task_ = nullptr;
+  std::uint64_t ready_since_ = 0;  // of profile_clock()
 };
 
 }  // namespace shoal::rank

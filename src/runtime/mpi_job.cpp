@@ -16,6 +16,7 @@
 #include "machine/neighbourhood.hpp"
 #include "machine/process.hpp"
 #include "machine/process_memory.hpp"
+#include "rank/debug_table.hpp"
 #include "rank/node_ranks.hpp"
 #include "remote/worker_port.hpp"
 #include "runtime/rank_watch.hpp"
@@ -93,7 +94,9 @@ void abort_job(rank::job_ranks& job, int status, const std::string& why) {
 // The ranks of a node, from their first to their last.
 class rank_tasks {
 public:
-  explicit rank_tasks(rank::job_ranks& ranks) : ranks_(ranks), statuses_(static_cast<std::size_t>(ranks.size_here())) {}
+  /// `profiled`: nullptr: nobody wants a profile.
+  rank_tasks(rank::job_ranks& ranks, rank_report* profiled)
+      : ranks_(ranks), profiled_(profiled), statuses_(static_cast<std::size_t>(ranks.size_here())) {}
 
   std::vector<int> run() {
     const int n = ranks_.size_here();
@@ -124,7 +127,7 @@ private:
     begun.local = t.of;
     int status = 1;
     try {
-      status = call_with_stack(stack_bytes(the_program.stack_bytes), [&t] { return the_program.run(*t.of); });
+      status = call_with_stack(stack_bytes(the_program.stack_bytes), [&t] { return t.all->run_program(*t.of); });
     } catch (const std::exception& e) {
       abort_job(t.of->job, 1, fmt::format("rank {}: {}", t.of->world, e.what()));
     }
@@ -135,8 +138,21 @@ private:
     if (all.running_.fetch_sub(1, std::memory_order_acq_rel) == 1) detail::wake(all.waits_);
   }
 
+  // On the stack of the rank's main().
+  int run_program(rank::rank_state& me) {
+    const void* const frame = __builtin_frame_address(0);
+    debugged_.begin(me, frame);
+    if (profiled_ != nullptr) profiled_->begin(me);
+    const int status = the_program.run(me);
+    if (profiled_ != nullptr) profiled_->end(me, frame);
+    debugged_.end(me);
+    return status;
+  }
+
   rank::job_ranks& ranks_;
+  rank_report* profiled_;
   std::vector<int> statuses_;
+  rank::debug_table debugged_{ranks_, the_program.stack_bytes};
   std::unique_ptr<rank_task[]> tasks_;
   std::atomic<int> running_{0};
   detail::suspended* waits_ = nullptr;
@@ -160,11 +176,14 @@ int run_member(team& t) {
   int status = 0;
   std::optional<rank_watch> watch;
   watch.emplace(ranks, pool);
-  const std::vector<int> statuses = rank_tasks(ranks).run();
+  std::optional<rank_report> profiled;
+  if (the_program.profile) profiled.emplace(ranks, *the_program.profile, the_program.stack_bytes);
+  const std::vector<int> statuses = rank_tasks(ranks, profiled ? &*profiled : nullptr).run();
   watch.reset();
   for (const int s : statuses)
     if (status == 0) status = s;
   t.barrier();
+  if (profiled) profiled->report(t);
   const std::vector<int> all = t.all_gather(status);
   for (const int s : all)
     if (s != 0) return s;

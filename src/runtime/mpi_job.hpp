@@ -7,14 +7,17 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 
 #include "rank/rank.hpp"
+#include "runtime/rank_report.hpp"
 
 namespace shoal::runtime {
 
 struct mpi_program {
   unsigned ranks_per_node = 1;
   std::size_t stack_bytes = std::size_t{8} << 20;
+  std::optional<rank_profile_wish> profile;  // none: nobody wants one
   /// main() of the program, for the calling rank; its exit status. Runs on that stack.
   std::function<int(rank::rank_state&)> run;
 };

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the tools for programs with many ranks per process: MPIX_Yield.
+// Tests the tools for programs with many ranks per process: MPIX_Yield, what a debugger is told, and profiles.
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
 #include "tests/cluster/mpi_program.hpp"
 
 namespace {
@@ -17,6 +21,125 @@ TEST(yield, lets_other_ranks_run) {
     const outcome got = run(mpirun(source("ranks_yield.c"), shape));
     EXPECT_TRUE(got.status.clean()) << got;
   }
+}
+
+class under_gdb : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(shoal::machine::find_program("gdb"))) GTEST_SKIP() << "gdb is not installed";
+  }
+  // What gdb says to these commands where the last rank of five has stopped; blanks in a row as one.
+  static std::string ask(const words& commands) {
+    const shoal::test::folder place;
+    std::ofstream file(place / "commands");
+    file << "set pagination off\nset confirm off\nset debuginfod enabled off\nrun\n";
+    for (const std::string& c : commands) file << "echo == " << c << "\\n\n" << c << '\n';
+    file << "echo == end\\n\nkill\nquit\n";
+    file.close();
+    std::string line = "exec";
+    for (const std::string& word : mpirun(source("ranks_wait.c"), {"-n", "1", "--nfg", "5", "--debug"}))
+      line += " '" + word + "'";
+    const outcome got = run({"/bin/bash", "-c", line + " <" + (place / "commands")});
+    EXPECT_TRUE(got.in_time) << got;
+    std::string text = got.text;
+    text.erase(std::unique(text.begin(), text.end(), [](char a, char b) { return a == ' ' && b == ' '; }), text.end());
+    return text;
+  }
+  // The answer to that command, up to the next one.
+  static std::string answer(const std::string& all, const std::string& command) {
+    const auto begin = all.find("== " + command + "\n");
+    if (begin == std::string::npos) return "no answer to " + command + " in:\n" + all;
+    return all.substr(begin, all.find("== ", begin + 3) - begin);
+  }
+  static bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+};
+
+TEST_F(under_gdb, ranks_have_a_table_and_stacks) {
+  const std::string all = ask({"shoal ranks", "shoal rank 0 bt", "bt", "shoal rank 2", "where", "shoal ranks",
+                               "shoal rank 4", "shoal ranks bt", "shoal rank 9", "shoal rank", "shoal rank 0 up"});
+  const std::string table = answer(all, "shoal ranks");
+  for (const char* row : {"rank state in waits for peer tag\n", "\n0 waiting MPI_Recv a message 1 77\n",
+                          "\n1 waiting MPI_Barrier the others\n", "\n2 waiting MPI_Ssend its receive 1 5\n",
+                          "\n3 waiting MPI_Recv a message any any\n", "\n4 running thread 1\n"})
+    EXPECT_TRUE(has(table, row)) << row << table;
+  EXPECT_TRUE(has(answer(all, "shoal rank 0 bt"), "in await_message (from=")) << all;
+  EXPECT_TRUE(has(answer(all, "bt"), "in stop_here ()")) << all;  // the thread is as it was
+  EXPECT_TRUE(has(answer(all, "where"), "PMPI_Ssend")) << all;
+  EXPECT_FALSE(has(answer(all, "where"), "stop_here")) << all;
+  EXPECT_TRUE(has(all.substr(all.find("== where")), "\n4 running thread 1\n")) << all;  // though rank 2 is shown
+  const std::string stacks = answer(all, "shoal ranks bt");
+  for (const char* part : {"rank 1: waiting MPI_Barrier the others\n", "in PMPI_Barrier", "in PMPI_Ssend",
+                           "rank 4: running thread 1\n", "in stop_here ()"})
+    EXPECT_TRUE(has(stacks, part)) << part << stacks;
+  EXPECT_TRUE(has(all, "there is no rank 9 here; ranks 0 to 4 are")) << all;
+  EXPECT_TRUE(has(answer(all, "shoal rank"), "usage: shoal rank NUMBER [bt]")) << all;
+}
+
+TEST_F(under_gdb, the_program_goes_on_as_if_nobody_had_looked) {
+  const std::string all = ask({"shoal rank 0", "continue"});
+  EXPECT_TRUE(has(all, "rank 4 has called abort() in stop_here")) << all;
+}
+
+TEST(debugging, is_for_one_process) {
+  const outcome got = run(mpirun(source("ranks_wait.c"), {"-n", "2", "--nfg", "3", "--debug"}));
+  EXPECT_EQ(got.status.shell_code(), 2) << got;
+  EXPECT_TRUE(got.has("give -n 1 --nfg 6 instead")) << got;
+}
+
+class profile_of_ranks : public testing::TestWithParam<words> {};
+
+INSTANTIATE_TEST_SUITE_P(shapes, profile_of_ranks,
+                         testing::Values(words{"-n", "1", "--nfg", "4"}, words{"-n", "2", "--nfg", "2"},
+                                         words{"-n", "1", "--nfg", "4", "-w", "2"}));
+
+TEST_P(profile_of_ranks, is_what_they_did) {
+  const shoal::test::folder place;
+  words options = GetParam();
+  options.push_back("--profile=" + (place / "p.json"));
+  const outcome got = run(mpirun(source("ranks_traffic.c"), options));
+  ASSERT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("profile of 4 ranks in ")) << got;
+  EXPECT_TRUE(got.has("a copy of the program: ")) << got;
+  std::ifstream file(place / "p.json");
+  const auto read = nlohmann::json::parse(file);
+  ASSERT_EQ(read["ranks"].size(), 4) << got;
+  for (int i = 0; i < 4; ++i) {
+    const auto& r = read["ranks"][static_cast<std::size_t>(i)];
+    EXPECT_EQ(r["rank"], i);
+    EXPECT_EQ(r["sent"], nlohmann::json::parse("[{\"to\": " + std::to_string((i + 1) % 4) +
+                                               ", \"messages\": 15, \"bytes\": 10005}]"));
+    EXPECT_EQ(r["calls"], 37) << r;
+    EXPECT_GE(r["longest_receives"], 1) << r;
+    EXPECT_GT(r["stack_bytes"], 4000) << r;
+    if (i != 0) {
+      EXPECT_GT(r["wait_seconds"], 0.04) << r;
+    }
+    for (const char* part : {"compute_seconds", "copy_seconds", "library_seconds", "ready_seconds"})
+      EXPECT_GE(r[part], 0) << r;
+  }
+  EXPECT_GT(read["ranks"][0]["compute_seconds"], 0.04) << got;
+  double waited = 0;  // for rank 0, of three ranks
+  for (const auto& r : read["ranks"])
+    for (const auto& [function, w] : r["waits"].items()) waited += w["seconds"].get<double>();
+  EXPECT_GT(waited, 0.12) << got;
+  EXPECT_GT(read["processes"][0]["copy_bytes"], 0);
+  std::ifstream picture(place / "p.svg");
+  std::string begin;
+  std::getline(picture, begin);
+  EXPECT_TRUE(begin.starts_with("<svg")) << begin;
+}
+
+TEST(profile, without_a_file_is_a_table) {
+  const outcome got = run(mpirun(source("ranks_yield.c"), {"--nfg", "2", "--profile"}));
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("MPIX_Yield")) << got;
+  EXPECT_FALSE(run(mpirun(source("ranks_yield.c"), {"--nfg", "2"})).has("profile of")) << got;
+}
+
+TEST(profile, in_a_folder_that_is_not_there_is_refused_at_the_start) {
+  const outcome got = run(mpirun(source("ranks_yield.c"), {"--nfg", "2", "--profile=/no such folder/p.json"}));
+  EXPECT_FALSE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("cannot write the profile to '/no such folder/p.json'")) << got;
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ void rank_locale::bring_back() noexcept { ::uselocale(of); }
 void forget_thread_settings(rank::rank_state& me) {
   rank_locale& mine = libc_of(me).locale;
   if (mine.of == nullptr) return;
-  me.setting = nullptr;
+  me.remove_setting(mine);
   ::uselocale(LC_GLOBAL_LOCALE);
   ::freelocale(std::exchange(mine.of, nullptr));
 }
@@ -86,7 +86,7 @@ SHOAL_INTERPOSED char* setlocale(int number, const char* name) noexcept {
   }
   ::uselocale(made);
   if (mine.locale.of != nullptr) ::freelocale(mine.locale.of);
+  if (mine.locale.of == nullptr) me->add_setting(mine.locale);
   mine.locale.of = made;
-  me->setting = &mine.locale;
   return kept_name(mine, number);
 }

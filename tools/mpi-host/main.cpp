@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program that `shoal mpirun` starts in every process: loads one private copy of an MPI program per rank and runs
 // them as tasks.
-//   shoal-mpi-host RANKS STACK_BYTES [--label] PROGRAM [ARGS]
+//   shoal-mpi-host RANKS STACK_BYTES [--label] [--profile=FILE] PROGRAM [ARGS]
 //   shoal-mpi-host --functions       the functions of MPI and whether the library has them, for `shoal info --mpi`
 #include <fmt/format.h>
 
@@ -14,6 +14,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,10 +80,18 @@ int print_functions() {
   return 0;
 }
 
+constexpr std::string_view k_profile = "--profile=";
+
 int run(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--functions") return print_functions();
-  const bool label = argc > 3 && std::string_view(argv[3]) == "--label";
-  const int first = label ? 4 : 3;
+  bool label = false;
+  std::optional<shoal::runtime::rank_profile_wish> profile;
+  int first = 3;
+  for (; first < argc && std::string_view(argv[first]).starts_with("--"); ++first) {
+    const std::string_view word = argv[first];
+    label = label || word == "--label";
+    if (word.starts_with(k_profile)) profile.emplace().file = word.substr(k_profile.size());
+  }
   if (argc <= first) throw shoal::error(shoal::errc::invalid_argument, "start MPI programs with shoal mpirun");
   shoal::runtime::mpi_program p;
   p.ranks_per_node = static_cast<unsigned>(std::stoul(argv[1]));
@@ -91,6 +100,12 @@ int run(int argc, char** argv) {
   ::program_invocation_short_name = ::basename(argv[first]);
   const std::vector<std::string> private_libraries{"libgfortran.so."};  // units and files of Fortran
   const auto program = std::make_shared<shoal::machine::program_copies>(argv[first], private_libraries);
+  if (profile) {
+    profile->copy_bytes = program->private_bytes();
+    profile->shared_bytes = program->shared_bytes();
+    profile->copy_mappings = program->mappings();
+    p.profile = profile;
+  }
   p.run = [=](rank_state& me) { return run_copy(*program, me, argc - first, argv + first); };
   shoal::host::make_rank_libcs(p.ranks_per_node);
   if (p.ranks_per_node > 1 || label) shoal::host::split_output(label);

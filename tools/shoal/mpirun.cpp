@@ -32,7 +32,9 @@ struct mpirun_request {
   std::string remote_shell = "ssh";
   unsigned stack_mb = 8;
   bool label = false;
-  double seconds = 0;  // 0: as long as it takes
+  bool debug = false;
+  std::string profile;  // a file, or k_no_file; empty: none is wanted
+  double seconds = 0;   // 0: as long as it takes
   std::vector<std::string> environment;
   std::vector<std::string> program;
 };
@@ -51,11 +53,38 @@ bool can_be_copied(const std::string& program, unsigned ranks) {
   }
 }
 
+constexpr const char* k_no_file = "-";
+
+// The ranks may have another working directory.
+std::string profile_file(const mpirun_request& request) {
+  return request.profile == k_no_file ? std::string() : std::filesystem::absolute(request.profile).string();
+}
+
+// gdb in the place of this process, on a host that is a job by itself.
+[[noreturn]] void debug(const mpi_paths& mpi, const runtime::start_request& job) {
+  std::vector<std::string> command{machine::find_program("gdb"), "-q", "-x", mpi.gdb, "--args"};
+  if (!std::filesystem::exists(command.front()))
+    throw error(errc::not_found, "--debug needs gdb, which is not installed (Debian's package gdb)");
+  command.insert(command.end(), job.arguments.begin(), job.arguments.end());
+  machine::become(command, job.environment);
+}
+
+void check_debug(const mpirun_request& request) {
+  if (!request.debug) return;
+  if (request.processes != 1 || !request.hosts.empty())
+    throw error(errc::invalid_argument,
+                fmt::format("--debug is for one process on this machine: give -n 1 --nfg {} instead, with all ranks in "
+                            "that process",
+                            request.processes * request.ranks));
+  if (request.seconds > 0) throw error(errc::invalid_argument, "--debug waits for its user: leave --timeout out");
+}
+
 int mpirun(const mpirun_request& request) {
   if (request.program.empty())
     throw error(errc::invalid_argument, "nothing to run; name a program: shoal mpirun -n 2 --nfg 64 -- ./program");
   if (runtime::is_launched())
     throw error(errc::invalid_argument, "shoal mpirun inside a job: start only one of the two");
+  check_debug(request);
   auto s = runtime::all_settings();
   if (request.transport != "auto") s.set("transport", request.transport, base::setting_origin::command_line);
   s.check();
@@ -72,7 +101,14 @@ int mpirun(const mpirun_request& request) {
     job.arguments = {mpi.host, std::to_string(request.ranks), std::to_string(std::size_t{request.stack_mb} << 20),
                      program};
     if (request.label) job.arguments.insert(job.arguments.end() - 1, "--label");
+    if (!request.profile.empty()) job.arguments.insert(job.arguments.end() - 1, "--profile=" + profile_file(request));
   } else {
+    if (request.debug)
+      throw error(
+          errc::invalid_argument,
+          "--debug needs a program that shoal mpicc, mpicxx or mpif90 has built; start gdb itself for this one");
+    if (!request.profile.empty())
+      throw error(errc::invalid_argument, "--profile needs a program that shoal mpicc, mpicxx or mpif90 has built");
     if (request.label)
       throw error(errc::invalid_argument, "--label needs a program that shoal mpicc, mpicxx or mpif90 has built");
     job.arguments = {program};
@@ -84,6 +120,7 @@ int mpirun(const mpirun_request& request) {
   job.environment.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
   // Each record of a Fortran program leaves its library by itself, for whole lines of ranks.
   if (request.ranks > 1 || request.label) job.environment.emplace_back("GFORTRAN_UNBUFFERED_PRECONNECTED=y");
+  if (request.debug) debug(mpi, job);
   job.limit_ns = static_cast<std::int64_t>(request.seconds * 1e9);
   return runtime::start_job(runtime::read_config(s), job);
 }
@@ -107,6 +144,12 @@ subcommand_body declare_mpirun(CLI::App& app) {
       ->check(CLI::Range(1U, 63U));
   app.add_option("--env", request->environment, "NAME=VALUE for the ranks; may be repeated")->allow_extra_args(false);
   app.add_flag("--label", request->label, "begin each line of output with its rank: [3]");
+  app.add_flag("--profile{-}", request->profile,
+               "at the end, where the ranks spent their time, on standard error; =FILE.json: also as JSON, and drawn "
+               "beside it in FILE.svg")
+      ->type_name("FILE.json");
+  app.add_flag("--debug", request->debug,
+               "under gdb, in one process; there: run, then `shoal ranks`, `shoal rank 3`, `shoal ranks bt`");
   app.add_option("--timeout", request->seconds, "seconds, after which the job is ended with status 124")
       ->check(CLI::Range(0.001, 1e9));
   app.add_option("program", request->program, "the program and its arguments, behind --");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of requests: what a wait or a test gives of one that has completed.
 #include "rank/abi/arguments.hpp"
+#include "rank/profile.hpp"
 
 namespace shoal::rank::abi {
 namespace {
@@ -45,6 +46,10 @@ int collect(request& r, MPI_Status* status) {
   return error;
 }
 
-void give_way(const caller& c) noexcept { c.me.home.yield(); }
+void give_way(const caller& c) noexcept {
+  if (the_profile != nullptr) [[unlikely]]
+    return yield_profiled(c.me, c.function + 1);
+  c.me.home.yield();
+}
 
 }  // namespace shoal::rank::abi

@@ -70,12 +70,12 @@ public:
     if (setting_ == nullptr) [[likely]]
       return;
     me.setting = nullptr;
-    setting_->put_aside();
+    for (thread_setting* s = setting_; s != nullptr; s = s->next) s->put_aside();
   }
   ~setting_aside() {
     if (setting_ == nullptr) [[likely]]
       return;
-    setting_->bring_back();
+    for (thread_setting* s = setting_; s != nullptr; s = s->next) s->bring_back();
     me_.setting = setting_;
   }
   setting_aside(const setting_aside&) = delete;
