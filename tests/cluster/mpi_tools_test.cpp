@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the tools for programs with many ranks per process: MPIX_Yield, what a debugger is told, and profiles.
+// Tests the tools for programs with many ranks per process: MPIX_Yield, what a debugger is told, profiles, and runs
+// with several numbers of ranks.
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -140,6 +141,37 @@ TEST(profile, in_a_folder_that_is_not_there_is_refused_at_the_start) {
   const outcome got = run(mpirun(source("ranks_yield.c"), {"--nfg", "2", "--profile=/no such folder/p.json"}));
   EXPECT_FALSE(got.status.clean()) << got;
   EXPECT_TRUE(got.has("cannot write the profile to '/no such folder/p.json'")) << got;
+}
+
+TEST(sweep, runs_with_each_number_of_ranks) {
+  const shoal::test::folder place;
+  const outcome got = run(mpirun(source("ranks_traffic.c"), {"-np", "2", "--nfg", "1,2", "--repeat", "2", "--sweep",
+                                                             place / "s.json", "--profile=" + (place / "p.json")}));
+  ASSERT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("fastest")) << got;
+  std::ifstream file(place / "s.json");
+  const auto read = nlohmann::json::parse(file);
+  ASSERT_EQ(read["runs"].size(), 2) << read;
+  EXPECT_EQ(read["runs"][1]["ranks"], 4) << read;
+  EXPECT_EQ(read["runs"][1]["seconds"].size(), 2) << read;
+  for (const char* made : {"s.svg", "p.1.json", "p.2.json", "p.2.svg"})
+    EXPECT_TRUE(std::filesystem::exists(place / made)) << made;
+}
+
+TEST(sweep, ends_with_the_status_of_the_first_that_fails) {
+  const outcome got = run(mpirun(source("ranks_yield.c"), {"--nfg", "2,x"}));
+  EXPECT_EQ(got.status.shell_code(), 2) << got;
+  EXPECT_TRUE(got.has("--nfg 2,x: give the ranks of each process")) << got;
+  const outcome failed = run({SHOAL_COMMAND, "mpirun", "--nfg", "1", "--repeat", "2", "--", "/bin/false"});
+  EXPECT_EQ(failed.status.shell_code(), 1) << failed;
+  EXPECT_TRUE(failed.has("failed with status 1")) << failed;
+}
+
+TEST(automatic_number, is_four_ranks_per_worker) {
+  const outcome got = run(mpirun(source("ranks_traffic.c"), {"--nfg", "auto", "-w", "2", "--profile"}));
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("--nfg auto: 8 ranks in each process of 2 workers")) << got;
+  EXPECT_TRUE(got.has("profile of 8 ranks in 1 process")) << got;
 }
 
 }  // namespace

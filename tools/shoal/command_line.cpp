@@ -126,13 +126,20 @@ std::vector<std::string> with_help_as_option(const CLI::App& app, std::vector<st
   return words;
 }
 
+// "-np 4", as other launchers have it, would be the option -n with the value p.
+std::vector<std::string> with_np_as_word(std::vector<std::string> words) {
+  if (!words.empty() && words.front() == "mpirun")
+    std::replace(words.begin(), std::ranges::find(words, "--"), std::string("-np"), std::string("--np"));
+  return words;
+}
+
 int parse_and_run(const std::vector<std::string>& given) {
   CLI::App app("Shoal runs programs made of very many small tasks, on one machine or a cluster.", "shoal");
   app.set_version_flag("--version", "shoal " SHOAL_VERSION);
   app.footer(k_footer);
   app.require_subcommand(0, 1);  // further words are its own, whatever they are: mpicc -o sort sort.c
   offered all = offer(app, subcommands());
-  const std::vector<std::string> arguments = with_help_as_option(app, given);
+  const std::vector<std::string> arguments = with_np_as_word(with_help_as_option(app, given));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 expects reverse order
   try {
     app.parse(reversed);

@@ -5,19 +5,27 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <optional>
+#include <span>
 
+#include "base/clock.hpp"
+#include "base/log.hpp"
 #include "base/settings.hpp"
 #include "launch/hosts_launch.hpp"
+#include "machine/memory_info.hpp"
 #include "machine/process.hpp"
-#include "machine/process_limits.hpp"
 #include "machine/program_copies.hpp"
 #include "runtime/job.hpp"
+#include "runtime/profile_report.hpp"
 #include "runtime/start.hpp"
 #include "shoal/error.hpp"
 #include "tools/shoal/mpi_paths.hpp"
+#include "tools/shoal/mpi_sweep.hpp"
 #include "tools/shoal/subcommands.hpp"
 
 namespace shoal::tools {
@@ -25,7 +33,7 @@ namespace {
 
 struct mpirun_request {
   unsigned processes = 1;
-  unsigned ranks = 1;
+  std::string nfg = "1";
   unsigned workers = 1;
   std::string transport = "auto";
   std::string hosts;
@@ -34,30 +42,33 @@ struct mpirun_request {
   bool label = false;
   bool debug = false;
   std::string profile;  // a file, or k_no_file; empty: none is wanted
-  double seconds = 0;   // 0: as long as it takes
+  unsigned repeat = 1;
+  std::string sweep;   // a file for what several numbers of ranks took; empty: none
+  double seconds = 0;  // 0: as long as it takes
   std::vector<std::string> environment;
   std::vector<std::string> program;
 };
 
-// Whether a host can load the program. Others are started as they are, with one rank in each process: scripts, and
+// The program as a host can load it. Others are started as they are, with one rank in each process: scripts, and
 // programs that other compilers have built for the standard ABI.
-bool can_be_copied(const std::string& program, unsigned ranks) {
+std::optional<machine::program_copies> copies_of(const std::string& program, std::span<const unsigned> ranks) {
   try {
-    const machine::program_copies copies(program);
-    return true;
+    return std::optional<machine::program_copies>(std::in_place, program);
   } catch (const error& e) {
-    if (ranks == 1) return false;
+    if (std::ranges::all_of(ranks, [](unsigned n) { return n == 1; })) return std::nullopt;
     throw error(errc::invalid_argument,
-                fmt::format("--nfg {}: {} (shoal mpicc, mpicxx and mpif90 do both), or start it with --nfg 1", ranks,
-                            e.what()));
+                fmt::format("--nfg {}: {} (shoal mpicc, mpicxx and mpif90 do both), or start it with --nfg 1",
+                            fmt::join(ranks, ","), e.what()));
   }
 }
 
 constexpr const char* k_no_file = "-";
 
-// The ranks may have another working directory.
-std::string profile_file(const mpirun_request& request) {
-  return request.profile == k_no_file ? std::string() : std::filesystem::absolute(request.profile).string();
+// The ranks may have another working directory. Of several runs each has a file.
+std::string profile_file(const mpirun_request& request, unsigned ranks, bool several) {
+  if (request.profile == k_no_file) return {};
+  const std::string file = std::filesystem::absolute(request.profile).string();
+  return several ? runtime::numbered_file(file, ranks) : file;
 }
 
 // gdb in the place of this process, on a host that is a job by itself.
@@ -69,14 +80,99 @@ std::string profile_file(const mpirun_request& request) {
   machine::become(command, job.environment);
 }
 
-void check_debug(const mpirun_request& request) {
+void check_debug(const mpirun_request& request, unsigned ranks, bool several) {
   if (!request.debug) return;
+  if (several) throw error(errc::invalid_argument, "--debug is for one run: give one number of ranks, and no --repeat");
   if (request.processes != 1 || !request.hosts.empty())
     throw error(errc::invalid_argument,
                 fmt::format("--debug is for one process on this machine: give -n 1 --nfg {} instead, with all ranks in "
                             "that process",
-                            request.processes * request.ranks));
+                            request.processes * ranks));
   if (request.seconds > 0) throw error(errc::invalid_argument, "--debug waits for its user: leave --timeout out");
+}
+
+// What is started, and what runs it.
+struct what_runs {
+  std::string program;
+  std::optional<machine::program_copies> copies;
+  mpi_paths mpi;
+};
+
+void refuse_without_copies(const mpirun_request& request) {
+  for (const auto& [is_given, option] :
+       {std::pair{request.debug, "--debug"}, {!request.profile.empty(), "--profile"}, {request.label, "--label"}})
+    if (is_given)
+      throw error(errc::invalid_argument,
+                  fmt::format("{} needs a program that shoal mpicc, mpicxx or mpif90 has built", option));
+}
+
+runtime::start_request job_of(const mpirun_request& request, const what_runs& what, unsigned ranks, bool several) {
+  runtime::start_request job;
+  if (!request.hosts.empty()) job.hosts = launch::parse_hosts(request.hosts);
+  job.nodes = request.processes;
+  job.remote_shell = request.remote_shell;
+  job.environment = request.environment;
+  if (what.copies) {
+    job.arguments = {what.mpi.host, std::to_string(ranks), std::to_string(std::size_t{request.stack_mb} << 20)};
+    if (request.label) job.arguments.emplace_back("--label");
+    if (!request.profile.empty()) job.arguments.push_back("--profile=" + profile_file(request, ranks, several));
+  } else {
+    refuse_without_copies(request);
+    const char* const folders = std::getenv("LD_LIBRARY_PATH");
+    job.environment.push_back("LD_LIBRARY_PATH=" + what.mpi.library +
+                              (folders == nullptr ? "" : std::string(":") + folders));
+  }
+  job.arguments.push_back(what.program);
+  job.arguments.insert(job.arguments.end(), request.program.begin() + 1, request.program.end());
+  job.environment.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
+  // Each record of a Fortran program leaves its library by itself, for whole lines of ranks.
+  if (ranks > 1 || request.label) job.environment.emplace_back("GFORTRAN_UNBUFFERED_PRECONNECTED=y");
+  job.limit_ns = static_cast<std::int64_t>(request.seconds * 1e9);
+  return job;
+}
+
+// For --nfg auto.
+unsigned choose_ranks(const mpirun_request& request, const what_runs& what) {
+  ranks_limits limits{.processes = request.hosts.empty() ? request.processes : 1, .workers = request.workers};
+  limits.memory_bytes = machine::memory_info().usable_bytes();
+  std::ifstream("/proc/sys/vm/max_map_count") >> limits.mappings;
+  if (!what.copies) return 1;
+  limits.copy_bytes = what.copies->private_bytes();
+  limits.copy_mappings = what.copies->mappings();
+  const unsigned ranks = automatic_ranks(limits);
+  base::say("--nfg auto: {} rank{} in each process of {} worker{}", ranks, ranks == 1 ? "" : "s", request.workers,
+            request.workers == 1 ? "" : "s");
+  return ranks;
+}
+
+void write_file(const std::string& name, const std::string& text) {
+  std::ofstream file(name, std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) throw error(errc::system, fmt::format("cannot write '{}'; choose a file in a writable folder", name));
+}
+
+int sweep(const mpirun_request& request, const what_runs& what, const runtime::config& c,
+          const std::vector<unsigned>& ranks) {
+  if (!request.sweep.empty()) write_file(request.sweep, "");  // nobody computes for an hour first
+  sweep_result all{request.processes, request.program, {}};
+  int status = 0;
+  for (const unsigned n : ranks) {
+    sweep_run& run = all.runs.emplace_back(sweep_run{n, 0, {}});
+    for (unsigned i = 0; i < request.repeat; ++i) {
+      const std::int64_t begun_ns = static_cast<std::int64_t>(base::now_ns());
+      const int got = runtime::start_job(c, job_of(request, what, n, true));
+      run.seconds.push_back(static_cast<double>(static_cast<std::int64_t>(base::now_ns()) - begun_ns) * 1e-9);
+      if (got != 0) run.status = got;
+      if (status == 0) status = got;
+    }
+  }
+  const std::string table = sweep_table(all);
+  std::fwrite(table.data(), 1, table.size(), stderr);
+  if (request.sweep.empty()) return status;
+  write_file(request.sweep, sweep_json(all));
+  write_file(std::filesystem::path(request.sweep).replace_extension(".svg").string(), sweep_picture(all));
+  return status;
 }
 
 int mpirun(const mpirun_request& request) {
@@ -84,45 +180,24 @@ int mpirun(const mpirun_request& request) {
     throw error(errc::invalid_argument, "nothing to run; name a program: shoal mpirun -n 2 --nfg 64 -- ./program");
   if (runtime::is_launched())
     throw error(errc::invalid_argument, "shoal mpirun inside a job: start only one of the two");
-  check_debug(request);
+  std::vector<unsigned> ranks = read_ranks(request.nfg);
+  const bool several = ranks.size() > 1 || request.repeat > 1;
+  if (!request.sweep.empty() && !several)
+    throw error(errc::invalid_argument, "--sweep is for several runs: --nfg 1,2,4 or --repeat 3");
+  check_debug(request, ranks.empty() ? 1 : ranks.front(), several);
   auto s = runtime::all_settings();
   if (request.transport != "auto") s.set("transport", request.transport, base::setting_origin::command_line);
   s.check();
-  runtime::start_request job;
-  if (!request.hosts.empty()) job.hosts = launch::parse_hosts(request.hosts);
-  job.nodes = request.processes;
-  job.remote_shell = request.remote_shell;
   const std::string program = machine::find_program(request.program.front());
   if (!std::filesystem::exists(program))
     throw error(errc::not_found, fmt::format("there is no program {}", request.program.front()));
-  const mpi_paths mpi = find_mpi();
-  job.environment = request.environment;
-  if (can_be_copied(program, request.ranks)) {
-    job.arguments = {mpi.host, std::to_string(request.ranks), std::to_string(std::size_t{request.stack_mb} << 20),
-                     program};
-    if (request.label) job.arguments.insert(job.arguments.end() - 1, "--label");
-    if (!request.profile.empty()) job.arguments.insert(job.arguments.end() - 1, "--profile=" + profile_file(request));
-  } else {
-    if (request.debug)
-      throw error(
-          errc::invalid_argument,
-          "--debug needs a program that shoal mpicc, mpicxx or mpif90 has built; start gdb itself for this one");
-    if (!request.profile.empty())
-      throw error(errc::invalid_argument, "--profile needs a program that shoal mpicc, mpicxx or mpif90 has built");
-    if (request.label)
-      throw error(errc::invalid_argument, "--label needs a program that shoal mpicc, mpicxx or mpif90 has built");
-    job.arguments = {program};
-    const char* const folders = std::getenv("LD_LIBRARY_PATH");
-    job.environment.push_back("LD_LIBRARY_PATH=" + mpi.library +
-                              (folders == nullptr ? "" : std::string(":") + folders));
-  }
-  job.arguments.insert(job.arguments.end(), request.program.begin() + 1, request.program.end());
-  job.environment.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
-  // Each record of a Fortran program leaves its library by itself, for whole lines of ranks.
-  if (request.ranks > 1 || request.label) job.environment.emplace_back("GFORTRAN_UNBUFFERED_PRECONNECTED=y");
-  if (request.debug) debug(mpi, job);
-  job.limit_ns = static_cast<std::int64_t>(request.seconds * 1e9);
-  return runtime::start_job(runtime::read_config(s), job);
+  const what_runs what{program, copies_of(program, ranks), find_mpi()};
+  if (ranks.empty()) ranks.push_back(choose_ranks(request, what));
+  const runtime::config c = runtime::read_config(s);
+  if (several) return sweep(request, what, c, ranks);
+  const runtime::start_request job = job_of(request, what, ranks.front(), false);
+  if (request.debug) debug(what.mpi, job);
+  return runtime::start_job(c, job);
 }
 
 }  // namespace
@@ -131,7 +206,13 @@ subcommand_body declare_mpirun(CLI::App& app) {
   auto request = std::make_shared<mpirun_request>();
   app.add_option("-n,--np,--processes", request->processes, "processes, here or on --hosts")
       ->check(CLI::Range(1U, 256U));
-  app.add_option("--nfg", request->ranks, "ranks in each process")->check(CLI::Range(1U, 100'000U));
+  app.add_option("--nfg", request->nfg,
+                 "ranks in each process; auto: chosen; 1,2,4: runs with each number, and compares the times")
+      ->type_name("N");
+  app.add_option("--repeat", request->repeat, "runs with each number of ranks, to compare the times")
+      ->check(CLI::Range(1U, 1000U));
+  app.add_option("--sweep", request->sweep, "the times of the runs as JSON, and drawn beside it in FILE.svg")
+      ->type_name("FILE.json");
   app.add_option("-w,--workers", request->workers, "worker threads of each process, over which its ranks are spread")
       ->check(CLI::Range(1U, 1024U));
   app.add_option("--transport", request->transport,

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many ranks a process has, and what a sweep over this number says.
+#include "tools/shoal/mpi_sweep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "shoal/error.hpp"
+
+namespace {
+
+using namespace shoal::tools;
+
+TEST(nfg, is_a_number_or_several_or_automatic) {
+  EXPECT_EQ(read_ranks("4"), (std::vector<unsigned>{4}));
+  EXPECT_EQ(read_ranks("1,2,100000"), (std::vector<unsigned>{1, 2, 100'000}));
+  EXPECT_TRUE(read_ranks("auto").empty());
+  for (const char* wrong : {"", "0", "4,", ",4", "4x", "-1", "100001", "automatic", "1,,2", "1 2"})
+    EXPECT_THROW(read_ranks(wrong), shoal::error) << wrong;
+}
+
+TEST(automatic_nfg, is_four_per_worker_unless_something_is_scarce) {
+  ranks_limits l;
+  EXPECT_EQ(automatic_ranks(l), 4);
+  l.workers = 3;
+  EXPECT_EQ(automatic_ranks(l), 8);  // a power of two
+  l.memory_bytes = std::uint64_t{1} << 30;
+  l.copy_bytes = std::uint64_t{60} << 20;
+  EXPECT_EQ(automatic_ranks(l), 4);
+  l.processes = 2;
+  EXPECT_EQ(automatic_ranks(l), 2);
+  l.copy_bytes = std::uint64_t{1} << 40;
+  EXPECT_EQ(automatic_ranks(l), 1);
+  l = {.workers = 1000, .mappings = 65'530, .copy_mappings = 20};
+  EXPECT_EQ(automatic_ranks(l), 1024);
+}
+
+sweep_result example() {
+  return {2, {"./prog", "a \"b\""}, {{1, 0, {4, 3, 5}}, {2, 0, {2}}, {4, 0, {2.5, 2.25}}, {8, 3, {0.5}}}};
+}
+
+TEST(a_sweep, is_a_table_with_the_fastest_marked) {
+  const std::string table = sweep_table(example());
+  EXPECT_NE(table.find("\n     2        4      2.000      2.000      1 ========================== fastest\n"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("\n     1        2      3.000      4.000      3 ========"), std::string::npos) << table;
+  EXPECT_NE(table.find("failed with status 3"), std::string::npos) << table;
+}
+
+TEST(a_sweep, is_json_and_a_picture) {
+  const auto read = nlohmann::json::parse(sweep_json(example()));
+  EXPECT_EQ(read["program"][1], "a \"b\"");
+  EXPECT_EQ(read["runs"][2]["ranks"], 8);
+  EXPECT_DOUBLE_EQ(read["runs"][0]["least_seconds"], 3);
+  EXPECT_EQ(read["runs"][3]["status"], 3);
+  const std::string picture = sweep_picture(example());
+  EXPECT_TRUE(picture.starts_with("<svg")) << picture;
+  EXPECT_NE(picture.find("4 ranks"), std::string::npos);
+}
+
+}  // namespace
