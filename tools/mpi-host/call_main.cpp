@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame below main() in a rank. It is compiled without tables for unwinding: an exception that a program does not catch
 // ends the process where it is thrown, as in a program by itself, and not in a frame of the host.
-#include "tools/mpi-host/rank_libc.hpp"
+#include "tools/mpi-host/call_main.hpp"
 
 namespace shoal::host {
 

@@ -35,7 +35,7 @@ std::string name_of(locale_t of, int number) { return ::nl_langinfo_l(_NL_LOCALE
 
 // As setlocale() gives it: one name if all are the same.
 std::string name_of_all(locale_t of) {
-  const std::string first = name_of(of, LC_CTYPE);
+  std::string first = name_of(of, LC_CTYPE);
   if (std::ranges::all_of(k_categories, [&](const category& c) { return name_of(of, c.number) == first; }))
     return first;
   std::string text;

@@ -28,6 +28,7 @@
 #include "runtime/mpi_job.hpp"
 #include "shoal/error.hpp"
 #include "shoal/run.hpp"
+#include "tools/mpi-host/call_main.hpp"
 #include "tools/mpi-host/rank_libc.hpp"
 
 namespace {

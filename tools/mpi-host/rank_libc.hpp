@@ -124,8 +124,6 @@ Function* next(const char* name) noexcept {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-/// Calls the main() of a copy of the program.
-int call_main(int (*program)(int, char**, char**), int argc, char** argv, char** environment);
 /// Gives each rank's standard output and error a line_output; `label`: lines begin with the rank.
 void split_output(bool label);
 /// Makes cout, cerr and clog of a copy of a program, there.

@@ -144,7 +144,7 @@ static int take_letter(const struct call* c) {
   }
   if (known == NULL) {
     if (c->speaks) fprintf(stderr, "%s: invalid option -- '%c'\n", c->argv[0], letter);
-    optopt = letter;
+    optopt = letter;  // NOLINT(bugprone-signed-char-misuse): as the C library does
     return '?';
   }
   if (known[1] != ':') return letter;
@@ -155,7 +155,7 @@ static int take_letter(const struct call* c) {
   } else if (known[2] != ':') {
     if (optind >= c->argc) {
       if (c->speaks) fprintf(stderr, "%s: option requires an argument -- '%c'\n", c->argv[0], letter);
-      optopt = letter;
+      optopt = letter;  // NOLINT(bugprone-signed-char-misuse): as the C library does
       return missing(c);
     }
     optarg = c->argv[optind++];
