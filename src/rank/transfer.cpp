@@ -101,15 +101,20 @@ request* send(rank_state& me, const buffer& data, const route& to, send_mode mod
 
 }  // namespace
 
-void note_send(request& r, rank_state& me, const buffer& data, const route& to, send_mode mode) {
+void note_call(request& r, rank_state& me, const buffer& data, const route& with) {
+  r.owner = &me;
   r.data = data;
   r.type = type_ref(data.type);
-  r.where = communicator_use(*to.where, me);
-  r.peer = to.peer;
-  r.wanted_tag = to.tag;
-  r.internal = to.internal;
+  r.where = communicator_use(*with.where, me);
+  r.peer = with.peer;
+  r.wanted_tag = with.tag;
+  r.internal = with.internal;
+  r.context = with.context;
+}
+
+void note_send(request& r, rank_state& me, const buffer& data, const route& to, send_mode mode) {
+  note_call(r, me, data, to);
   r.mode = mode;
-  r.owner = &me;
 }
 
 void count_ahead(message& m, rank_state& me, send_mode mode) noexcept {
@@ -154,13 +159,7 @@ void start_send(request& r) {
 
 request& begin_receive(rank_state& me, const buffer& data, const route& from) {
   request& r = me.pool.take(me, request_kind::receive);
-  r.data = data;
-  r.type = type_ref(data.type);
-  r.where = communicator_use(*from.where, me);
-  r.peer = from.peer;
-  r.wanted_tag = from.tag;
-  r.internal = from.internal;
-  r.context = from.context;
+  note_call(r, me, data, from);
   start_receive(r);
   return r;
 }

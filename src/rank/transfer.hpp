@@ -54,6 +54,8 @@ bool cancel_receive(request& r) noexcept;
 void arrive(message& m) noexcept;
 /// Fills the receive `r` with `m`, and ends the message.
 void receive_message(request& r, message& m) noexcept;
+/// What a request is to do, with whom.
+void note_call(request& r, rank_state& me, const buffer& data, const route& with);
 /// What a send that waits for its receive is.
 void note_send(request& r, rank_state& me, const buffer& data, const route& to, send_mode mode);
 /// A packed message counts as sent ahead by `me`.

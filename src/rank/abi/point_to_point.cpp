@@ -62,11 +62,7 @@ request& persistent(caller& c, request_kind kind, const buffer& data, const rout
   request& r = complete_request(c, kind);
   r.persistent = true;
   r.active = false;
-  r.data = data;
-  r.type = type_ref(data.type);
-  r.where = communicator_use(*with.where, c.me);
-  r.peer = with.peer;
-  r.wanted_tag = with.tag;
+  note_call(r, c.me, data, with);
   r.begin = begin_again;
   return r;
 }
