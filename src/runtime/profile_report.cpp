@@ -46,16 +46,6 @@ constexpr setting k_profile_table[] = {
      .min = "0"},
 };
 
-void write_file(const std::string& name, const std::string& text) {
-  if (name.empty()) return;
-  std::ofstream file(name, std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file)
-    throw error(errc::system,
-                fmt::format("cannot write the profile to '{}'; choose a file in a writable folder", name));
-}
-
 // Files are the whole process's: which of them profiles of it have.
 std::string claim(const std::string& name) {
   static std::mutex guard;
@@ -68,6 +58,14 @@ std::string claim(const std::string& name) {
 }
 
 }  // namespace
+
+void write_whole_file(const std::string& name, std::string_view what, const std::string& text) {
+  std::ofstream file(name, std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file)
+    throw error(errc::system, fmt::format("cannot write {} to '{}'; choose a file in a writable folder", what, name));
+}
 
 const base::setting_table k_profile_settings{"runtime", k_profile_table};
 
@@ -102,16 +100,16 @@ std::string profile_file(const std::string& name, std::uint32_t node, std::uint3
 
 profile_files claim_profile_files(const profile_wish& wish, std::uint32_t node, std::uint32_t nodes) {
   profile_files files{claim(profile_file(wish.json, node, nodes)), claim(profile_file(wish.picture, node, nodes))};
-  write_file(files.json, "");
-  write_file(files.picture, "");
+  for (const std::string& name : {files.json, files.picture})
+    if (!name.empty()) write_whole_file(name, "the profile", "");
   return files;
 }
 
 void report_profile(const profile& p, const profile_files& files, std::uint32_t node, std::uint32_t nodes) {
   const std::string text = (nodes > 1 ? fmt::format("node {}: ", node) : std::string()) + profile_table(p);
   std::fwrite(text.data(), 1, text.size(), stderr);  // at once: other nodes write theirs
-  if (!files.json.empty()) write_file(files.json, profile_json(p));
-  if (!files.picture.empty()) write_file(files.picture, profile_picture(p));
+  if (!files.json.empty()) write_whole_file(files.json, "the profile", profile_json(p));
+  if (!files.picture.empty()) write_whole_file(files.picture, "the profile", profile_picture(p));
 }
 
 }  // namespace shoal::runtime

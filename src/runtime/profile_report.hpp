@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/settings.hpp"
 #include "shoal/profile.hpp"
@@ -26,6 +27,8 @@ struct profile_wish {
 extern const base::setting_table k_profile_settings;
 profile_wish read_profile_wish(const base::settings& s);
 
+/// Writes a whole file; `what` it is for the message, if it cannot be written: "the profile".
+void write_whole_file(const std::string& name, std::string_view what, const std::string& text);
 /// `name` with a number before the last dot, or at the end.
 std::string numbered_file(const std::string& name, std::uint64_t number);
 /// The file of one node: `name`, and of several nodes with the number of the node.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "machine/touched_bytes.hpp"
-#include "shoal/error.hpp"
+#include "runtime/profile_report.hpp"
 #include "trace/ranks_profile.hpp"
 
 namespace shoal::runtime {
@@ -23,15 +23,6 @@ std::uint64_t memory_of_process(const std::string& name) {
   for (std::string line; std::getline(in, line);)
     if (line.starts_with(name)) return std::stoull(line.substr(name.size() + 1)) * 1024;
   return 0;
-}
-
-void write_report(const std::string& name, const std::string& text) {
-  std::ofstream file(name, std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file)
-    throw error(errc::system,
-                fmt::format("cannot write the profile to '{}'; choose a file in a writable folder", name));
 }
 
 trace::rank_row row_of(const rank::rank_profile& p, int world, double per_second) {
@@ -78,7 +69,7 @@ rank_report::rank_report(const rank::job_ranks& of, rank_profile_wish wish, std:
       bytes_before_(memory_of_process("VmRSS:")),
       profile_(of) {
   // At start, so that nobody computes for an hour first.
-  if (!wish_.file.empty() && of.form().node == 0) write_report(wish_.file, "");
+  if (!wish_.file.empty() && of.form().node == 0) write_whole_file(wish_.file, "the profile", "");
   rank::the_profile = &profile_;
 }
 
@@ -116,8 +107,8 @@ void rank_report::report(team& nodes) {
   const std::string table = trace::ranks_table(together);
   std::fwrite(table.data(), 1, table.size(), stderr);
   if (wish_.file.empty()) return;
-  write_report(wish_.file, trace::ranks_json(together));
-  write_report(picture_file(wish_.file), trace::ranks_picture(together));
+  write_whole_file(wish_.file, "the profile", trace::ranks_json(together));
+  write_whole_file(picture_file(wish_.file), "the profile", trace::ranks_picture(together));
 }
 
 }  // namespace shoal::runtime

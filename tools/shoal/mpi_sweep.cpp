@@ -8,6 +8,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "shoal/error.hpp"
 #include "trace/drawing.hpp"
 
@@ -16,8 +17,6 @@ namespace {
 
 constexpr unsigned k_ranks_per_worker = 4;
 constexpr std::uint64_t k_rank_bytes = 64 << 10;  // of the runtime and a stack, about
-
-std::string times(unsigned n) { return fmt::format("{} rank{}", n, n == 1 ? "" : "s"); }
 
 const sweep_run* fastest(const sweep_result& s) {
   const sweep_run* best = nullptr;
@@ -108,12 +107,12 @@ std::string sweep_picture(const sweep_result& s) {
   double y = 70;
   for (const sweep_run& r : s.runs) {
     const double length = most > 0 ? r.least() / most * k_plot : 0;
-    d.text(k_left - 8, y + 17, times(r.ranks), "end");
+    d.text(k_left - 8, y + 17, base::counted(r.ranks, "rank"), "end");
     d.box(k_left, y, length, k_row - 8,
           r.status != 0 ? "#ee6677"
           : &r == best  ? "#228833"
                         : "#4477aa",
-          fmt::format("{} in each process: {:.6f} s", times(r.ranks), r.least()));
+          fmt::format("{} in each process: {:.6f} s", base::counted(r.ranks, "rank"), r.least()));
     d.text(k_left + length + 8, y + 17,
            r.status != 0 ? fmt::format("failed with status {}", r.status) : fmt::format("{:.3f} s", r.least()));
     y += k_row;

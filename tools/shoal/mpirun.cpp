@@ -12,8 +12,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "base/clock.hpp"
+#include "base/counted.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "launch/hosts_launch.hpp"
@@ -140,21 +142,17 @@ unsigned choose_ranks(const mpirun_request& request, const what_runs& what) {
   limits.copy_bytes = what.copies->private_bytes();
   limits.copy_mappings = what.copies->mappings();
   const unsigned ranks = automatic_ranks(limits);
-  base::say("--nfg auto: {} rank{} in each process of {} worker{}", ranks, ranks == 1 ? "" : "s", request.workers,
-            request.workers == 1 ? "" : "s");
+  base::say("--nfg auto: {} in each process of {}", base::counted(ranks, "rank"),
+            base::counted(request.workers, "worker"));
   return ranks;
 }
 
-void write_file(const std::string& name, const std::string& text) {
-  std::ofstream file(name, std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) throw error(errc::system, fmt::format("cannot write '{}'; choose a file in a writable folder", name));
-}
+constexpr std::string_view k_times = "the times";
 
 int sweep(const mpirun_request& request, const what_runs& what, const runtime::config& c,
           const std::vector<unsigned>& ranks) {
-  if (!request.sweep.empty()) write_file(request.sweep, "");  // nobody computes for an hour first
+  // At start, so that nobody computes for an hour first.
+  if (!request.sweep.empty()) runtime::write_whole_file(request.sweep, k_times, "");
   sweep_result all{request.processes, request.program, {}};
   int status = 0;
   for (const unsigned n : ranks) {
@@ -170,8 +168,9 @@ int sweep(const mpirun_request& request, const what_runs& what, const runtime::c
   const std::string table = sweep_table(all);
   std::fwrite(table.data(), 1, table.size(), stderr);
   if (request.sweep.empty()) return status;
-  write_file(request.sweep, sweep_json(all));
-  write_file(std::filesystem::path(request.sweep).replace_extension(".svg").string(), sweep_picture(all));
+  runtime::write_whole_file(request.sweep, k_times, sweep_json(all));
+  runtime::write_whole_file(std::filesystem::path(request.sweep).replace_extension(".svg").string(), k_times,
+                            sweep_picture(all));
   return status;
 }
 
