@@ -63,11 +63,5 @@ program mixed
 
 contains
 
-  subroutine check(ok, what)
-    logical, intent(in) :: ok
-    character(len=*), intent(in) :: what
-    if (ok) return
-    failures = failures + 1
-    print *, 'rank ', rank, ': ', what
-  end subroutine
+  include 'fortran_check.inc'
 end program

@@ -7,13 +7,7 @@ module state
   integer :: rank, size
   real, allocatable :: field(:, :)
 contains
-  subroutine check(ok, what)
-    logical, intent(in) :: ok
-    character(len=*), intent(in) :: what
-    if (ok) return
-    failures = failures + 1
-    print *, 'rank ', rank, ': ', what
-  end subroutine
+  include 'fortran_check.inc'
 end module
 
 module callbacks

@@ -20,13 +20,7 @@ program reductions
 
 contains
 
-  subroutine check(ok, what)
-    logical, intent(in) :: ok
-    character(len=*), intent(in) :: what
-    if (ok) return
-    failures = failures + 1
-    print *, 'rank ', rank, ': ', what
-  end subroutine
+  include 'fortran_check.inc'
 
   subroutine integers
     integer(1) :: a1

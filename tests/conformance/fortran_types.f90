@@ -5,13 +5,7 @@ module state
   implicit none
   integer, save :: failures = 0, rank, size
 contains
-  subroutine check(ok, what)
-    logical, intent(in) :: ok
-    character(len=*), intent(in) :: what
-    if (ok) return
-    failures = failures + 1
-    print *, 'rank ', rank, ': ', what
-  end subroutine
+  include 'fortran_check.inc'
 end module
 
 module callbacks

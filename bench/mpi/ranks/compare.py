@@ -92,8 +92,8 @@ def find_programs(options, program):
 
 
 def command_of(form, programs, words):
-    path, mpirun = programs[form.library]
-    if form.library == "shoal":
+    path, mpirun = programs[form.mpi]
+    if form.mpi == "shoal":
         start = [mpirun, "mpirun", "-n", str(form.processes), "--nfg", str(form.ranks), "-w", str(form.workers), "--"]
     else:
         start = [mpirun, "-n", str(form.processes)]
@@ -157,7 +157,7 @@ def measure(forms, programs, point, options, failures):
 
 def others(point, forms):
     """What ratios are taken to: each form of another library, and in a sweep the first form."""
-    return [form for form in forms if form.library != "shoal" or (point.swept and form == point.forms[0])]
+    return [form for form in forms if form.mpi != "shoal" or (point.swept and form == point.forms[0])]
 
 
 def summarise(point, results):
@@ -199,7 +199,7 @@ def main():
     print(f"{options.experiment}: {experiment.what}; {options.rounds} rounds, load {os.getloadavg()[0]:.1f}", file=out)
     failures, points, start = [], [], time.monotonic()
     for point in experiment.points(options):
-        forms = [form for form in point.forms if form.library in programs]
+        forms = [form for form in point.forms if form.mpi in programs]
         table = summarise(point, measure(forms, programs, point, options, failures))
         if not table:
             continue

@@ -6,14 +6,14 @@ from typing import Callable, NamedTuple
 
 class Form(NamedTuple):
     """A library and a shape: processes, ranks in each, workers of each."""
-    library: str
+    mpi: str
     processes: int
     ranks: int = 1
     workers: int = 1
 
     def __str__(self):
-        if self.library != "shoal":
-            return f"{self.library} {self.processes}"
+        if self.mpi != "shoal":
+            return f"{self.mpi} {self.processes}"
         return f"shoal {self.processes}x{self.ranks}" + (f" w{self.workers}" if self.workers > 1 else "")
 
 
@@ -101,12 +101,12 @@ def unlucky_points(options):
 def idle_points(options):
     """The memory of a process with one rank is taken off before the rest is divided."""
     def words(form):
-        return ["--began", "NOW", "--each", "0" if form.library == "shoal" else "1"]
+        return ["--began", "NOW", "--each", "0" if form.mpi == "shoal" else "1"]
 
     def derive(form, metrics, earlier):
         total = metrics["process_kb"] + metrics["page_table_kb"]
         alone = 0
-        if form.library == "shoal" and form.ranks > 1:
+        if form.mpi == "shoal" and form.ranks > 1:
             base = next((rounds for other, rounds in earlier.items() if other == Form("shoal", 1, 1) and rounds), None)
             alone = min(one["total_kb"] for one in base.values()) if base else 0
         ranks = max(1, form.processes * form.ranks - (1 if alone else 0))

@@ -20,7 +20,7 @@ def write_svg(path, title, metric, table):
     lines, levels = {}, {}
     for form, row in table.items():
         value = row[metric]["median"]
-        if form.library == "shoal":
+        if form.mpi == "shoal":
             lines.setdefault(f"shoal, {form.processes} processes", []).append((form.ranks, value))
         else:
             levels[str(form)] = value
