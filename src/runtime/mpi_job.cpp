@@ -95,8 +95,8 @@ void abort_job(rank::job_ranks& job, int status, const std::string& why) {
 class rank_tasks {
 public:
   /// `profiled`: nullptr: nobody wants a profile.
-  rank_tasks(rank::job_ranks& ranks, rank_report* profiled)
-      : ranks_(ranks), profiled_(profiled), statuses_(static_cast<std::size_t>(ranks.size_here())) {}
+  rank_tasks(rank::job_ranks& ranks, rank_watch& watch, rank_report* profiled)
+      : ranks_(ranks), watch_(watch), profiled_(profiled), statuses_(static_cast<std::size_t>(ranks.size_here())) {}
 
   std::vector<int> run() {
     const int n = ranks_.size_here();
@@ -141,15 +141,18 @@ private:
   // On the stack of the rank's main().
   int run_program(rank::rank_state& me) {
     const void* const frame = __builtin_frame_address(0);
+    watch_.note_progress(me.home);
     debugged_.begin(me, frame);
     if (profiled_ != nullptr) profiled_->begin(me);
     const int status = the_program.run(me);
     if (profiled_ != nullptr) profiled_->end(me, frame);
     debugged_.end(me);
+    watch_.note_progress(me.home);
     return status;
   }
 
   rank::job_ranks& ranks_;
+  rank_watch& watch_;
   rank_report* profiled_;
   std::vector<int> statuses_;
   rank::debug_table debugged_{ranks_, the_program.stack_bytes};
@@ -178,7 +181,7 @@ int run_member(team& t) {
   watch.emplace(ranks, pool);
   std::optional<rank_report> profiled;
   if (the_program.profile) profiled.emplace(ranks, *the_program.profile, the_program.stack_bytes);
-  const std::vector<int> statuses = rank_tasks(ranks, profiled ? &*profiled : nullptr).run();
+  const std::vector<int> statuses = rank_tasks(ranks, *watch, profiled ? &*profiled : nullptr).run();
   watch.reset();
   for (const int s : statuses)
     if (status == 0) status = s;

@@ -16,7 +16,7 @@ constexpr std::uint64_t k_long_ns = 10'000'000'000;
 }  // namespace
 
 rank_watch::rank_watch(const rank::job_ranks& ranks, sched::pool& pool)
-    : ranks_(ranks), pool_(pool), workers_(pool.size()) {
+    : ranks_(ranks), pool_(pool), workers_(pool.size()), progress_(pool.size()) {
   if (!pool.executor().has_real_clock() || static_cast<unsigned>(ranks.size_here()) <= pool.size()) return;
   runner_ = pool.executor().make_runner("shoal-ranks", *this);
   runner_->start();
@@ -30,10 +30,12 @@ std::int64_t rank_watch::tick() noexcept {
   const std::uint64_t now_ns = pool_.executor().now_ns();
   for (unsigned i = 0; i < pool_.size(); ++i) {
     const sched::worker& w = pool_.at(i);
-    const seen now{w.polls.load(std::memory_order_relaxed), w.rests(), now_ns};
+    const seen now{w.polls.load(std::memory_order_relaxed), w.rests(),
+                   progress_[i].count.load(std::memory_order_relaxed), now_ns};
     seen& before = workers_[i];
     const bool asleep = now.rests % 2 != 0;
-    if (before.since_ns == 0 || asleep || now.polls != before.polls || now.rests != before.rests)
+    if (before.since_ns == 0 || asleep || now.polls != before.polls || now.rests != before.rests ||
+        now.progress != before.progress)
       before = now;
     else if (now_ns - before.since_ns >= k_long_ns)
       reported_ = report(w);

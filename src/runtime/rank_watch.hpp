@@ -6,6 +6,7 @@
 // Shown by tests/cluster/mpi_ranks_test.cpp.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -21,6 +22,10 @@ public:
   /// Both must outlive it.
   rank_watch(const rank::job_ranks& ranks, sched::pool& pool);
   ~rank_watch();
+  /// A rank of that worker begins or ends: its worker does not stand still. Ranks call it, each on its worker.
+  void note_progress(const sched::worker& w) noexcept {
+    progress_[w.index].count.fetch_add(1, std::memory_order_relaxed);
+  }
   rank_watch(const rank_watch&) = delete;
   rank_watch& operator=(const rank_watch&) = delete;
 
@@ -28,6 +33,7 @@ private:
   struct seen {
     std::uint64_t polls = 0;
     std::uint64_t rests = 0;
+    std::uint64_t progress = 0;
     std::uint64_t since_ns = 0;  // that it has had these counts
   };
   std::int64_t tick() noexcept override;
@@ -36,6 +42,10 @@ private:
   const rank::job_ranks& ranks_;
   sched::pool& pool_;
   std::vector<seen> workers_;
+  struct alignas(64) counter {
+    std::atomic<std::uint64_t> count{0};  // partner: tick()
+  };
+  std::vector<counter> progress_;  // by worker
   bool reported_ = false;
   std::unique_ptr<machine::activity_runner> runner_;
 };

@@ -152,6 +152,12 @@ TEST(a_rank_that_spins, is_named_after_a_time) {  // longer than other tests: ct
   EXPECT_TRUE(got.has("rank 1 has not called MPI for 10 s, and 2 other ranks wait on its worker")) << got;
 }
 
+TEST(a_rank_that_spins, is_none_of_those_that_start_one_after_the_other) {
+  const outcome got = run_ranks("libc_faults.c", {"-n", "1", "--nfg", "4"}, {"slow start"});
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_FALSE(got.has("has not called MPI")) << got;
+}
+
 TEST(a_limit_on_time, ends_the_job) {
   const outcome got = run_ranks("libc_faults.c", {"-n", "2", "--nfg", "2", "--timeout", "0.5"}, {"endless"});
   EXPECT_EQ(got.status.shell_code(), 124) << got;

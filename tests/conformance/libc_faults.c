@@ -3,6 +3,8 @@
    the messages. */
 #include <assert.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -30,9 +32,63 @@ void fail_here(const char* how) {
   while (strcmp(how, "endless") == 0) zero = 0;
 }
 
+/* Takes all memory that the process can have: no thread finds 16 bytes. */
+static void use_all_memory(void) {
+  long pages = 0;
+  FILE* const sizes = fopen("/proc/self/statm", "r");
+  if (sizes == NULL || fscanf(sizes, "%ld", &pages) != 1) abort();
+  fclose(sizes);
+  const struct rlimit now = {(rlim_t)pages * 4096, RLIM_INFINITY};
+  setrlimit(RLIMIT_AS, &now);
+  for (size_t bytes = 1 << 20; bytes >= 8; bytes /= 2)
+    while (malloc(bytes) != NULL) continue;
+}
+
+/* Rank 1 waits for the last of the messages that rank 2, of another process, sends; those before find no memory. */
+static void send_without_memory(void) {
+  enum { MESSAGES = 200, BYTES = 4000, LAST = 7 };
+  static char bytes[BYTES];
+  MPI_Request last = MPI_REQUEST_NULL;
+  if (rank_ == 1) {
+    MPI_Irecv(bytes, BYTES, MPI_CHAR, 2, LAST, MPI_COMM_WORLD, &last);
+    MPI_Barrier(MPI_COMM_WORLD);
+    use_all_memory();
+    MPI_Wait(&last, MPI_STATUS_IGNORE);
+    return;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank_ != 2) return;
+  sleep(1); /* until rank 1 has taken it */
+  for (int i = 0; i < MESSAGES; ++i) MPI_Send(bytes, BYTES, MPI_CHAR, 1, i == MESSAGES - 1 ? LAST : 1, MPI_COMM_WORLD);
+}
+
+/* A call that needs memory where there is none. */
+static void call_without_memory(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank_ != 1) return;
+  use_all_memory();
+  MPI_Comm made;
+  MPI_Info hints;
+  for (;;) {
+    MPI_Info_create(&hints);
+    MPI_Comm_dup(MPI_COMM_SELF, &made);
+  }
+}
+
+/* Each rank computes before it starts, so that all together take long. */
+static void start_slowly(void) {
+  struct timespec begun, now;
+  clock_gettime(CLOCK_MONOTONIC, &begun);
+  do clock_gettime(CLOCK_MONOTONIC, &now);
+  while (now.tv_sec - begun.tv_sec < 4);
+}
+
 int main(int argc, char** argv) {
+  if (strcmp(argv[1], "slow start") == 0) start_slowly();
   begin(&argc, &argv);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank_ == 1) fail_here(argv[1]);
+  if (strcmp(argv[1], "memory of messages") == 0) send_without_memory();
+  if (strcmp(argv[1], "memory of calls") == 0) call_without_memory();
   return end();
 }
