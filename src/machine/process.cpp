@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <shoal/error.hpp>
 #include <string_view>
 #include <utility>
@@ -99,6 +100,13 @@ void become(const char* program, char** arguments, char** environment, const spa
 }
 
 }  // namespace
+
+std::vector<std::string> own_command() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
 
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;

@@ -66,6 +66,9 @@ child_process spawn(const spawn_request& request);
 /// not there comes back as it is.
 std::string find_program(const std::string& name);
 
+/// The name and the arguments with which this process was started.
+std::vector<std::string> own_command();
+
 /// Makes this process that program (exec), with "NAME=value" added to its environment. Returns only by throwing.
 [[noreturn]] void become(const std::vector<std::string>& arguments, const std::vector<std::string>& environment);
 

@@ -75,7 +75,7 @@ job_ranks::job_ranks(const shape& of, std::vector<sched::worker*> workers)
   world_->name_all("MPI_COMM_WORLD");
 }
 
-job_ranks::~job_ranks() = default;
+job_ranks::~job_ranks() { release_last_memory(); }
 
 communicator& job_ranks::self_of(rank_state& r) {
   if (!r.self) {

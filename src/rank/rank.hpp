@@ -14,6 +14,7 @@
 
 #include "rank/communicator.hpp"
 #include "rank/eager_windows.hpp"
+#include "rank/error_codes.hpp"
 #include "rank/matching.hpp"
 #include "rank/request.hpp"
 #include "sched/worker.hpp"
@@ -79,6 +80,9 @@ public:
   // Where the values of predefined attributes are for the program.
   int universe_size = 0;
   int last_used_code = 0;
+  error_codes added_errors;
+  // How many partitioned requests it has made: by context, and by partner and tag.
+  std::map<std::pair<context_id, std::uint64_t>, std::uint64_t> partitioned;
   std::map<MPI_Datatype, attribute_set> type_attributes;  // of datatypes, which ranks do not share in a program's eyes
   error_handler_ref initial_errors;                       // of what has no other handler
   // The buffer of MPI_Buffer_attach.
@@ -139,6 +143,10 @@ public:
   communicator& self_of(rank_state& r);
   communicator_table& communicators() noexcept { return *communicators_; }
   eager_windows& windows() noexcept { return windows_; }
+  /// A little memory, to say that there is no more. Any thread, any number of times.
+  void release_last_memory() noexcept { delete[] last_memory_.exchange(nullptr, std::memory_order_acq_rel); }
+  /// MPI_INFO_ENV; set before the ranks start.
+  std::unique_ptr<const info> environment;
   /// What a call that ends the whole job does; from runtime.
   void (*abort_job)(job_ranks& job, int status, const std::string& why) = nullptr;
 
@@ -151,6 +159,8 @@ private:
   std::unique_ptr<communicator_table> communicators_;
   std::vector<std::unique_ptr<rank_state>> ranks_;
   communicator_ref world_;
+  static constexpr std::size_t k_last_bytes = std::size_t{64} << 10;
+  std::atomic<std::byte*> last_memory_{new std::byte[k_last_bytes]};  // partners: those who release it
 };
 
 }  // namespace shoal::rank

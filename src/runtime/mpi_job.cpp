@@ -20,6 +20,7 @@
 #include "rank/node_ranks.hpp"
 #include "remote/worker_port.hpp"
 #include "runtime/rank_watch.hpp"
+#include "runtime/start_info.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/spmd.hpp"
@@ -173,6 +174,7 @@ int run_member(team& t) {
   auto node = std::make_unique<rank::node_ranks>();
   node->ranks = std::make_unique<rank::job_ranks>(shape, std::move(workers));
   node->ranks->abort_job = abort_job;
+  node->ranks->environment = std::make_unique<rank::info>(start_info(the_program.command, node->ranks->size()));
   rank::job_ranks& ranks = *node->ranks;
   detail::port_here().context->above.store(node.release(), std::memory_order_release);
   t.barrier();  // from now on messages find the ranks of every node

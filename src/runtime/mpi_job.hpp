@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "rank/rank.hpp"
 #include "runtime/rank_report.hpp"
@@ -17,6 +19,7 @@ namespace shoal::runtime {
 struct mpi_program {
   unsigned ranks_per_node = 1;
   std::size_t stack_bytes = std::size_t{8} << 20;
+  std::vector<std::string> command;          // its name and arguments, for MPI_INFO_ENV
   std::optional<rank_profile_wish> profile;  // none: nobody wants one
   /// main() of the program, for the calling rank; its exit status. Runs on that stack.
   std::function<int(rank::rank_state&)> run;

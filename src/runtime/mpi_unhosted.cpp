@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "machine/process.hpp"
 #include "runtime/mpi_job.hpp"
 #include "shoal/future.hpp"
 #include "shoal/job.hpp"
@@ -17,6 +18,7 @@ class unhosted_job final : public rank::unhosted {
 public:
   unhosted_job() {
     mpi_program p;
+    p.command = machine::own_command();
     p.run = [this](rank::rank_state& r) {
       ended_.emplace();
       future<void> end = ended_->get_future();

@@ -36,6 +36,64 @@ static void memory(void) {
   MPI_Free_mem(at);
 }
 
+static int value_of(MPI_Info info, const char* key, char value[MPI_MAX_INFO_VAL]) {
+  int flag = 0, length = MPI_MAX_INFO_VAL;
+  value[0] = '\0';
+  MPI_Info_get_string(info, key, &length, value, &flag);
+  return flag;
+}
+
+/* What is known of the start. */
+static void start(char** argv) {
+  MPI_Info copy;
+  char value[MPI_MAX_INFO_VAL];
+  if (value_of(MPI_INFO_ENV, "maxprocs", value)) CHECK_EQUAL(atoi(value), size_);
+  if (is_mpich()) return;
+  CHECK(value_of(MPI_INFO_ENV, "command", value) && strcmp(value, argv[0]) == 0);
+  CHECK(value_of(MPI_INFO_ENV, "argv", value) && strcmp(value, "") == 0);
+  CHECK(value_of(MPI_INFO_ENV, "maxprocs", value));
+  CHECK(value_of(MPI_INFO_ENV, "wdir", value) && value[0] == '/');
+  CHECK(value_of(MPI_INFO_ENV, "host", value) && value[0] != '\0');
+  CHECK(value_of(MPI_INFO_ENV, "arch", value) && value[0] != '\0');
+  CHECK(!value_of(MPI_INFO_ENV, "nothing", value));
+  MPI_Info_create_env(0, NULL, &copy);
+  CHECK(value_of(copy, "maxprocs", value));
+  CHECK_EQUAL(atoi(value), size_);
+  MPI_Info_free(&copy);
+}
+
+static void hardware(void) {
+  MPI_Info info, abi;
+  MPI_Comm part, shared;
+  int n = 0, same = -1;
+  char key[MPI_MAX_INFO_KEY], value[MPI_MAX_INFO_VAL];
+  CHECK_EQUAL(MPI_Get_hw_resource_info(&info), MPI_SUCCESS);
+  MPI_Info_get_nkeys(info, &n);
+  for (int i = 0; i < n; ++i) {
+    MPI_Info_get_nthkey(info, i, key);
+    CHECK(value_of(info, key, value) && (strcmp(value, "true") == 0 || strcmp(value, "false") == 0));
+  }
+  MPI_Info_free(&info);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_hw_resource_type", "mpi_shared_memory");
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_RESOURCE_GUIDED, rank_, info, &part);
+  if (!is_mpich()) {
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &shared);
+    MPI_Comm_compare(part, shared, &same);
+    CHECK_EQUAL(same, MPI_CONGRUENT);
+    MPI_Comm_free(&shared);
+  }
+  if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
+  MPI_Info_set(info, "mpi_hw_resource_type", "shoal://process"); /* other libraries do not know it */
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, rank_, info, &part);
+  if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
+  MPI_Info_free(&info);
+  CHECK_EQUAL(MPI_Abi_get_info(&abi), MPI_SUCCESS);
+  CHECK(value_of(abi, "mpi_aint_size", value));
+  CHECK_EQUAL(atoi(value), sizeof(MPI_Aint));
+  MPI_Info_free(&abi);
+}
+
 static void infos(char** argv) {
   MPI_Info info, copy;
   char value[MPI_MAX_INFO_VAL], key[MPI_MAX_INFO_KEY], little[4] = "xxx";
@@ -150,6 +208,8 @@ int main(int argc, char** argv) {
   times();
   memory();
   infos(argv);
+  start(argv);
+  hardware();
   integers();
   names();
   return end();

@@ -103,6 +103,39 @@ static void codes(void) {
   CHECK(MPI_Remove_error_class(MPI_ERR_RANK) != MPI_SUCCESS);
 }
 
+static int last_used_code(void) {
+  int *last = NULL, flag = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag);
+  return flag ? *last : -1;
+}
+
+/* What one rank adds the others do not see: each numbers its own. */
+static void own_codes(void) {
+  const int before = last_used_code();
+  int classes[3] = {0, 0, 0}, first = 0, class;
+  char text[MPI_MAX_ERROR_STRING];
+  if (rank_ == 0)
+    for (int i = 0; i < 3; ++i) MPI_Add_error_class(&classes[i]);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank_ != 0) {
+    CHECK_EQUAL(last_used_code(), before);
+    MPI_Add_error_class(&classes[0]);
+  }
+  first = classes[0];
+  MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  CHECK_EQUAL(classes[0], first); /* all ranks have added as many before */
+  snprintf(text, sizeof text, "of rank %d", rank_);
+  MPI_Add_error_string(classes[0], text);
+  MPI_Barrier(MPI_COMM_WORLD);
+  char got[MPI_MAX_ERROR_STRING];
+  MPI_Error_string(classes[0], got, &class);
+  CHECK(strcmp(got, text) == 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Remove_error_string(classes[0]);
+  for (int i = 2; i >= 0; --i)
+    if (classes[i] != 0) CHECK_EQUAL(MPI_Remove_error_class(classes[i]), MPI_SUCCESS);
+}
+
 static void messages(void) {
   int v[4] = {1, 2, 3, 4};
   MPI_Request r;
@@ -224,6 +257,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* also of calls without a communicator */
   codes();
+  own_codes();
   messages();
   truncation();
   collectives();

@@ -108,6 +108,19 @@ static void of_fortran(void) {
   CHECK_EQUAL(size, 8);
 }
 
+/* The types of pairs for MPI_MINLOC and MPI_MAXLOC. */
+static void pairs(void) {
+  MPI_Datatype pair = MPI_INT;
+  CHECK_EQUAL(MPI_Type_get_value_index(MPI_DOUBLE, MPI_INT, &pair), MPI_SUCCESS);
+  CHECK(pair == MPI_DOUBLE_INT);
+  MPI_Type_get_value_index(MPI_INT, MPI_INT, &pair);
+  CHECK(pair == MPI_2INT);
+  MPI_Type_get_value_index(MPI_LONG_DOUBLE, MPI_INT, &pair);
+  CHECK(pair == MPI_LONG_DOUBLE_INT);
+  CHECK_EQUAL(MPI_Type_get_value_index(MPI_PACKED, MPI_INT, &pair), MPI_SUCCESS);
+  CHECK(pair == MPI_DATATYPE_NULL);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   for (int i = 0; i < ROOM; ++i) from_[i] = (unsigned char)(i * 37 + i / 256 + rank_);
@@ -123,6 +136,7 @@ int main(int argc, char** argv) {
   elements();
   elements_large();
   huge();
+  pairs();
   of_fortran();
   return end();
 }

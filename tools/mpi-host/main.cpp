@@ -97,6 +97,7 @@ int run(int argc, char** argv) {
   shoal::runtime::mpi_program p;
   p.ranks_per_node = static_cast<unsigned>(std::stoul(argv[1]));
   p.stack_bytes = std::stoull(argv[2]);
+  p.command.assign(argv + first, argv + argc);
   ::program_invocation_name = argv[first];  // for messages of the C library
   ::program_invocation_short_name = ::basename(argv[first]);
   const std::vector<std::string> private_libraries{"libgfortran.so."};  // units and files of Fortran

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communicators: making, freeing, what they are (MPI 5.0, chapter 7).
 #include <algorithm>
-#include <optional>
 
 #include "rank/abi/arguments.hpp"
 #include "rank/abi/making.hpp"
@@ -37,58 +36,6 @@ void check_may_end(const caller& c, const communicator& in) {
     throw mpi_error(MPI_ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed");
 }
 
-// The library's own messages with a program's tag.
-int own_tag(int tag) noexcept { return 1 << 24 | (tag & 0xff'ffff); }
-
-// What the two leaders of a new intercommunicator tell each other: size, context, then the ranks of the world.
-std::vector<std::int64_t> exchange_groups(caller& c, communicator& peer, int remote_leader, int tag,
-                                          std::span<const std::int64_t> mine) {
-  std::int64_t other_size[1];
-  const std::int64_t own_size[] = {static_cast<std::int64_t>(mine.size())};
-  const bool first = peer.rank_of(c.me) < remote_leader;
-  const auto both = [&](std::span<const std::int64_t> out, std::span<std::int64_t> in) {
-    if (first) send(c, peer, remote_leader, own_tag(tag), out);
-    receive(c, peer, remote_leader, own_tag(tag), in);
-    if (!first) send(c, peer, remote_leader, own_tag(tag), out);
-  };
-  both(own_size, other_size);
-  std::vector<std::int64_t> other(static_cast<std::size_t>(other_size[0]));
-  both(mine, other);
-  return other;
-}
-
-MPI_Comm connect(caller& c, communicator& local, int local_leader, MPI_Comm peer_handle, int remote_leader, int tag) {
-  if (local_leader < 0 || local_leader >= local.size())
-    throw mpi_error(MPI_ERR_RANK, fmt::format("the local leader {} is not in 0 to {}", local_leader, local.size() - 1));
-  std::vector<std::int64_t> mine{static_cast<std::int64_t>(new_context(c.me))};
-  for (int r = 0; r < local.size(); ++r) mine.push_back(local.local().world_of(r));
-  std::vector<std::int64_t> others;
-  std::int64_t sizes[] = {0, 0};
-  std::optional<mpi_error> failure;  // of the leader: the others go on
-  if (local.rank_of(c.me) == local_leader) try {
-      communicator& peer = communicator_of(c.me, peer_handle);
-      if (remote_leader < 0 || remote_leader >= peer.remote().size())
-        throw mpi_error(MPI_ERR_RANK,
-                        fmt::format("the remote leader {} is not in 0 to {}", remote_leader, peer.remote().size() - 1));
-      others = exchange_groups(c, peer, remote_leader, tag, mine);
-      // The leader whose group begins lower in the world numbers it.
-      sizes[0] = static_cast<std::int64_t>(others.size());
-      sizes[1] = mine[1] < others[1] ? mine[0] : others[0];
-    } catch (const mpi_error& e) {
-      failure = e;
-      sizes[1] = e.code();
-    }
-  broadcast(c, local, local_leader, sizes);
-  if (failure) throw mpi_error(*failure);
-  if (sizes[0] == 0) throw mpi_error(static_cast<int>(sizes[1]), "the leader cannot reach that of the other group");
-  others.resize(static_cast<std::size_t>(sizes[0]));
-  broadcast(c, local, local_leader, others);
-  std::vector<int> world(others.begin() + 1, others.end());
-  for (const int w : world)
-    if (local.local().rank_of(w) >= 0) throw mpi_error(MPI_ERR_COMM, "the two groups have ranks in common");
-  return join(c, static_cast<context_id>(sizes[1]), local.local_ref(), group::of_ranks(std::move(world)));
-}
-
 MPI_Comm merge(caller& c, communicator& in, int high) {
   if (!in.is_inter()) throw mpi_error(MPI_ERR_COMM, "only intercommunicators can be merged");
   const std::int64_t mine[] = {high != 0, static_cast<std::int64_t>(new_context(c.me))};
@@ -103,19 +50,16 @@ MPI_Comm merge(caller& c, communicator& in, int high) {
   return join(c, context, united(one, two), nullptr);
 }
 
-MPI_Comm create_group(caller& c, communicator& in, const group_ref& members, int tag) {
-  if (members->rank_of(c.me.world) < 0) return MPI_COMM_NULL;
-  std::int64_t context[] = {static_cast<std::int64_t>(new_context(c.me))};
-  const int leader = in.local().rank_of(members->world_of(0));
-  if (members->world_of(0) == c.me.world) {
-    for (int r = 1; r < members->size(); ++r)
-      send(c, in, in.local().rank_of(members->world_of(r)), own_tag(tag), context);
-  } else {
-    receive(c, in, leader, own_tag(tag), context);
-  }
-  const MPI_Comm made = join(c, static_cast<context_id>(context[0]), members, nullptr);
-  communicator_of(c.me, made).member(c.me).errors = in.member(c.me).errors;
-  return made;
+// Of what a rank shares with others: the memory of a machine, or a process of it.
+int color_of(const rank_state& me, int split_type, MPI_Info hints) {
+  if (split_type == MPI_COMM_TYPE_SHARED) return me.job.machine();
+  if (split_type != MPI_COMM_TYPE_HW_GUIDED && split_type != MPI_COMM_TYPE_RESOURCE_GUIDED) return MPI_UNDEFINED;
+  for (const auto& [key, value] : pairs_of(hints))
+    if (key == "mpi_hw_resource_type") {
+      if (value == "mpi_shared_memory" || value == k_machine_resource) return me.job.machine();
+      if (value == k_process_resource) return static_cast<int>(me.job.form().node);
+    }
+  return MPI_UNDEFINED;
 }
 
 }  // namespace
@@ -184,13 +128,13 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
 }
 MPI_ABI_ALIAS(Comm_split)
 
-int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info, MPI_Comm* newcomm) {
+int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info hints, MPI_Comm* newcomm) {
   return enter(comm, [&](caller& c, communicator& in) {
     MPI_Comm& made = output(newcomm);
     if (split_type != MPI_UNDEFINED && split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_COMM_TYPE_HW_GUIDED &&
         split_type != MPI_COMM_TYPE_HW_UNGUIDED && split_type != MPI_COMM_TYPE_RESOURCE_GUIDED)
       throw mpi_error(MPI_ERR_ARG, fmt::format("{} is no way to split a communicator", split_type));
-    made = split(c, in, split_type == MPI_COMM_TYPE_SHARED ? c.me.job.machine() : MPI_UNDEFINED, key);
+    made = split(c, in, color_of(c.me, split_type, hints), key);
   });
 }
 MPI_ABI_ALIAS(Comm_split_type)
@@ -201,15 +145,18 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group members, MPI_Comm* newcomm) {
 MPI_ABI_ALIAS(Comm_create)
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group members, int tag, MPI_Comm* newcomm) {
-  return enter(comm,
-               [&](caller& c, communicator& in) { output(newcomm) = create_group(c, in, group_of(members), tag); });
+  return enter(comm, [&](caller& c, communicator& in) {
+    const MPI_Comm made = create_of(c, in, group_of(members), making_tag(tag, making::of_members));
+    if (made != MPI_COMM_NULL) communicator_of(c.me, made).member(c.me).errors = in.member(c.me).errors;
+    output(newcomm) = made;
+  });
 }
 MPI_ABI_ALIAS(Comm_create_group)
 
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
                           MPI_Comm* newintercomm) {
   return enter(local_comm, [&](caller& c, communicator& in) {
-    output(newintercomm) = connect(c, in, local_leader, peer_comm, remote_leader, tag);
+    output(newintercomm) = connect(c, in, local_leader, peer_comm, remote_leader, making_tag(tag, making::bridge));
   });
 }
 MPI_ABI_ALIAS(Intercomm_create)

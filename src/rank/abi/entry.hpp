@@ -10,6 +10,7 @@
 #pragma once
 
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 
@@ -17,6 +18,7 @@
 #include "rank/communicator.hpp"
 #include "rank/error.hpp"
 #include "rank/rank.hpp"
+#include "shoal/error.hpp"
 
 #define MPI_ABI_ALIAS(name) \
   extern "C" [[gnu::alias("PMPI_" #name), gnu::visibility("default")]] decltype(PMPI_##name) MPI_##name;
@@ -38,10 +40,19 @@ struct caller {
 int call_as_rank(int (*call)(void*), void* argument, const char* function);
 /// Calls the error handler of `where`, or that of calls without a communicator; the code that the function returns.
 int raise(rank_state& me, communicator* where, int code, const std::string& text, const char* function);
+/// Calls an error handler with a handle of what it belongs to. `call`: what reports name.
+int raise_to(rank_state& me, const error_handler_ref& handler, void* handle, int code, const std::string& text,
+             const std::string& call);
 /// The same where there may be no rank yet, or none any more: then the program ends.
 int raise_anywhere(int code, const std::string& text, const char* function);
 /// Ends the job: the rank has not called MPI_Init, or has called MPI_Finalize.
 void check_stage(rank_state& me, const char* function);
+/// Gives the calling rank a little memory, to say that there is no more.
+void release_last_memory() noexcept;
+/// The error handler of a handle that the program gives. Throws.
+error_handler_ref checked_handler(MPI_Errhandler h);
+/// A handle of it for the program; of that of the start if it is none.
+MPI_Errhandler new_handle(const error_handler_ref& own, const rank_state& me);
 /// The value of the attribute MPI_LASTUSEDCODE.
 int last_used_code();
 
@@ -86,6 +97,11 @@ private:
   thread_setting* const setting_;
 };
 
+/// Of an error of the runtime below.
+inline int class_of(const error& e) noexcept {
+  return e.code() == errc::out_of_memory ? int{MPI_ERR_NO_MEM} : int{MPI_ERR_OTHER};
+}
+
 /// For functions that may be called before MPI_Init and after MPI_Finalize.
 template <class F>
 int enter_any_time(const F& f, const char* function = __builtin_FUNCTION()) {
@@ -111,7 +127,12 @@ int enter_any_time(const F& f, const char* function = __builtin_FUNCTION()) {
   } catch (const mpi_error& e) {
     return raise(*me, where, e.code(), e.what(), function);
   } catch (const std::bad_alloc&) {
+    release_last_memory();
     return raise(*me, where, MPI_ERR_NO_MEM, "there is not enough memory", function);
+  } catch (const std::length_error&) {
+    return raise(*me, where, MPI_ERR_COUNT, "a count is larger than anything that memory can hold", function);
+  } catch (const error& e) {
+    return raise(*me, where, class_of(e), e.what(), function);
   }
 }
 
@@ -124,7 +145,10 @@ int enter_anywhere(const F& f, const char* function = __builtin_FUNCTION()) {
   } catch (const mpi_error& e) {
     return raise_anywhere(e.code(), e.what(), function);
   } catch (const std::bad_alloc&) {
+    release_last_memory();
     return raise_anywhere(MPI_ERR_NO_MEM, "there is not enough memory", function);
+  } catch (const std::length_error&) {
+    return raise_anywhere(MPI_ERR_COUNT, "a count is larger than anything that memory can hold", function);
   }
 }
 

@@ -4,7 +4,9 @@
 
 #include "base/clock.hpp"
 #include "machine/socket.hpp"
+#include "rank/abi/making.hpp"
 #include "rank/abi/text_argument.hpp"
+#include "rank/info.hpp"
 #include "sched/pool.hpp"
 
 using namespace shoal::rank;       // NOLINT: the functions of a C interface
@@ -50,6 +52,24 @@ int PMPI_Get_processor_name(char* name, int* resultlen) {
   return enter([&](caller&) { give_text(shoal::machine::host_name(), name, MPI_MAX_PROCESSOR_NAME, resultlen); });
 }
 MPI_ABI_ALIAS(Get_processor_name)
+
+int PMPI_Abi_get_info(MPI_Info* result) {
+  return enter_anywhere([&] {
+    output(result) = handle_of<MPI_Info>(*new info({{"mpi_aint_size", std::to_string(sizeof(MPI_Aint))},
+                                                    {"mpi_count_size", std::to_string(sizeof(MPI_Count))},
+                                                    {"mpi_offset_size", std::to_string(sizeof(MPI_Offset))}}));
+  });
+}
+MPI_ABI_ALIAS(Abi_get_info)
+
+// Each rank is in one process of one machine, and stays there.
+int PMPI_Get_hw_resource_info(MPI_Info* result) {
+  return enter_anywhere([&] {
+    output(result) = handle_of<MPI_Info>(*new info(
+        {{"mpi_shared_memory", "true"}, {k_machine_resource, "true"}, {k_process_resource, "true"}}));
+  });
+}
+MPI_ABI_ALIAS(Get_hw_resource_info)
 
 int PMPI_Pcontrol(const int, ...) { return MPI_SUCCESS; }
 MPI_ABI_ALIAS(Pcontrol)

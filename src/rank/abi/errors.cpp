@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <mutex>
 
 #include "base/log.hpp"
 #include "rank/abi/entry.hpp"
@@ -95,53 +92,11 @@ const class_text* find_class(int code) noexcept {
   return at == std::end(k_classes) ? nullptr : at;
 }
 
-// What the programs of this process have added.
-class added_codes {
-public:
-  int add(int error_class) {
-    const std::lock_guard hold(mutex_);
-    const int code = next_++;
-    all_[code] = {error_class < 0 ? code : error_class, {}};
-    return code;
-  }
-  bool find(int code, int* error_class, std::string* text) {
-    const std::lock_guard hold(mutex_);
-    const auto at = all_.find(code);
-    if (at == all_.end()) return false;
-    if (error_class != nullptr) *error_class = at->second.error_class;
-    if (text != nullptr) *text = at->second.text;
-    return true;
-  }
-  void set_text(int code, std::string text) {
-    const std::lock_guard hold(mutex_);
-    const auto at = all_.find(code);
-    if (at == all_.end())
-      throw mpi_error(MPI_ERR_ARG, fmt::format("{} is no error code that the program has added", code));
-    at->second.text = std::move(text);
-  }
-  void remove(int code) {
-    const std::lock_guard hold(mutex_);
-    if (all_.erase(code) == 0)
-      throw mpi_error(MPI_ERR_ARG, fmt::format("{} is no error code that the program has added", code));
-  }
-  int last() {
-    const std::lock_guard hold(mutex_);
-    return next_ - 1;
-  }
-
-private:
-  struct entry {
-    int error_class;
-    std::string text;
-  };
-  std::mutex mutex_;
-  std::map<int, entry> all_;
-  int next_ = MPI_ERR_LASTCODE + 1;
-};
-
-added_codes& added() {
-  static added_codes codes;
-  return codes;
+// Of a program without a host, which may add some before it has a rank.
+error_codes& added() {
+  static error_codes of_process;
+  rank_state* const me = current_rank() != nullptr ? current_rank() : rank_of_thread();
+  return me == nullptr || me == unhosted_rank() ? of_process : me->added_errors;
 }
 
 void check_class(int error_class) {
@@ -163,16 +118,21 @@ int raise(rank_state& me, communicator* where, int code, const std::string& text
   communicator* const of_errors = where != nullptr ? where : me.self.get();
   const error_handler_ref& own = of_errors != nullptr ? of_errors->member(me).errors : me.initial_errors;
   const error_handler_ref handler = own.is_none() ? me.initial_errors : own;
+  MPI_Comm comm = MPI_COMM_SELF;
+  if (of_errors != nullptr && of_errors->has(me)) comm = handle_of_communicator(me, *of_errors);
+  return raise_to(me, handler, &comm, code, text,
+                  where == nullptr ? function + 1 : std::string(function + 1) + " in " + where->shown_name());
+}
+
+int raise_to(rank_state& me, const error_handler_ref& handler, void* handle, int code, const std::string& text,
+             const std::string& call) {
   if (handler.handle() == MPI_ERRORS_RETURN) return code;
   if (error_handler* const o = handler.object(); o != nullptr) {
-    MPI_Comm comm = of_errors != nullptr && of_errors->has(me) ? handle_of_communicator(me, *of_errors) : MPI_COMM_SELF;
     int returned = code;  // which the handler may change
-    (*o)(&comm, &returned);
+    (*o)(handle, &returned);
     return returned;
   }
-  std::string of = where == nullptr ? std::string() : " in " + where->shown_name();
-  me.job.abort_job(me.job, code,
-                   fmt::format("rank {}: {}{}: {} ({})", me.world, function + 1, of, text, name_of(code)));
+  me.job.abort_job(me.job, code, fmt::format("rank {}: {}: {} ({})", me.world, call, text, name_of(code)));
   return code;
 }
 
@@ -195,6 +155,28 @@ int raise_anywhere(int code, const std::string& text, const char* function) {
       &mine, function);
 }
 
+void release_last_memory() noexcept {
+  rank_state* const me = current_rank() != nullptr ? current_rank() : rank_of_thread();
+  if (me != nullptr) me->job.release_last_memory();
+}
+
+error_handler_ref checked_handler(MPI_Errhandler h) {
+  if (is_predefined(h)) {
+    if (h != MPI_ERRORS_ARE_FATAL && h != MPI_ERRORS_RETURN && h != MPI_ERRORS_ABORT)
+      throw mpi_error(MPI_ERR_ERRHANDLER, "no handle of an error handler");
+  } else {
+    object_of<error_handler>(h);
+  }
+  return error_handler_ref(h);
+}
+
+MPI_Errhandler new_handle(const error_handler_ref& own, const rank_state& me) {
+  MPI_Errhandler h = own.is_none() ? me.initial_errors.handle() : own.handle();
+  if (h == MPI_ERRHANDLER_NULL) h = MPI_ERRORS_ARE_FATAL;
+  if (!is_predefined(h)) object_of<error_handler>(h).references.fetch_add(1, std::memory_order_relaxed);
+  return h;
+}
+
 void check_stage(rank_state& me, const char* function) {
   if (me.sessions != 0) return;
   me.job.abort_job(me.job, MPI_ERR_OTHER,
@@ -208,21 +190,6 @@ using namespace shoal::rank;       // NOLINT: the functions of a C interface
 using namespace shoal::rank::abi;  // NOLINT
 
 namespace {
-
-MPI_Errhandler shown(const error_handler_ref& own, const rank_state& me) {
-  const MPI_Errhandler h = own.is_none() ? me.initial_errors.handle() : own.handle();
-  return h == MPI_ERRHANDLER_NULL ? MPI_ERRORS_ARE_FATAL : h;
-}
-
-error_handler_ref checked_handler(MPI_Errhandler h) {
-  if (is_predefined(h)) {
-    if (h != MPI_ERRORS_ARE_FATAL && h != MPI_ERRORS_RETURN && h != MPI_ERRORS_ABORT)
-      throw mpi_error(MPI_ERR_ERRHANDLER, "no handle of an error handler");
-  } else {
-    object_of<error_handler>(h);
-  }
-  return error_handler_ref(h);
-}
 
 template <class F>
 void make_handler(F* f, MPI_Errhandler* result) {
@@ -254,9 +221,7 @@ MPI_ABI_ALIAS(Comm_set_errhandler)
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
   return enter(comm, [&](caller& c, communicator& in) {
-    MPI_Errhandler& result = output(errhandler);
-    result = shown(in.member(c.me).errors, c.me);
-    if (!is_predefined(result)) object_of<error_handler>(result).references.fetch_add(1, std::memory_order_relaxed);
+    output(errhandler) = new_handle(in.member(c.me).errors, c.me);
   });
 }
 MPI_ABI_ALIAS(Comm_get_errhandler)
@@ -306,14 +271,14 @@ int PMPI_Error_string(int errorcode, char* string, int* resultlen) {
 MPI_ABI_ALIAS(Error_string)
 
 int PMPI_Add_error_class(int* errorclass) {
-  return enter_anywhere([&] { output(errorclass) = added().add(-1); });
+  return enter_anywhere([&] { output(errorclass) = added().add_class(); });
 }
 MPI_ABI_ALIAS(Add_error_class)
 
 int PMPI_Add_error_code(int errorclass, int* errorcode) {
   return enter_anywhere([&] {
     check_class(errorclass);
-    output(errorcode) = added().add(errorclass);
+    output(errorcode) = added().add_code(errorclass);
   });
 }
 MPI_ABI_ALIAS(Add_error_code)

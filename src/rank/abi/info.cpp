@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Info objects (MPI 5.0, chapter 10). MPI_INFO_ENV has no pairs.
+// Info objects (MPI 5.0, chapter 10). MPI_INFO_ENV has no pairs where there is no rank yet.
 #include <algorithm>
 #include <cstring>
 
 #include "rank/abi/arguments.hpp"
+#include "rank/abi/hosting.hpp"
 
 using namespace shoal::rank;       // NOLINT: the functions of a C interface
 using namespace shoal::rank::abi;  // NOLINT
@@ -11,8 +12,11 @@ using namespace shoal::rank::abi;  // NOLINT
 namespace {
 
 const info& given(MPI_Info h) {
-  static const info nothing;
-  if (h == MPI_INFO_ENV) return nothing;
+  if (h == MPI_INFO_ENV) {
+    static const info nothing;
+    const rank_state* const me = current_rank() != nullptr ? current_rank() : rank_of_thread();
+    return me == nullptr || me->job.environment == nullptr ? nothing : *me->job.environment;
+  }
   if (h == MPI_INFO_NULL) throw mpi_error(MPI_ERR_INFO, "the info object is MPI_INFO_NULL");
   return object_of<info>(h);
 }
@@ -37,7 +41,7 @@ int PMPI_Info_create(MPI_Info* result) {
 }
 MPI_ABI_ALIAS(Info_create)
 
-int PMPI_Info_create_env(int, char**, MPI_Info* result) { return PMPI_Info_create(result); }
+int PMPI_Info_create_env(int, char**, MPI_Info* result) { return PMPI_Info_dup(MPI_INFO_ENV, result); }
 MPI_ABI_ALIAS(Info_create_env)
 
 int PMPI_Info_dup(MPI_Info h, MPI_Info* result) {

@@ -6,6 +6,8 @@
 
 #include "base/log.hpp"
 #include "rank/abi/hosting.hpp"
+#include "rank/abi/making.hpp"
+#include "rank/abi/session.hpp"
 #include "rank/abi/text_argument.hpp"
 #include "rank/leader_link.hpp"
 
@@ -13,14 +15,6 @@ using namespace shoal::rank;       // NOLINT: the functions of a C interface
 using namespace shoal::rank::abi;  // NOLINT
 
 namespace {
-
-struct session final : handle_object {
-  static constexpr object_kind k_kind = object_kind::session;
-  static constexpr int k_error = MPI_ERR_SESSION;
-  static constexpr const char* k_name = "session";
-  session() noexcept : handle_object(k_kind) {}
-  error_handler_ref errors;
-};
 
 int level_of(int required) noexcept {
   for (const int level : {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED})
@@ -145,12 +139,12 @@ int PMPI_Abort(MPI_Comm, int errorcode) {
 }
 MPI_ABI_ALIAS(Abort)
 
-int PMPI_Session_init(MPI_Info, MPI_Errhandler errhandler, MPI_Session* result) {
+int PMPI_Session_init(MPI_Info hints, MPI_Errhandler errhandler, MPI_Session* result) {
   find_job();
   return enter_any_time([&](caller& c) {
     MPI_Session& made = output(result);
-    auto* const s = new session;
-    s->errors = error_handler_ref(errhandler);
+    const error_handler_ref errors = checked_handler(errhandler);
+    auto* const s = new session(errors, thread_level_of(pairs_of(hints)));
     if (c.me.stage == life::before_init) {
       c.me.stage = life::initialized;
       c.me.by_session = true;

@@ -2,6 +2,7 @@
 #include "rank/abi/making.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "rank/abi/arguments.hpp"
@@ -151,6 +152,72 @@ MPI_Comm create_with(caller& c, communicator& in, const std::vector<int>& ranks,
   const MPI_Comm made = create(c, in, group::of_ranks(std::move(world)));
   if (made != MPI_COMM_NULL) communicator_of(c.me, made).member(c.me).neighbours = std::move(neighbours);
   return made;
+}
+
+namespace {
+
+// What the two leaders of a new intercommunicator tell each other: size, context, then the ranks of the world.
+std::vector<std::int64_t> exchange_groups(caller& c, communicator& peer, int remote_leader, int tag,
+                                          std::span<const std::int64_t> mine) {
+  std::int64_t other_size[1];
+  const std::int64_t own_size[] = {static_cast<std::int64_t>(mine.size())};
+  const bool first = peer.rank_of(c.me) < remote_leader;
+  const auto both = [&](std::span<const std::int64_t> out, std::span<std::int64_t> in) {
+    if (first) send(c, peer, remote_leader, tag, out);
+    receive(c, peer, remote_leader, tag, in);
+    if (!first) send(c, peer, remote_leader, tag, out);
+  };
+  both(own_size, other_size);
+  std::vector<std::int64_t> other(static_cast<std::size_t>(other_size[0]));
+  both(mine, other);
+  return other;
+}
+
+}  // namespace
+
+MPI_Comm connect(caller& c, communicator& local, int local_leader, MPI_Comm peer_handle, int remote_leader, int tag) {
+  if (local_leader < 0 || local_leader >= local.size())
+    throw mpi_error(MPI_ERR_RANK, fmt::format("the local leader {} is not in 0 to {}", local_leader, local.size() - 1));
+  std::vector<std::int64_t> mine{static_cast<std::int64_t>(new_context(c.me))};
+  for (int r = 0; r < local.size(); ++r) mine.push_back(local.local().world_of(r));
+  std::vector<std::int64_t> others;
+  std::int64_t sizes[] = {0, 0};
+  std::optional<mpi_error> failure;  // of the leader: the others go on
+  if (local.rank_of(c.me) == local_leader) try {
+      communicator& peer = communicator_of(c.me, peer_handle);
+      if (remote_leader < 0 || remote_leader >= peer.remote().size())
+        throw mpi_error(MPI_ERR_RANK,
+                        fmt::format("the remote leader {} is not in 0 to {}", remote_leader, peer.remote().size() - 1));
+      others = exchange_groups(c, peer, remote_leader, tag, mine);
+      // The leader whose group begins lower in the world numbers it.
+      sizes[0] = static_cast<std::int64_t>(others.size());
+      sizes[1] = mine[1] < others[1] ? mine[0] : others[0];
+    } catch (const mpi_error& e) {
+      failure = e;
+      sizes[1] = e.code();
+    }
+  broadcast(c, local, local_leader, sizes);
+  if (failure) throw mpi_error(*failure);
+  if (sizes[0] == 0) throw mpi_error(static_cast<int>(sizes[1]), "the leader cannot reach that of the other group");
+  others.resize(static_cast<std::size_t>(sizes[0]));
+  broadcast(c, local, local_leader, others);
+  std::vector<int> world(others.begin() + 1, others.end());
+  for (const int w : world)
+    if (local.local().rank_of(w) >= 0) throw mpi_error(MPI_ERR_COMM, "the two groups have ranks in common");
+  return join(c, static_cast<context_id>(sizes[1]), local.local_ref(), group::of_ranks(std::move(world)));
+}
+
+MPI_Comm create_of(caller& c, communicator& in, const group_ref& members, int tag) {
+  if (members->rank_of(c.me.world) < 0) return MPI_COMM_NULL;
+  std::int64_t context[] = {static_cast<std::int64_t>(new_context(c.me))};
+  const int leader = in.local().rank_of(members->world_of(0));
+  if (members->world_of(0) == c.me.world) {
+    for (int r = 1; r < members->size(); ++r)
+      send(c, in, in.local().rank_of(members->world_of(r)), tag, context);
+  } else {
+    receive(c, in, leader, tag, context);
+  }
+  return join(c, static_cast<context_id>(context[0]), members, nullptr);
 }
 
 }  // namespace shoal::rank::abi

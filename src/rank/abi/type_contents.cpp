@@ -81,6 +81,30 @@ MPI_Datatype real_of(int precision, int range) {
 
 extern "C" {
 
+int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype* pair_type) {
+  return enter([&](caller&) {
+    struct pair_of {
+      MPI_Datatype value, index, pair;
+    };
+    static const pair_of k_pairs[] = {{MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},
+                                      {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
+                                      {MPI_LONG, MPI_INT, MPI_LONG_INT},
+                                      {MPI_INT, MPI_INT, MPI_2INT},
+                                      {MPI_SHORT, MPI_INT, MPI_SHORT_INT},
+                                      {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
+                                      {MPI_REAL, MPI_REAL, MPI_2REAL},
+                                      {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION},
+                                      {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER}};
+    type_of(value_type);
+    type_of(index_type);
+    MPI_Datatype& result = output(pair_type);
+    result = MPI_DATATYPE_NULL;  // there is none
+    for (const pair_of& p : k_pairs)
+      if (p.value == value_type && p.index == index_type) result = p.pair;
+  });
+}
+MPI_ABI_ALIAS(Type_get_value_index)
+
 int PMPI_Type_dup(MPI_Datatype type, MPI_Datatype* newtype) {
   return enter([&](caller& c) {
     MPI_Datatype& result = output(newtype);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and values of info objects, which lose the blanks at both ends.
+// Keys and values of info objects, and names of process sets, which lose the blanks at both ends.
 #include "rank/fortran/arguments.hpp"
 
 using namespace shoal::rank::fortran;  // NOLINT: the procedures of a Fortran interface
@@ -19,6 +19,21 @@ SHOAL_FORTRAN_PROCEDURE(void, info_create_env, (int* info, int* ierror)) {
   MPI_Info made = MPI_INFO_NULL;
   report(ierror, PMPI_Info_create_env(0, nullptr, &made));
   *info = number_of(made);
+}
+
+// The length counts no zero at the end.
+SHOAL_FORTRAN_PROCEDURE(void, session_get_nth_pset,
+                        (const int* session, const int* info, const int* n, int* pset_len, char* pset_name, int* ierror,
+                         std::size_t name_length)) {
+  const bool wants_text = *pset_len > 0;
+  int length = wants_text ? *pset_len + 1 : 0;
+  std::string room(static_cast<std::size_t>(length) + 1, '\0');
+  const int code = PMPI_Session_get_nth_pset(PMPI_Session_fromint(*session), info_at(info), *n, &length, room.data());
+  if (code == MPI_SUCCESS) {
+    if (wants_text) give_text(room.c_str(), pset_name, name_length);
+    *pset_len = length - 1;
+  }
+  report(ierror, code);
 }
 
 SHOAL_FORTRAN_PROCEDURE(void, info_set,
