@@ -5,9 +5,14 @@
 #include <signal.h>
 
 #include <array>
+#include <cstdlib>
+#include <exception>
+#include <new>
 #include <string_view>
 
+#include "machine/process.hpp"
 #include "machine/signals.hpp"
+#include "rank/node_ranks.hpp"
 #include "sched/stack_overflow.hpp"
 #include "sched/worker.hpp"
 #include "tools/mpi-host/rank_libc.hpp"
@@ -85,9 +90,33 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     ::raise(signal);  // else it is repeated, with the right place in a core file
 }
 
+std::terminate_handler terminate_before = nullptr;
+
+// Messages of other processes are delivered where nothing can catch an exception. What a rank itself does not catch ends
+// by abort(), which names it.
+[[noreturn]] void on_terminate() {
+  sched::worker* const w = sched::this_worker();
+  if (w != nullptr && in_own_process() && rank::current_rank() == nullptr) try {
+      if (const std::exception_ptr thrown = std::current_exception(); thrown != nullptr) std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc&) {
+      const int first = rank::ranks_of(*w).at(0).world;
+      machine::signal_line line;
+      line.text("shoal: the process of ").text(ranks_here() == 1 ? "rank " : "ranks ").decimal(first);
+      if (ranks_here() > 1) line.text(" to ").decimal(first + static_cast<int>(ranks_here()) - 1);
+      line.text(" has no memory left for a message that has come to it; give it more, or let fewer messages wait "
+                "for their receives")
+          .write();
+      machine::exit_now(MPI_ERR_NO_MEM);
+    } catch (...) {
+    }
+  terminate_before();
+  ::abort();
+}
+
 }  // namespace
 
 void name_faults() {
+  terminate_before = std::set_terminate(on_terminate);
   std::array<void*, 2> frames{};
   ::backtrace(frames.data(), static_cast<int>(frames.size()));  // loads what it needs
   sched::set_fault_words(&k_words);
