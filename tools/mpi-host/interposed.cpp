@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "rank/abi/entry.hpp"
 #include "tools/mpi-host/rank_libc.hpp"
 
 using namespace shoal::host;  // NOLINT: the functions of a C interface
@@ -76,6 +77,7 @@ struct ending {
   rank_thread& self;
   ~ending() {
     outside_note::give(of.home, -1);
+    libc_of(of).threads.fetch_sub(1, std::memory_order_relaxed);
     self.end();
   }
 };
@@ -102,9 +104,11 @@ SHOAL_INTERPOSED int pthread_create(pthread_t* thread, const pthread_attr_t* att
   thread_table& table = threads();
   const std::lock_guard hold(table.mutex);  // another thread may join it at once
   outside_note::give(of->home, 1);
+  libc_of(*of).threads.fetch_add(1, std::memory_order_relaxed);
   const int result = pthread_create_next(thread, attributes, begin_thread, start.get());
   if (result != 0) {
     outside_note::give(of->home, -1);
+    libc_of(*of).threads.fetch_sub(1, std::memory_order_relaxed);
     return result;
   }
   static_cast<void>(start.release());  // the thread has it
@@ -112,11 +116,12 @@ SHOAL_INTERPOSED int pthread_create(pthread_t* thread, const pthread_attr_t* att
   return 0;
 }
 
-// For start_threads.c.
+// For start_threads.c and start_sleeps.c.
 SHOAL_INTERPOSED int shoal_mpi_host_is_alone() { return ranks_here() == 1 ? 1 : 0; }
 SHOAL_INTERPOSED int shoal_mpi_host_give_way() {
   shoal::rank::rank_state* const me = shoal::rank::current_rank();
   if (me == nullptr) return 0;
+  const shoal::rank::abi::setting_aside aside(*me);
   me->home.yield();
   return 1;
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "tools/mpi-host/rank_libc.hpp"
+#include "tools/mpi-host/rank_sleep.hpp"
 
 using namespace shoal::host;  // NOLINT: the functions of a C interface
 
@@ -90,7 +91,12 @@ void call_handlers(int number, siginfo_t* info, void* context) {
     if (mine == nullptr || !call_of_rank(s.ranks[mine->local], number, info, context))
       act_as_before(s, number, info, context);
   } else {
-    for (unsigned i = 0; i < ranks_here(); ++i) call_of_rank(s.ranks[i], number, info, context);
+    for (unsigned i = 0; i < ranks_here(); ++i) {
+      const any_handler handler = s.ranks[i].handler.load(std::memory_order_acquire);
+      call_of_rank(s.ranks[i], number, info, context);
+      if (handler != as_any(SIG_DFL) && handler != as_any(SIG_IGN)) note_interruption(i);
+    }
+    ring_sleepers();
   }
   errno = saved_errno;
 }

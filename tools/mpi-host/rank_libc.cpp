@@ -32,6 +32,7 @@ rank_libc* calling_libc() noexcept {
 }
 
 rank_libc& libc_of(const rank::rank_state& r) noexcept { return all[r.local]; }
+rank_libc& libc_of_number(unsigned local) noexcept { return all[local]; }
 unsigned ranks_here() noexcept { return count; }
 bool in_own_process() noexcept { return machine::own_pid() == process; }
 

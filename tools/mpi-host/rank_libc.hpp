@@ -84,6 +84,8 @@ public:
   std::vector<exit_handler> at_quick_exit;
   std::vector<exit_handler> at_thread_exit;  // destructors of the main thread's variables
   bool has_made_threads = false;
+  std::atomic<int> threads{0};           // that it has made and that have not ended; partners: they
+  std::atomic<bool> interrupted{false};  // a handler of a signal has run; partners: it, and the thread of sleepers
 
   line_output out;
   line_output err;
@@ -113,6 +115,7 @@ void make_rank_libcs(unsigned ranks);
 /// Of the rank that calls, from its task or from a thread that it has made; nullptr: the C library's is meant.
 rank_libc* calling_libc() noexcept;
 rank_libc& libc_of(const rank::rank_state& r) noexcept;
+rank_libc& libc_of_number(unsigned local) noexcept;
 /// Ranks in this process.
 unsigned ranks_here() noexcept;
 /// False in a child that fork() has made.

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the main thread of a rank waits for threads that it has made. Their calls of MPI run on the worker that it is a task
    of, so while it waits it lets other tasks run there. Linked into programs, for calls in their own code; any other
-   thread gets the C library's function. What waits within another library (OpenMP's barriers, std::condition_variable)
-   keeps the worker. */
+   thread gets the C library's function. What waits within another library (OpenMP's barriers) keeps the worker. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -72,6 +71,34 @@ OWN int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
   }
   return pthread_mutex_lock(m);
 }
+
+/* The same with a limit. */
+OWN int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock, const struct timespec* until) {
+  NEXT(int, pthread_cond_clockwait, (pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*));
+  if (!gives_way()) return next(c, m, clock, until);
+  struct timespec now;
+  clock_gettime(clock, &now);
+  const int over = now.tv_sec > until->tv_sec || (now.tv_sec == until->tv_sec && now.tv_nsec >= until->tv_nsec);
+  const int result = pthread_cond_wait(c, m);
+  return result == 0 && over ? ETIMEDOUT : result;
+}
+
+OWN int pthread_cond_timedwait(pthread_cond_t* restrict c, pthread_mutex_t* restrict m,
+                               const struct timespec* restrict until) {
+  NEXT(int, pthread_cond_timedwait,
+       (pthread_cond_t* restrict, pthread_mutex_t* restrict, const struct timespec* restrict));
+  if (!gives_way()) return next(c, m, until);
+  return pthread_cond_clockwait(c, m, CLOCK_REALTIME, until);
+}
+
+/* std::condition_variable::wait(std::unique_lock<std::mutex>&), which libstdc++ has not inline. */
+struct unique_lock {
+  pthread_mutex_t* mutex;
+  _Bool owns;
+};
+OWN void wait_of_condition_variable(pthread_cond_t* c, struct unique_lock* lock) __asm__(
+    "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE");
+OWN void wait_of_condition_variable(pthread_cond_t* c, struct unique_lock* lock) { pthread_cond_wait(c, lock->mutex); }
 
 OWN int sem_wait(sem_t* s) {
   NEXT(int, sem_wait, (sem_t*));

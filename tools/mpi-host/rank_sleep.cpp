@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mpi-host/rank_sleep.hpp"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+#include "rank/abi/entry.hpp"
+#include "tools/mpi-host/rank_libc.hpp"
+
+namespace shoal::host {
+namespace {
+
+// Shorter ones are over before a thread could wake the rank.
+constexpr std::uint64_t k_short_ns = 100'000;
+
+struct sleeper {
+  std::uint64_t until_ns;
+  rank_libc* of;
+  detail::suspended* task;
+  bool interrupted;
+};
+
+// Of the process; never destroyed, since its thread goes on.
+class sleepers {
+public:
+  sleepers() { ::sem_init(&bell_, 0, 0); }
+
+  // False: there is no thread for them.
+  bool start() noexcept {
+    const std::lock_guard hold(mutex_);
+    if (runs_) return true;
+    sigset_t all_signals;
+    sigset_t before;
+    ::sigfillset(&all_signals);
+    ::pthread_sigmask(SIG_SETMASK, &all_signals, &before);
+    pthread_t thread;
+    // Not the function of ranks: it belongs to none of them.
+    static auto* const create = next<decltype(::pthread_create)>("pthread_create");
+    runs_ = create(&thread, nullptr, [](void* raw) -> void* { static_cast<sleepers*>(raw)->run(); }, this) == 0;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (runs_) ::pthread_detach(thread);
+    return runs_;
+  }
+
+  void add(sleeper& s) {
+    const std::lock_guard hold(mutex_);
+    all_.push_back(&s);
+    if (s.until_ns < next_ns_) ring();
+  }
+  void ring() noexcept { ::sem_post(&bell_); }
+
+private:
+  [[noreturn]] void run() noexcept {
+    for (;;) {
+      const std::uint64_t until = wake_those_due();
+      const timespec at{static_cast<time_t>(until / 1'000'000'000), static_cast<long>(until % 1'000'000'000)};
+      ::sem_clockwait(&bell_, CLOCK_MONOTONIC, &at);
+    }
+  }
+
+  // When the next one is due.
+  std::uint64_t wake_those_due() noexcept {
+    const std::lock_guard hold(mutex_);
+    const std::uint64_t now = sleep_clock_ns();
+    next_ns_ = now + 3'600'000'000'000;
+    const auto due = [&](sleeper* s) {
+      s->interrupted = s->of->interrupted.load(std::memory_order_acquire);
+      if (s->until_ns <= now || s->interrupted) return true;
+      next_ns_ = std::min(next_ns_, s->until_ns);
+      return false;
+    };
+    const auto first = std::partition(all_.begin(), all_.end(), [&](sleeper* s) { return !due(s); });
+    for (auto at = first; at != all_.end(); ++at) detail::wake((*at)->task);  // from then on it may be gone
+    all_.erase(first, all_.end());
+    return next_ns_;
+  }
+
+  std::mutex mutex_;
+  std::vector<sleeper*> all_;
+  std::uint64_t next_ns_ = 0;  // the thread looks again then
+  bool runs_ = false;
+  sem_t bell_;
+};
+
+// Partners: the first sleeper, and handlers of signals.
+std::atomic<sleepers*> the_sleepers{nullptr};
+
+sleepers* started_sleepers() noexcept {
+  static sleepers* const made = [] {
+    auto* const s = new (std::nothrow) sleepers;
+    the_sleepers.store(s, std::memory_order_release);
+    return s;
+  }();
+  return made != nullptr && made->start() ? made : nullptr;
+}
+
+}  // namespace
+
+std::uint64_t sleep_clock_ns() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void note_interruption(unsigned local) noexcept {
+  libc_of_number(local).interrupted.store(true, std::memory_order_release);
+}
+
+void ring_sleepers() noexcept {
+  if (sleepers* const all = the_sleepers.load(std::memory_order_acquire); all != nullptr) all->ring();
+}
+
+sleep_end sleep_until(std::uint64_t until_ns) noexcept {
+  rank::rank_state* const me = rank::current_rank();
+  if (me == nullptr || !in_own_process()) return sleep_end::not_a_rank;
+  rank_libc& mine = libc_of(*me);
+  mine.interrupted.store(false, std::memory_order_relaxed);
+  const rank::abi::setting_aside aside(*me);
+  if (ranks_here() == 1 && mine.threads.load(std::memory_order_relaxed) == 0) {
+    me->home.yield();  // messages leave that it has sent
+    return sleep_end::not_a_rank;
+  }
+  const std::uint64_t now = sleep_clock_ns();
+  if (until_ns < now + k_short_ns) {
+    do me->home.yield();
+    while (sleep_clock_ns() < until_ns);
+    return sleep_end::in_time;
+  }
+  sleepers* const all = started_sleepers();
+  if (all == nullptr) return sleep_end::not_a_rank;
+  sleeper s{until_ns, &mine, detail::this_task(), false};
+  me->home.wait_from_outside(1);  // the thread ends the wait: it is no deadlock
+  try {
+    all->add(s);
+  } catch (const std::exception&) {
+    me->home.wait_from_outside(-1);
+    return sleep_end::not_a_rank;
+  }
+  detail::leave(detail::wait_kind::other);
+  me->home.wait_from_outside(-1);
+  return s.interrupted && sleep_clock_ns() < until_ns ? sleep_end::interrupted : sleep_end::in_time;
+}
+
+}  // namespace shoal::host
+
+// For start_sleeps.c.
+SHOAL_INTERPOSED int shoal_mpi_host_sleep(unsigned long long until_ns) {
+  return static_cast<int>(shoal::host::sleep_until(until_ns));
+}
