@@ -11,7 +11,9 @@
 namespace shoal::machine {
 
 /// `for_all`: libraries loaded later may use its symbols, and those of what it needs, without naming it.
-void* load_library(const std::string& path, bool for_all);
+/// If this process has a function `before_own` already, what is loaded uses its own functions and those of what it needs
+/// before others of the same names.
+void* load_library(const std::string& path, bool for_all, const char* before_own = nullptr);
 /// A loaded library stays loaded until the process ends, also if the one that loaded it closes it.
 void keep_loaded(const std::string& path) noexcept;
 /// The address of a symbol, or nullptr.

@@ -107,7 +107,8 @@ void leave_signals_alone() {
 void* load(const std::string& name, const std::string& path) {
   try {
     // The parts that an MPI library loads itself take its functions from where all can see them.
-    return machine::load_library(path, name.starts_with(k_mpi_prefix));
+    // Ranks of fine-grain MPI have functions of the same names, which mean another library.
+    return machine::load_library(path, name.starts_with(k_mpi_prefix), "MPIX_Yield");
   } catch (const error& reason) {
     const package_names* const packages = packages_of(name);
     throw error(errc::unsupported,

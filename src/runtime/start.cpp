@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
+#include "launch/child_watch.hpp"
 #include "launch/hosts_launch.hpp"
 #include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
 #include "machine/process.hpp"
+#include "machine/signals.hpp"
 #include "net/plugin.hpp"
 #include "runtime/transports.hpp"
 #include "shoal/error.hpp"
@@ -32,6 +36,26 @@ std::vector<std::string> mpi_launcher(const config& c, unsigned nodes) {
   throw error(errc::not_found,
               "transport mpi is started by mpirun, and neither mpirun.openmpi nor mpirun.mpich is in PATH; start the "
               "program with your MPI's launcher: mpirun -n 2 PROGRAM");
+}
+
+// What is known of a job that another launcher runs: only how that ends.
+class launcher_view final : public launch::job_view {
+public:
+  launch::presence at(std::uint32_t) override { return launch::presence::left; }
+  void announce_lost(std::uint32_t, const std::string&) override {}
+  std::optional<std::uint32_t> lost() override { return std::nullopt; }
+  void interrupt(int) override {}
+  std::string describe(std::uint32_t, int) override { return "the launcher"; }
+};
+
+// As a child, to end it in time: it ends its processes when it gets SIGTERM.
+int run_launcher(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                 std::int64_t limit_ns) {
+  machine::interruption stop;
+  std::vector<machine::child_process> launcher;
+  launcher.push_back(machine::spawn({.arguments = command, .environment = environment, .inherited = {}}));
+  launcher_view view;
+  return launch::watch_children(launcher, view, stop, true, limit_ns).status;
 }
 
 }  // namespace
@@ -62,11 +86,9 @@ int start_job(const config& c, const start_request& request, bool* lost_node) {
       throw error(
           errc::invalid_argument,
           "hosts of transport mpi are mpirun's matter: mpirun -n 2 --host a,b PROGRAM with SHOAL_TRANSPORT=mpi");
-    if (request.limit_ns != 0)
-      throw error(errc::invalid_argument,
-                  "the time of a job over transport mpi is its launcher's matter: timeout SECONDS shoal ...");
     std::vector<std::string> command = mpi_launcher(c, request.nodes);
     command.insert(command.end(), request.arguments.begin(), request.arguments.end());
+    if (request.limit_ns != 0) return run_launcher(command, environment, request.limit_ns);
     machine::become(command, environment);
   }
   find_plugin(c, c.transport == "auto" ? "ucx" : c.transport);  // reports a missing plugin once
