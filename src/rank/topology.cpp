@@ -119,7 +119,7 @@ void balance(int ranks, std::span<int> dims) {
     if (d == 0)
       ++free;
     else
-      fixed *= d;
+      fixed = std::min<std::int64_t>(fixed * d, std::int64_t{1} << 31);  // more than there are ranks
   }
   if (ranks < 1 || ranks % fixed != 0 || (free == 0 && fixed != ranks))
     throw mpi_error(MPI_ERR_DIMS,

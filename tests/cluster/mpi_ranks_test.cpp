@@ -147,6 +147,20 @@ TEST(mpi_abort, is_no_success_whatever_the_code_is) {
   EXPECT_FALSE(got.has("ended normally")) << got;
 }
 
+TEST(a_process_without_memory, for_a_message_is_named_and_ends_the_job) {
+  const outcome got = run_ranks("libc_faults.c", {"-n", "2", "--nfg", "2"}, {"memory of messages"});
+  EXPECT_EQ(got.status.shell_code(), 39) << got;  // MPI_ERR_NO_MEM
+  EXPECT_TRUE(got.has("the process of ranks 0 to 1 has no memory left for a message")) << got;
+}
+
+TEST(a_process_without_memory, for_a_call_reports_the_error) {
+  for (const words& shape : {words{"-n", "1", "--nfg", "4"}, words{"-n", "2", "--nfg", "2"}}) {
+    const outcome got = run_ranks("libc_faults.c", shape, {"memory of calls"});
+    EXPECT_EQ(got.status.shell_code(), 39) << got;
+    EXPECT_TRUE(got.has("there is not enough memory (MPI_ERR_NO_MEM)")) << got;
+  }
+}
+
 TEST(a_rank_that_spins, is_named_after_a_time) {  // longer than other tests: ctest -C long
   const outcome got = run_ranks("libc_faults.c", {"-n", "1", "--nfg", "3", "--timeout", "13"}, {"endless"});
   EXPECT_TRUE(got.has("rank 1 has not called MPI for 10 s, and 2 other ranks wait on its worker")) << got;
@@ -164,6 +178,24 @@ TEST(a_limit_on_time, ends_the_job) {
   EXPECT_TRUE(got.has("the job has run for 0.5 s")) << got;
   EXPECT_LT(got.seconds, 10) << got;
   EXPECT_TRUE(run_ranks("libc_end.c", {"-n", "2", "--timeout", "50"}).status.clean());
+}
+
+// Its processes have the functions of two MPI libraries.
+TEST(a_limit_on_time, ends_a_job_over_an_mpi_library) {
+  ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  const words over_mpi{"-n", "2", "--nfg", "2", "--transport", "mpi", "--timeout"};
+  words options = over_mpi;
+  options.emplace_back("50");
+  const outcome whole = run_ranks("libc_end.c", options);
+  if (whole.has("there is no transport plugin") || whole.has("is in PATH"))
+    GTEST_SKIP() << "Shoal was built without an MPI library, or its launcher is not there";
+  EXPECT_TRUE(whole.status.clean()) << whole;
+  options = over_mpi;
+  options.emplace_back("3");
+  const outcome got = run_ranks("libc_faults.c", options, {"endless"});
+  EXPECT_EQ(got.status.shell_code(), 124) << got;
+  EXPECT_TRUE(got.has("the job has run for 3 s")) << got;
 }
 
 }  // namespace

@@ -251,6 +251,25 @@ static void objects(void) {
   REFUSED(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRHANDLER_NULL), MPI_ERR_ERRHANDLER);
 }
 
+/* What no memory holds, and no number tells. */
+static void absurd(void) {
+  const int dims[3] = {1 << 30, 1 << 30, 1 << 30}, periods[3] = {0, 0, 0};
+  int free_dims[3] = {1 << 30, 1 << 30, 0}, v = 0;
+  MPI_Comm grid;
+  MPI_Datatype type;
+  MPI_Request request;
+  if (is_mpich()) return;
+  REFUSED(MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, &grid), MPI_ERR_DIMS);
+  REFUSED(MPI_Dims_create(4, 3, free_dims), MPI_ERR_DIMS);
+  REFUSED(MPI_Type_contiguous_c((MPI_Count)1 << 62, MPI_DOUBLE, &type), MPI_ERR_COUNT);
+  REFUSED(MPI_Type_vector_c((MPI_Count)1 << 40, (MPI_Count)1 << 30, 8, MPI_DOUBLE, &type), MPI_ERR_COUNT);
+  REFUSED(MPI_Type_vector_c(3, 1, (MPI_Count)1 << 61, MPI_DOUBLE, &type), MPI_ERR_COUNT);
+  REFUSED(MPI_Sendrecv_replace_c(&v, (MPI_Count)1 << 60, MPI_INT, rank_, 0, rank_, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+          MPI_ERR_NO_MEM);
+  REFUSED(MPI_Psend_init(&v, 1 << 30, (MPI_Count)1 << 60, MPI_INT, rank_, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
+          MPI_ERR_COUNT);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   handlers();
@@ -262,5 +281,6 @@ int main(int argc, char** argv) {
   truncation();
   collectives();
   objects();
+  absurd();
   return end();
 }

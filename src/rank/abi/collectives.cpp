@@ -120,6 +120,7 @@ void run(caller& c, communicator& in, collective kind, const std::function<void(
   await(c, r, wait_note::kind::collective);
   const int error = r.error;
   c.me.pool.give_back(r);
+  if (error == MPI_ERR_NO_MEM) throw mpi_error(error, "there is not enough memory");
   if (error != MPI_SUCCESS) throw mpi_error(error, "the members' calls do not fit together");
 }
 

@@ -47,9 +47,10 @@ std::shared_ptr<topology> grid(const communicator& in, int ndims, const int* dim
   for (const int d : t->dims) {
     if (d < 1) throw mpi_error(MPI_ERR_DIMS, fmt::format("a dimension is {}, below 1", d));
     all *= d;
+    if (all > in.size())
+      throw mpi_error(MPI_ERR_DIMS, fmt::format("the grid has {} places or more, and the communicator {} ranks", all,
+                                                in.size()));
   }
-  if (all > in.size())
-    throw mpi_error(MPI_ERR_DIMS, fmt::format("the grid has {} places, and the communicator {} ranks", all, in.size()));
   return t;
 }
 

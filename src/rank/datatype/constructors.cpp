@@ -11,6 +11,21 @@
 namespace shoal::rank {
 namespace {
 
+// Sizes and places are below 2^63.
+[[noreturn]] void refuse_size() {
+  throw mpi_error(MPI_ERR_COUNT, "the datatype has more bytes than an MPI_Count can tell");
+}
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) refuse_size();
+  return result;
+}
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_add_overflow(a, b, &result)) refuse_size();
+  return result;
+}
+
 // Collects the parts of a new type, in the order of its elements.
 class assembly {
 public:
@@ -18,7 +33,9 @@ public:
     if (b.length < 0) throw mpi_error(MPI_ERR_ARG, fmt::format("a block has the length {}, below 0", b.length));
     if (b.length == 0) return;
     const datatype& t = *b.of;
-    const std::int64_t end = b.at + (b.length - 1) * t.extent();
+    const std::int64_t end = plus(b.at, times(b.length - 1, t.extent()));
+    static_cast<void>(plus(end, plus(t.lower(), t.extent())));
+    total_ = plus(total_, times(static_cast<std::int64_t>(t.size()), b.length));
     lower_ = std::min({lower_, b.at + t.lower(), end + t.lower()});
     upper_ = std::max({upper_, b.at + t.lower() + t.extent(), end + t.lower() + t.extent()});
     add_runs(t, static_cast<std::uint64_t>(b.length));
@@ -38,6 +55,9 @@ public:
 
   // The parts so far, `count` times at this distance: one row if they are one block.
   void repeat(std::int64_t count, std::int64_t stride) {
+    const std::int64_t far = times(count - 1, stride);
+    if (lower_ <= upper_) static_cast<void>(plus(far < 0 ? lower_ : upper_, far));
+    total_ = times(total_, count);
     const std::vector<type_part> once = parts_;
     const std::vector<type_run> runs = runs_;
     if (once.size() == 1 && once[0].count == 1 && static_cast<std::int64_t>(once[0].bytes) != stride) {
@@ -57,7 +77,6 @@ public:
     else
       for (std::int64_t i = 1; i < count; ++i)
         for (const type_run& r : runs) add_run(r);
-    const std::int64_t far = (count - 1) * stride;
     lower_ = std::min(lower_, lower_ + far);
     upper_ = std::max(upper_, upper_ + far);
   }
@@ -110,11 +129,14 @@ private:
 
   std::vector<type_part> parts_;
   std::vector<type_run> runs_;
+  std::int64_t total_ = 0;  // bytes of the elements
   std::int64_t lower_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t upper_ = std::numeric_limits<std::int64_t>::min();
 };
 
 }  // namespace
+
+std::int64_t distance_of(std::int64_t elements, const datatype& of) { return times(elements, of.extent()); }
 
 datatype& make_blocks(std::span<const type_block> blocks, type_origin origin) {
   assembly a;

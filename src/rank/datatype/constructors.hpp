@@ -18,6 +18,9 @@ struct type_block {
   const datatype* of;
 };
 
+/// How many bytes lie between elements of that type. Throws mpi_error: more than a number can tell.
+std::int64_t distance_of(std::int64_t elements, const datatype& of);
+
 datatype& make_blocks(std::span<const type_block> blocks, type_origin origin);
 /// `count` blocks of `length` elements, `stride` bytes from one to the next.
 datatype& make_vector(std::int64_t count, std::int64_t length, std::int64_t stride, const datatype& of,
