@@ -55,9 +55,19 @@ buffer receive_block(const collective_call& c, int from) { return c.received.blo
 
 // ---- one to many and back
 
+[[noreturn]] void refuse_broadcast(const collective_call& one, const buffer& its, const collective_call& other,
+                                   const buffer& others) {
+  throw mpi_error(MPI_ERR_COUNT, fmt::format("rank {} broadcasts {} bytes, and rank {} {}", one.rank, its.bytes(),
+                                             other.rank, others.bytes()));
+}
+
 void broadcast(const collective_call& root, collective_calls to) {
-  for (const collective_call* c : to)
-    if (c != &root && !c->absent) move_block(root.send, c->receive);
+  for (const collective_call* c : to) {
+    if (c == &root || c->absent) continue;
+    if (root.send.bytes() != c->receive.bytes()) [[unlikely]]
+      refuse_broadcast(root, root.send, *c, c->receive);
+    copy(root.send, c->receive);
+  }
 }
 
 void gather(collective_calls from, const collective_call& root) {
@@ -237,8 +247,7 @@ void check_calls(collective_calls calls, bool is_inter) {
   if (calls[0]->kind == collective::broadcast)
     for (const collective_call* c : calls)
       if (c->receive.bytes() != calls[0]->receive.bytes())
-        throw mpi_error(MPI_ERR_COUNT, fmt::format("rank {} broadcasts {} bytes, and rank {} {}", c->rank,
-                                                   c->receive.bytes(), calls[0]->rank, calls[0]->receive.bytes()));
+        refuse_broadcast(*c, c->receive, *calls[0], calls[0]->receive);
 }
 
 buffer contribution_of(const collective_call& c) {

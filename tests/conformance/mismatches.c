@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "roots") == 0) MPI_Bcast(one, 1, MPI_INT, first ? 0 : last, MPI_COMM_WORLD);
   if (strcmp(what, "operations") == 0) MPI_Allreduce(one, all, 1, MPI_INT, first ? MPI_SUM : MPI_MAX, MPI_COMM_WORLD);
   if (strcmp(what, "counts") == 0) MPI_Allreduce(one, all, first ? 1 : 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (strcmp(what, "shorter") == 0) MPI_Bcast(one, first ? 1 : 4, MPI_INT, 0, MPI_COMM_WORLD);
   if (strcmp(what, "longer") == 0) MPI_Bcast(one, first ? 4 : 1, MPI_INT, 0, MPI_COMM_WORLD);
   return end();
 }
