@@ -13,8 +13,8 @@ namespace shoal::machine {
 
 void* load_library(const std::string& path, bool for_all, const char* before_own) {
   const bool own_first = before_own != nullptr && ::dlsym(RTLD_DEFAULT, before_own) != nullptr;
-  void* const handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_NODELETE | (for_all ? RTLD_GLOBAL : RTLD_LOCAL) |
-                                                  (own_first ? RTLD_DEEPBIND : 0));
+  void* const handle = ::dlopen(
+      path.c_str(), RTLD_NOW | RTLD_NODELETE | (for_all ? RTLD_GLOBAL : RTLD_LOCAL) | (own_first ? RTLD_DEEPBIND : 0));
   if (handle == nullptr) {
     const char* const reason = ::dlerror();
     throw error(errc::unsupported, reason == nullptr ? "the loader gives no reason" : reason);

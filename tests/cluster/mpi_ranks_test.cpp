@@ -122,7 +122,8 @@ INSTANTIATE_TEST_SUITE_P(collectives, calls_that_do_not_fit,
                          testing::Values(std::pair("kinds", "MPI_Barrier.*MPI_Bcast|MPI_Bcast.*MPI_Barrier"),
                                          std::pair("results", "MPI_Reduce.*MPI_Allreduce|MPI_Allreduce.*MPI_Reduce"),
                                          std::pair("roots", "root"), std::pair("operations", "operation"),
-                                         std::pair("counts", "bytes"), std::pair("longer", "bytes"), std::pair("shorter", "bytes")),
+                                         std::pair("counts", "bytes"), std::pair("longer", "bytes"),
+                                         std::pair("shorter", "bytes")),
                          [](const auto& given) { return std::string(given.param.first); });
 
 TEST_P(calls_that_do_not_fit, are_named_and_end_the_job) {

@@ -264,8 +264,9 @@ static void absurd(void) {
   REFUSED(MPI_Type_contiguous_c((MPI_Count)1 << 62, MPI_DOUBLE, &type), MPI_ERR_COUNT);
   REFUSED(MPI_Type_vector_c((MPI_Count)1 << 40, (MPI_Count)1 << 30, 8, MPI_DOUBLE, &type), MPI_ERR_COUNT);
   REFUSED(MPI_Type_vector_c(3, 1, (MPI_Count)1 << 61, MPI_DOUBLE, &type), MPI_ERR_COUNT);
-  REFUSED(MPI_Sendrecv_replace_c(&v, (MPI_Count)1 << 60, MPI_INT, rank_, 0, rank_, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
-          MPI_ERR_NO_MEM);
+  REFUSED(
+      MPI_Sendrecv_replace_c(&v, (MPI_Count)1 << 60, MPI_INT, rank_, 0, rank_, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+      MPI_ERR_NO_MEM);
   REFUSED(MPI_Psend_init(&v, 1 << 30, (MPI_Count)1 << 60, MPI_INT, rank_, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
           MPI_ERR_COUNT);
 }

@@ -103,8 +103,9 @@ std::terminate_handler terminate_before = nullptr;
       machine::signal_line line;
       line.text("shoal: the process of ").text(ranks_here() == 1 ? "rank " : "ranks ").decimal(first);
       if (ranks_here() > 1) line.text(" to ").decimal(first + static_cast<int>(ranks_here()) - 1);
-      line.text(" has no memory left for a message that has come to it; give it more, or let fewer messages wait "
-                "for their receives")
+      line.text(
+              " has no memory left for a message that has come to it; give it more, or let fewer messages wait "
+              "for their receives")
           .write();
       machine::exit_now(MPI_ERR_NO_MEM);
     } catch (...) {

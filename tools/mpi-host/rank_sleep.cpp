@@ -43,7 +43,8 @@ public:
     pthread_t thread;
     // Not the function of ranks: it belongs to none of them.
     static auto* const create = next<decltype(::pthread_create)>("pthread_create");
-    runs_ = create(&thread, nullptr, [](void* raw) -> void* { static_cast<sleepers*>(raw)->run(); }, this) == 0;
+    runs_ = create(
+                &thread, nullptr, [](void* raw) -> void* { static_cast<sleepers*>(raw)->run(); }, this) == 0;
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (runs_) ::pthread_detach(thread);
     return runs_;

@@ -65,8 +65,8 @@ MPI_ABI_ALIAS(Abi_get_info)
 // Each rank is in one process of one machine, and stays there.
 int PMPI_Get_hw_resource_info(MPI_Info* result) {
   return enter_anywhere([&] {
-    output(result) = handle_of<MPI_Info>(*new info(
-        {{"mpi_shared_memory", "true"}, {k_machine_resource, "true"}, {k_process_resource, "true"}}));
+    output(result) = handle_of<MPI_Info>(
+        *new info({{"mpi_shared_memory", "true"}, {k_machine_resource, "true"}, {k_process_resource, "true"}}));
   });
 }
 MPI_ABI_ALIAS(Get_hw_resource_info)

@@ -220,9 +220,8 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
 MPI_ABI_ALIAS(Comm_set_errhandler)
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
-  return enter(comm, [&](caller& c, communicator& in) {
-    output(errhandler) = new_handle(in.member(c.me).errors, c.me);
-  });
+  return enter(comm,
+               [&](caller& c, communicator& in) { output(errhandler) = new_handle(in.member(c.me).errors, c.me); });
 }
 MPI_ABI_ALIAS(Comm_get_errhandler)
 

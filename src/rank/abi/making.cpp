@@ -212,8 +212,7 @@ MPI_Comm create_of(caller& c, communicator& in, const group_ref& members, int ta
   std::int64_t context[] = {static_cast<std::int64_t>(new_context(c.me))};
   const int leader = in.local().rank_of(members->world_of(0));
   if (members->world_of(0) == c.me.world) {
-    for (int r = 1; r < members->size(); ++r)
-      send(c, in, in.local().rank_of(members->world_of(r)), tag, context);
+    for (int r = 1; r < members->size(); ++r) send(c, in, in.local().rank_of(members->world_of(r)), tag, context);
   } else {
     receive(c, in, leader, tag, context);
   }

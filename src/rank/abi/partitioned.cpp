@@ -27,9 +27,7 @@ struct partitions {
   }
 };
 
-partitions& partitions_of(request& r) noexcept {
-  return *std::launder(reinterpret_cast<partitions*>(r.packed.get()));
-}
+partitions& partitions_of(request& r) noexcept { return *std::launder(reinterpret_cast<partitions*>(r.packed.get())); }
 
 // The rank of the world that the request sends to or receives from.
 int world_of(const request& r) noexcept { return r.where->remote().world_of(r.peer); }

@@ -111,8 +111,7 @@ void set_hints(caller& c, MPI_Comm made, MPI_Info hints) {
 extern "C" {
 
 int PMPI_Session_get_num_psets(MPI_Session handle, MPI_Info, int* npset_names) {
-  return enter_session(handle,
-                       [&](caller&, session&) { output(npset_names) = static_cast<int>(std::size(k_sets)); });
+  return enter_session(handle, [&](caller&, session&) { output(npset_names) = static_cast<int>(std::size(k_sets)); });
 }
 MPI_ABI_ALIAS(Session_get_num_psets)
 
@@ -141,8 +140,9 @@ int PMPI_Session_get_pset_info(MPI_Session handle, const char* pset_name, MPI_In
 MPI_ABI_ALIAS(Session_get_pset_info)
 
 int PMPI_Session_get_info(MPI_Session handle, MPI_Info* info_used) {
-  return enter_session(
-      handle, [&](caller&, session& in) { make_info({{"thread_level", in.thread_level}}, info_used); });
+  return enter_session(handle, [&](caller&, session& in) {
+    make_info({{"thread_level", in.thread_level}}, info_used);
+  });
 }
 MPI_ABI_ALIAS(Session_get_info)
 

@@ -48,8 +48,8 @@ std::shared_ptr<topology> grid(const communicator& in, int ndims, const int* dim
     if (d < 1) throw mpi_error(MPI_ERR_DIMS, fmt::format("a dimension is {}, below 1", d));
     all *= d;
     if (all > in.size())
-      throw mpi_error(MPI_ERR_DIMS, fmt::format("the grid has {} places or more, and the communicator {} ranks", all,
-                                                in.size()));
+      throw mpi_error(MPI_ERR_DIMS,
+                      fmt::format("the grid has {} places or more, and the communicator {} ranks", all, in.size()));
   }
   return t;
 }

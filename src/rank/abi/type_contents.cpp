@@ -86,15 +86,12 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, 
     struct pair_of {
       MPI_Datatype value, index, pair;
     };
-    static const pair_of k_pairs[] = {{MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},
-                                      {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
-                                      {MPI_LONG, MPI_INT, MPI_LONG_INT},
-                                      {MPI_INT, MPI_INT, MPI_2INT},
-                                      {MPI_SHORT, MPI_INT, MPI_SHORT_INT},
-                                      {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
-                                      {MPI_REAL, MPI_REAL, MPI_2REAL},
-                                      {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION},
-                                      {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER}};
+    static const pair_of k_pairs[] = {
+        {MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},     {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
+        {MPI_LONG, MPI_INT, MPI_LONG_INT},       {MPI_INT, MPI_INT, MPI_2INT},
+        {MPI_SHORT, MPI_INT, MPI_SHORT_INT},     {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
+        {MPI_REAL, MPI_REAL, MPI_2REAL},         {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION},
+        {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER}};
     type_of(value_type);
     type_of(index_type);
     MPI_Datatype& result = output(pair_type);
