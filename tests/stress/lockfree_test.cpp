@@ -14,6 +14,7 @@
 
 #include "lockfree/doorbell.hpp"
 #include "lockfree/inbox.hpp"
+#include "lockfree/record_ring.hpp"
 #include "lockfree/slot_ring.hpp"
 #include "lockfree/state_clock.hpp"
 #include "stress/rounds.hpp"
@@ -206,6 +207,61 @@ TEST_F(lockfree_stress, slot_ring_hands_over_every_slot) {
     consumer_thread.join();
   } while (time_left() && !HasFailure());
   std::cout << round << " rounds of " << k_messages << " messages\n";
+}
+
+TEST_F(lockfree_stress, record_ring_hands_over_every_record_whole_and_in_order) {
+  constexpr std::uint64_t k_records = 20000;
+  constexpr int k_producers = 3;
+  struct cell {
+    std::atomic<std::uint64_t> head{0};
+    std::uint64_t content = 0;
+  };
+  std::uint64_t round = 0;
+  do {
+    ++round;
+    const std::uint64_t count = std::uint64_t{8} << round % 5;
+    record_ring_control<> control;
+    std::vector<cell> cells(count);
+    std::vector<std::thread> producers;
+    for (int p = 0; p < k_producers; ++p)
+      producers.emplace_back([&, p, random = dice(p, round)]() mutable {
+        record_ring_producer<cell> ring(control, cells.data(), count);
+        for (std::uint64_t sent = 0; sent < k_records;) {
+          const std::uint64_t size = 1 + random() % (count / 2);
+          const std::uint64_t at = ring.reserve(size);
+          if (at == ring.k_no_room) {
+            std::this_thread::yield();
+            continue;
+          }
+          for (std::uint64_t i = 0; i < size; ++i) {
+            ring.cell(at + i).content = sent * k_producers + static_cast<std::uint64_t>(p);
+            // What contents may look like: the head of the record that comes here next.
+            if (i != 0) ring.cell(at + i).head.store(record_head::of(at + i + count, 1), std::memory_order_relaxed);
+          }
+          ring.publish(at, size);
+          ++sent;
+        }
+      });
+    record_ring_consumer<cell> ring(control, cells.data(), count);
+    std::array<std::uint64_t, k_producers> next{};
+    std::minstd_rand random = dice(k_producers, round);
+    for (std::uint64_t got = 0; got < k_records * k_producers && !HasFailure();) {
+      const std::uint64_t size = ring.front();
+      if (size == 0) {
+        std::this_thread::yield();
+        continue;
+      }
+      const std::uint64_t content = ring.cell().content;
+      EXPECT_EQ(content / k_producers, next[content % k_producers]++);
+      for (std::uint64_t i = 1; i < size; ++i) EXPECT_EQ((&ring.cell())[i].content, content);
+      ring.release(size);
+      ++got;
+      if (random() % 256 == 0) std::this_thread::yield();
+    }
+    for (std::thread& t : producers) t.join();
+    EXPECT_EQ(ring.front(), 0U);
+  } while (time_left() && !HasFailure());
+  std::cout << round << " rounds of " << k_producers * k_records << " records\n";
 }
 
 TEST_F(lockfree_stress, readings_of_a_state_clock_hold_together) {
