@@ -52,6 +52,8 @@ public:
   virtual void release() noexcept = 0;
 };
 
+struct mail_port;
+
 /// What one worker communicates through. Domains of a node share nothing, if the transport has one for each worker.
 class domain {
 public:
@@ -73,6 +75,8 @@ public:
   /// The doorbell that other nodes ring for this domain's worker; nullptr if the transport has none.
   virtual lockfree::doorbell<>* bell() noexcept = 0;
   virtual bool bell_is_shared() const noexcept = 0;
+  /// Short messages that leave at once; nullptr: the transport has no way of its own for them.
+  virtual mail_port* mail() noexcept { return nullptr; }
   /// How long its worker may park now without reading pending(); negative: until the bell rings.
   virtual std::int64_t longest_sleep_ns() noexcept { return -1; }
 };

@@ -27,6 +27,10 @@ std::size_t slots_begin(const ring_shape& s) noexcept {
       machine::page_size());
 }
 
+std::size_t mail_begin(const ring_shape& s) noexcept {
+  return machine::round_up(slots_begin(s) + rings(s) * s.slots * s.slot_bytes, machine::page_size());
+}
+
 struct ring_side {
   lockfree::doorbell<>* other = nullptr;  // of the worker at the other end
   std::byte* slots = nullptr;
@@ -102,8 +106,14 @@ public:
       : bell_(&layout.bell(node, worker)),
         shared_(waker.between_processes),
         out_(channels(layout)),
-        in_(channels(layout)) {
+        in_(channels(layout)),
+        mail_(layout.mail(node, worker), layout.shape().workers) {
     const ring_shape& shape = layout.shape();
+    mail_.out.reserve(std::size_t{shape.nodes} * shape.workers);
+    for (unsigned peer = 0; peer < shape.nodes; ++peer)
+      for (unsigned w = 0; w < shape.workers; ++w)
+        mail_.out.emplace_back(layout.mail(peer, w),
+                               mail_bell{&layout.bell(peer, w), waker.executor, waker.between_processes});
     for (unsigned peer = 0; peer < shape.nodes; ++peer)
       for (unsigned c = 0; c < k_traffic_classes; ++c) {
         const auto t = static_cast<traffic>(c);
@@ -130,6 +140,7 @@ public:
   }
   lockfree::doorbell<>* bell() noexcept override { return bell_; }
   bool bell_is_shared() const noexcept override { return shared_; }
+  mail_port* mail() noexcept override { return &mail_; }
 
 private:
   static std::size_t channels(const ring_layout& layout) noexcept {
@@ -140,12 +151,17 @@ private:
   bool shared_;
   std::vector<ring_out> out_;
   std::vector<ring_in> in_;
+  mail_port mail_;
 };
 
 }  // namespace
 
 std::size_t ring_layout::bytes(const ring_shape& shape) noexcept {
-  return slots_begin(shape) + rings(shape) * shape.slots * shape.slot_bytes;
+  return mail_begin(shape) + std::size_t{shape.nodes} * shape.workers * sizeof(mail_ring);
+}
+
+mail_ring& ring_layout::mail(unsigned node, unsigned worker) const noexcept {
+  return reinterpret_cast<mail_ring*>(memory_ + mail_begin(shape_))[std::size_t{node} * shape_.workers + worker];
 }
 
 std::size_t ring_layout::ring_index(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept {

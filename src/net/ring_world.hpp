@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shared memory through which the nodes of one machine send buffers: for each pair of domains and class a ring of
-// slots, and a doorbell per worker. The transports inproc and shm differ only in the origin of this memory.
+// slots, and a doorbell and a ring of mail per worker. The transports inproc and shm differ only in the origin of this memory.
 // Who may call: ring_layout anyone; ring_transport its node. Nothing switches tasks.
 // Guarantees: zeroed memory is a valid initial state; unused slots take no memory. A slot is a word with the count,
 // then the words. Sender and receiver work in place, without copies.
@@ -16,6 +16,7 @@
 #include "lockfree/slot_ring.hpp"
 #include "machine/executor.hpp"
 #include "net/channel.hpp"
+#include "net/mail.hpp"
 
 namespace shoal::net {
 
@@ -38,6 +39,7 @@ public:
   lockfree::doorbell<>& bell(unsigned node, unsigned worker) const noexcept;
   lockfree::slot_ring_control<>& control(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept;
   std::byte* slots(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept;
+  mail_ring& mail(unsigned node, unsigned worker) const noexcept;
   /// Of all slots from one node.
   std::size_t bytes_from_node() const noexcept;
 

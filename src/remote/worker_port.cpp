@@ -24,7 +24,8 @@ worker_port::worker_port(net::domain& domain, server& serving, detail::node_cont
       overflow_(overflow),
       hot_(of.nodes),
       peers_(of.nodes),
-      domain_(domain) {
+      domain_(domain),
+      mail_(domain.mail(), of.node) {
   context = &of;
   handlers = &handler_port_;
   bases = of.bases;
@@ -44,7 +45,9 @@ bool worker_port::poll(sched::worker& w) noexcept {
     unusual.fetch_and(static_cast<std::uint8_t>(~detail::k_attention), std::memory_order_relaxed);
     flush(aggregate::reason::old);
   }
-  bool any = domain_.progress();
+  bool any = mail_.poll(w);
+  if (any && ++mail_polls_ % k_mail_polls != 0) return true;  // more may follow
+  any |= domain_.progress();
   for (std::uint32_t n = 0; n < nodes; ++n)
     if (n != node) {
       any |= take_replies(w, hot_[n].replies, *peers_[n].replies);
@@ -82,7 +85,7 @@ void worker_port::hold_tasks(bool held) noexcept {
 
 bool worker_port::pending() noexcept {
   if (domain_.pending()) return true;
-  if (transfers_.ready()) return true;
+  if (transfers_.ready() || mail_.pending()) return true;
   for (std::uint32_t n = 0; n < nodes; ++n) {
     peer& p = peers_[n];
     if (p.for_room != nullptr && p.requests.can_open()) return true;
@@ -165,6 +168,7 @@ std::int64_t worker_port::longest_sleep_ns() noexcept {
   std::int64_t longest_ns = domain_.longest_sleep_ns();
   const auto limit = [&longest_ns](std::int64_t ns) { longest_ns = longest_ns < 0 ? ns : std::min(longest_ns, ns); };
   if (!transfers_.empty()) limit(k_transfer_look_ns);
+  if (mail_.anyone_waits()) limit(mailbox::k_room_look_ns);
   bool again = handler_port_.wake_deputies();
   for (peer& p : peers_) again |= p.requests.wake_deputy() != net::deputy::impossible;
   if (again) {
@@ -272,7 +276,7 @@ bool worker_port::unsettled(std::uint32_t to) const noexcept {
 
 bool worker_port::in_flight() const noexcept {
   const fiber::tsan_ignore_scope ignore;
-  if (!transfers_.empty() || window_drained != window_next) return true;
+  if (!transfers_.empty() || mail_.in_flight() || window_drained != window_next) return true;
   for (std::uint32_t n = 0; n < nodes; ++n)
     if (unsettled(n) || handler_port_.unsettled(n)) return true;
   return false;

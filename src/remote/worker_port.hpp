@@ -19,6 +19,7 @@
 #include "remote/call_credits.hpp"
 #include "remote/call_table.hpp"
 #include "remote/handler_port.hpp"
+#include "remote/mailbox.hpp"
 #include "remote/server.hpp"
 #include "remote/stream_waiter.hpp"
 #include "remote/transfers.hpp"
@@ -107,6 +108,7 @@ public:
 
   server& serving() noexcept { return serving_; }
   handler_port& for_handlers() noexcept { return handler_port_; }
+  mailbox& mail() noexcept { return mail_; }
   const aggregate::flush_counts& flushes() const noexcept { return flushes_; }
 
 private:
@@ -130,6 +132,7 @@ private:
   static constexpr std::uint64_t k_ticks_per_us = 1000 * base::rough_time::k_per_ns;
   static constexpr std::uint64_t k_quiet_ticks = 10 * k_ticks_per_us;
   static constexpr std::size_t k_most_looks = 64;
+  static constexpr unsigned k_mail_polls = 8;  // one in so many looks for everything else, too
   static constexpr std::uint64_t k_deputies_ticks = 100 * k_ticks_per_us;
   static constexpr std::int64_t k_first_deputies_ns = 50'000;
   static constexpr std::int64_t k_last_deputies_ns = 10'000'000;
@@ -156,6 +159,8 @@ private:
   std::size_t next_look_ = 0;
   net::domain& domain_;
   transfers transfers_;
+  mailbox mail_;
+  unsigned mail_polls_ = 0;  // that found some
   bool told_of_refusal_ = false;
   std::int64_t deputies_ns_ = k_first_deputies_ns;  // until the next look for deputies
   aggregate::flush_counts flushes_;
@@ -186,6 +191,7 @@ public:
   void attach(sched::worker& w) noexcept;
 
   bool poll(sched::worker& w) noexcept override;
+  bool poll_mail(sched::worker& w) noexcept override { return port_of(w).mail().poll(w); }
   void send_awaited(sched::worker& w, std::uint64_t now) noexcept override;
   bool flush(sched::worker& w) noexcept override;
   bool pending(sched::worker& w) noexcept override;

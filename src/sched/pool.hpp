@@ -46,6 +46,8 @@ struct pool_hooks {
   virtual ~pool_hooks() = default;
   /// Executes messages that have arrived; true if there were any.
   virtual bool poll(worker&) noexcept { return false; }
+  /// The same for messages that come one by one, without looking for others.
+  virtual bool poll_mail(worker&) noexcept { return false; }
   /// Sends buffers for which tasks have waited for some time. `now`: of rough_time.
   virtual void send_awaited(worker&, std::uint64_t /*now*/) noexcept {}
   /// Sends the buffers, since the worker is idle. It may also execute messages; then it returns true, and there may be

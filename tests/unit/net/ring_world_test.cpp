@@ -25,6 +25,7 @@ TEST(ring_layout, nothing_overlaps_and_everything_fits) {
   for (unsigned from = 0; from < 3; ++from)
     for (unsigned w = 0; w < 2; ++w) {
       parts.emplace_back(&layout.bell(from, w), sizeof(lockfree::doorbell<>));
+      parts.emplace_back(&layout.mail(from, w), sizeof(mail_ring));
       for (unsigned to = 0; to < 3; ++to)
         for (const traffic t : {traffic::request, traffic::reply}) {
           parts.emplace_back(&layout.control(from, to, w, t), sizeof(lockfree::slot_ring_control<>));
