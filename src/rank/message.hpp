@@ -36,6 +36,7 @@ struct message final : handle_object {
   std::uint64_t sender_there = 0;
   std::uint64_t memory_there = 0;  // the address of its bytes, if they lie one behind the other
   std::uint32_t node = 0;          // of that request, or where it comes from
+  std::uint32_t worker_there = 0;  // of that request
   bool fills_window = false;       // from another process, with its bytes; see eager_windows
   // In memory: which rank of this process counts its bytes; see rank_state::eager_bytes.
   rank_state* counted_by = nullptr;

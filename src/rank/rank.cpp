@@ -68,7 +68,7 @@ job_ranks::job_ranks(const shape& of, std::vector<sched::worker*> workers)
   for (std::size_t i = 0; i < workers.size(); ++i) pools_.push_back(std::make_unique<request_pool>());
   const int n = static_cast<int>(of.ranks_per_node);
   for (int i = 0; i < n; ++i) {
-    const std::size_t w = static_cast<std::size_t>(i) * workers.size() / of.ranks_per_node;
+    const std::uint32_t w = worker_of(i);
     ranks_.push_back(std::make_unique<rank_state>(*this, first_ + i, i, *workers[w], *pools_[w]));
   }
   world_ = communicators_->make(*this, k_world_context, group::of_range(0, size()), nullptr);

@@ -131,6 +131,11 @@ public:
   int size() const noexcept { return static_cast<int>(shape_.nodes * shape_.ranks_per_node); }
   int size_here() const noexcept { return static_cast<int>(ranks_.size()); }
   std::uint32_t node_of(int world) const noexcept { return static_cast<std::uint32_t>(world) / shape_.ranks_per_node; }
+  /// On which of its process's workers a rank of the world is.
+  std::uint32_t worker_of(int world) const noexcept {
+    const std::uint32_t local = static_cast<std::uint32_t>(world) % shape_.ranks_per_node;
+    return static_cast<std::uint32_t>(std::uint64_t{local} * pools_.size() / shape_.ranks_per_node);
+  }
   /// A number that ranks of one machine share: their processes can read each other's memory.
   int machine() const noexcept { return machine_; }
   bool is_here(int world) const noexcept { return node_of(world) == shape_.node; }

@@ -222,11 +222,21 @@ void arrive(message& m) noexcept {
   to.notify_probes();
 }
 
+bool receive_at_once(rank_state& to, const envelope& sent, std::span<const std::byte> bytes) noexcept {
+  posted_receive* const p = to.queues.take_receive(sent);
+  if (p == nullptr) return false;
+  request& r = request_of(*p);
+  if (const std::uint64_t taken = note_receive(r, sent, bytes.size()); taken != 0)
+    unpack(bytes.data(), taken, r.data, 0);
+  complete(r);
+  return true;
+}
+
 void receive_message(request& r, message& m) noexcept {
   const std::uint64_t bytes = note_receive(r, m.waiting.sent, m.bytes);
   if (m.is_packed()) {
     if (bytes != 0) unpack(m.packed(), bytes, r.data, 0);
-    if (m.fills_window) return_window(m);
+    if (m.fills_window) return_window(*m.to, m.node, m.bytes);
     message::end(m);
     return complete(r);
   }

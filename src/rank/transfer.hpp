@@ -6,7 +6,9 @@
 // Source: MPI 5.0, chapter 3. Tests: tests/conformance.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "rank/buffer.hpp"
 #include "rank/communicator.hpp"
@@ -52,6 +54,9 @@ bool cancel_receive(request& r) noexcept;
 
 /// A message has come to the worker of m.to: a receive takes it, or it waits for one.
 void arrive(message& m) noexcept;
+/// A message with these bytes has come to the worker of `to`, while none waits to be delivered there. False: no receive
+/// takes it yet, and nothing was done.
+bool receive_at_once(rank_state& to, const envelope& sent, std::span<const std::byte> bytes) noexcept;
 /// Fills the receive `r` with `m`, and ends the message.
 void receive_message(request& r, message& m) noexcept;
 /// What a request is to do, with whom.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sched/worker.hpp"
 #include "shoal/detail/worker.hpp"
 
 namespace shoal::rank {
@@ -55,9 +56,9 @@ public:
   waiter(const waiter&) = delete;
   waiter& operator=(const waiter&) = delete;
 
-  /// One more of them has completed.
+  /// One more of them has completed, or more than so many.
   void complete_one() noexcept {
-    if (--missing_ != 0 || task_ == nullptr) return;
+    if (missing_ == 0 || --missing_ != 0 || task_ == nullptr) return;
     if (the_profile != nullptr) [[unlikely]]
       ready_since_ = profile_clock();
     detail::wake(task_);
@@ -65,7 +66,7 @@ public:
   bool done() const noexcept { return missing_ == 0; }
   /// Returns when all have completed; others run meanwhile.
   void await(const wait_note& note) noexcept {
-    if (missing_ == 0) return;
+    if (missing_ == 0 || sched::this_worker()->look_in_place(missing_)) return;
     note.missing = &missing_;
     task_ = detail::this_task();
     if (the_profile != nullptr) [[unlikely]]

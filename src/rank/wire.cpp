@@ -9,6 +9,7 @@
 
 #include "machine/process_memory.hpp"
 #include "rank/node_ranks.hpp"
+#include "remote/mailbox.hpp"
 #include "shoal/detail/message.hpp"
 
 namespace shoal::rank {
@@ -20,20 +21,41 @@ constexpr std::size_t k_piece_bytes = (detail::k_most_payload_words - 3) * 8;
 // From here on a message is worth a system call.
 constexpr std::uint64_t k_least_read_bytes = 16384;
 
-// In front of a message: words of its payload.
+// In front of a message: words of its payload. With a short one's bytes and what the runtime adds it fills one cache line.
 struct letter_head {
   std::uint64_t context;
   std::int32_t source, tag;
-  std::int32_t to;  // rank of the world
-  std::uint32_t from_node;
-  std::uint64_t bytes;
-  std::uint64_t sender;  // its request, which waits; 0: the bytes follow
-  std::uint64_t memory;  // where its bytes lie one behind the other; 0: they do not
+  std::int32_t to;      // rank of the world
+  std::uint32_t bytes;  // that follow; k_waits_there: a waiting_letter follows
 };
+constexpr std::uint32_t k_waits_there = ~std::uint32_t{0};
 constexpr std::size_t k_head_words = sizeof(letter_head) / 8;
 static_assert(sizeof(letter_head) % 8 == 0);
 
+// Of a message whose bytes stay with its sender until they are asked for.
+struct waiting_letter {
+  std::uint64_t bytes;
+  std::uint64_t sender;  // its request
+  std::uint64_t worker;  // the sender's
+  std::uint64_t memory;  // where the bytes lie one behind the other; 0: they do not
+};
+
 constexpr std::size_t words_of(std::uint64_t bytes) noexcept { return (bytes + 7) / 8; }
+
+// Sends `words` words, which write(words) fills in, to a rank's worker: at once where the transport can do that, else in
+// the stream to its process. All messages of a process go one way to another one, so that they stay in order. May switch.
+template <class Write>
+void send_words(detail::worker_base& w, std::uint32_t node, std::uint32_t worker, detail::receiver receiver,
+                std::size_t words, const Write& write) {
+  if (remote::mailbox& mail = remote::mailbox_of(w); mail.exists()) {
+    write(mail.begin(node, worker, receiver, words));
+    mail.post();
+    return;
+  }
+  detail::stream& s = detail::begin_message(w, node, detail::code_of(receiver), words);
+  write(s.cursor);
+  s.cursor += words;
+}
 
 // On the worker of the message's rank, or else brought there. Other workers of the process may have received the messages
 // before it, and brought them: it does not overtake these.
@@ -49,13 +71,26 @@ void deliver(detail::worker_base& here, message& m) noexcept {
 void receive_letter(const detail::arrival& a) noexcept {
   letter_head head;
   std::memcpy(&head, a.payload.data(), sizeof head);
+  const std::uint64_t* const follows = a.payload.data() + k_head_words;
   rank_state& to = ranks_of(a.worker).here(head.to);
-  message& m = message::make(to, {head.context, head.source, head.tag}, head.bytes, head.sender == 0);
-  m.node = head.from_node;
-  m.sender_there = head.sender;
-  m.memory_there = head.memory;
-  m.fills_window = head.sender == 0;
-  if (head.sender == 0 && head.bytes != 0) std::memcpy(m.packed(), a.payload.data() + k_head_words, head.bytes);
+  const envelope sent{head.context, head.source, head.tag};
+  if (head.bytes == k_waits_there) {
+    waiting_letter waits;
+    std::memcpy(&waits, follows, sizeof waits);
+    message& m = message::make(to, sent, waits.bytes, false);
+    m.node = a.from;
+    m.sender_there = waits.sender;
+    m.worker_there = static_cast<std::uint32_t>(waits.worker);
+    m.memory_there = waits.memory;
+    return deliver(a.worker, m);
+  }
+  const auto* const bytes = reinterpret_cast<const std::byte*>(follows);
+  if (&to.home == &a.worker && !to.home.has_errands() && receive_at_once(to, sent, {bytes, head.bytes})) [[likely]]
+    return return_window(to, a.from, head.bytes);
+  message& m = message::make(to, sent, head.bytes, true);
+  m.node = a.from;
+  m.fills_window = true;
+  if (head.bytes != 0) std::memcpy(m.packed(), bytes, head.bytes);
   deliver(a.worker, m);
 }
 
@@ -144,17 +179,15 @@ void receive_wish(const detail::arrival& a) noexcept {
     complete_from_elsewhere(s);
 }
 
-void wish(std::uint32_t node, const wanted_bytes& w) {
-  std::array<std::uint64_t, 4> words;
-  static_assert(sizeof w == sizeof words);
-  std::memcpy(words.data(), &w, sizeof w);
-  detail::send(detail::worker_here(), node, detail::receiver_of<receive_wish>(), words);
-}
-
 struct fetch {
-  std::uint32_t node;
+  std::uint32_t node, worker;  // of the sender
   std::uint64_t sender, memory, bytes;
 };
+
+void wish(const fetch& f, const wanted_bytes& w) {
+  send_words(detail::worker_here(), f.node, f.worker, detail::receiver_of<receive_wish>(), sizeof w / 8,
+             [&w](std::uint64_t* to) { std::memcpy(to, &w, sizeof w); });
+}
 
 void fetch_bytes(request& r, const fetch& f) {
   job_ranks& job = r.owner->job;
@@ -170,12 +203,12 @@ void fetch_bytes(request& r, const fetch& f) {
     }
   }
   if (read) {
-    wish(f.node, {f.sender, 0, 0, job.form().node});
+    wish(f, {f.sender, 0, 0, job.form().node});
     complete(r);
     return;
   }
   r.missing_bytes = f.bytes;
-  wish(f.node, {f.sender, reinterpret_cast<std::uintptr_t>(&r), f.bytes, job.form().node});
+  wish(f, {f.sender, reinterpret_cast<std::uintptr_t>(&r), f.bytes, job.form().node});
 }
 
 }  // namespace
@@ -183,18 +216,20 @@ void fetch_bytes(request& r, const fetch& f) {
 request* send_to_node(rank_state& me, const buffer& data, const route& to, const envelope& sent, int world,
                       send_mode mode, request* known) {
   const std::uint64_t bytes = data.bytes();
-  letter_head head{sent.context, sent.source, sent.tag, world, me.job.form().node, bytes, 0, 0};
+  letter_head head{sent.context, sent.source, sent.tag, world, k_waits_there};
   const std::uint32_t node = me.job.node_of(world);
+  const std::uint32_t worker = me.job.worker_of(world);
   detail::worker_base& w = me.home;
   if (mode != send_mode::synchronous && bytes <= k_short_bytes &&
       me.job.windows().take(node, bytes + k_message_bytes)) {
-    std::array<std::uint64_t, k_head_words + words_of(k_short_bytes)> words;
-    std::memcpy(words.data(), &head, sizeof head);
-    if (bytes != 0) {
-      words[k_head_words + words_of(bytes) - 1] = 0;
-      pack(data, 0, reinterpret_cast<std::byte*>(words.data() + k_head_words), bytes);
-    }
-    detail::send(w, node, detail::receiver_of<receive_letter>(), {words.data(), k_head_words + words_of(bytes)});
+    head.bytes = static_cast<std::uint32_t>(bytes);
+    send_words(w, node, worker, detail::receiver_of<receive_letter>(), k_head_words + words_of(bytes),
+               [&](std::uint64_t* to_there) {
+                 std::memcpy(to_there, &head, sizeof head);
+                 if (bytes == 0) return;
+                 to_there[k_head_words + words_of(bytes) - 1] = 0;
+                 pack(data, 0, reinterpret_cast<std::byte*>(to_there + k_head_words), bytes);
+               });
     if (mode == send_mode::buffered) me.leave_attached_buffer(bytes);
     return nullptr;
   }
@@ -208,24 +243,26 @@ request* send_to_node(rank_state& me, const buffer& data, const route& to, const
     kept = {r.packed.get(), static_cast<MPI_Count>(bytes), nullptr};
   }
   note_send(r, me, kept, to, mode);
-  head.sender = reinterpret_cast<std::uintptr_t>(&r);
-  head.memory = reinterpret_cast<std::uintptr_t>(solid_bytes(kept));
-  std::array<std::uint64_t, k_head_words> words;
-  std::memcpy(words.data(), &head, sizeof head);
-  detail::send(w, node, detail::receiver_of<receive_letter>(), words);
+  const waiting_letter waits{bytes, reinterpret_cast<std::uintptr_t>(&r), w.index,
+                             reinterpret_cast<std::uintptr_t>(solid_bytes(kept))};
+  send_words(w, node, worker, detail::receiver_of<receive_letter>(), k_head_words + sizeof waits / 8,
+             [&](std::uint64_t* to_there) {
+               std::memcpy(to_there, &head, sizeof head);
+               std::memcpy(to_there + k_head_words, &waits, sizeof waits);
+             });
   return buffered ? nullptr : &r;
 }
 
 void fetch_from_node(request& r, message& m, std::uint64_t bytes) noexcept {
-  const fetch f{m.node, m.sender_there, m.memory_there, bytes};
+  const fetch f{m.node, m.worker_there, m.sender_there, m.memory_there, bytes};
   message::end(m);
   place_task(r.owner->home, [&r, f] { fetch_bytes(r, f); });
 }
 
-void return_window(const message& m) noexcept {
-  const std::uint64_t bytes = m.to->job.windows().received(m.node, m.bytes + k_message_bytes);
+void return_window(rank_state& to, std::uint32_t node, std::uint64_t of_message) noexcept {
+  const std::uint64_t bytes = to.job.windows().received(node, of_message + k_message_bytes);
   if (bytes == 0) return;
-  place_task(m.to->home, [node = m.node, bytes] {
+  place_task(to.home, [node, bytes] {
     detail::send(detail::worker_here(), node, detail::receiver_of<receive_window>(), {&bytes, 1});
   });
 }

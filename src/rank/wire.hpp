@@ -18,7 +18,7 @@ request* send_to_node(rank_state& me, const buffer& data, const route& to, const
                       send_mode mode, request* known);
 /// Fills the receive `r` with `bytes` bytes of `m`, which is at another node; completes it later. Ends `m`.
 void fetch_from_node(request& r, message& m, std::uint64_t bytes) noexcept;
-/// A message that fills its sender's window has been received.
-void return_window(const message& m) noexcept;
+/// `to` has received a message of so many bytes that fills the window of `node`.
+void return_window(rank_state& to, std::uint32_t node, std::uint64_t of_message) noexcept;
 
 }  // namespace shoal::rank

@@ -198,6 +198,7 @@ int run_member(team& t) {
 }  // namespace
 
 void set_mpi_program(mpi_program p) { the_program = std::move(p); }
+bool hosts_mpi_program() noexcept { return the_program.run != nullptr; }
 
 int run_ranks() {
   return spmd([](team& t) { return run_member(t); });

@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "machine/memory_info.hpp"
+#include "runtime/mpi_job.hpp"
 #include "runtime/profile_report.hpp"
 #include "shoal/array.hpp"
 #include "shoal/detail/message.hpp"
@@ -37,8 +38,12 @@ remote::node_ports::setup port_setup(const node_parts& parts, net::transport& tr
   return s;
 }
 
+// A rank whose long message is being copied waits longer than a task for an element.
+constexpr unsigned k_rank_spin_rounds = 300;
+
 sched::pool_options pool_setup(const node_parts& parts) {
   sched::pool_options o = scheduler_options(*parts.settings);
+  if (!parts.settings->spin && hosts_mpi_program()) o.spin_rounds = k_rank_spin_rounds;
   o.processors = parts.processors;
   o.processors_for_it = parts.processors_for_it;
   o.where = parts.where;

@@ -20,9 +20,9 @@ constexpr setting k_table[] = {
      .min = "0"},
     {.name = "spin",
      .type = setting_type::integer,
-     .default_value = "40",
-     .help = "looks around of a worker with nothing to do before it sleeps",
-     .min = "0",
+     .default_value = "-1",
+     .help = "looks around of a worker with nothing to do before it sleeps; -1: 40, and 300 where ranks of MPI run",
+     .min = "-1",
      .max = "1000000"},
     {.name = "steal",
      .type = setting_type::text,
@@ -42,7 +42,7 @@ const base::setting_table k_sched_settings{"sched", k_table};
 options read_options(const base::settings& s) {
   options o;
   o.waiting_bytes = s.get_size("waiting_memory");
-  o.spin = static_cast<unsigned>(s.get_int("spin"));
+  if (const std::int64_t spin = s.get_int("spin"); spin >= 0) o.spin = static_cast<unsigned>(spin);
   o.steal = s.judge_text("steal", find_steal_policy);
   o.topology = s.judge_text("topology", [](std::string text) {
     if (!text.empty()) static_cast<void>(machine::topology::synthetic(text));
@@ -57,7 +57,7 @@ pool_options make_pool_options(const options& o, const fiber::options& stacks) {
   p.most_stacks = stacks.most_stacks;
   p.most_waiting_bytes = o.waiting_bytes;
   p.steal = o.steal;
-  p.spin_rounds = o.spin;
+  if (o.spin) p.spin_rounds = *o.spin;
   return p;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "base/settings.hpp"
@@ -16,9 +17,9 @@ extern const base::setting_table k_sched_settings;
 
 struct options {
   std::size_t waiting_bytes = 0;  // 0: a quarter of the free memory
-  unsigned spin = 0;
-  steal_policy_factory steal;  // empty: the standard policy
-  std::string topology;        // synthetic, for the distances between workers; empty: this machine's
+  std::optional<unsigned> spin;   // none: as fits the program
+  steal_policy_factory steal;     // empty: the standard policy
+  std::string topology;           // synthetic, for the distances between workers; empty: this machine's
 };
 /// Throws shoal::error for an unknown victim policy or a malformed topology.
 options read_options(const base::settings& s);

@@ -117,6 +117,9 @@ public:
   /// Calls `function` with at least `bytes` free bytes of stack: on the current stack, or on another one, for this call
   /// alone. Throws shoal::error, before `function` is called, if there is no such stack.
   void call_on_stack(std::size_t bytes, void (*function)(void*) noexcept, void* argument);
+  /// For a task that is about to wait until `missing` is 0: looks for messages and errands for a short time, as long as no
+  /// other task could run here. True: `missing` is 0.
+  bool look_in_place(const std::size_t& missing) noexcept;
   fiber::fiber* current() noexcept { return current_; }
   const fiber::fiber* running() const noexcept { return current_; }
   /// In place of a size class: a stack on which a movable task runs, of ordinary size.
@@ -336,6 +339,9 @@ private:
   static constexpr std::uint64_t k_first_crowded_ns = 10'000'000;
   static constexpr std::uint64_t k_longest_crowded_ns = 100'000'000;
   static constexpr unsigned k_rounds_if_crowded = 4;
+  // Looks of an idle worker in quick succession, before those of pool options::spin_rounds.
+  static constexpr unsigned k_eager_rounds = 64;
+  static constexpr unsigned k_looks_in_place = 64;
   enum class others : std::uint8_t { arrived, own };
 
   pool& owner_;

@@ -92,7 +92,7 @@ bool worker::idle(started& begun) noexcept {
   }
   // At least one round: a searcher that parks without a search would find the same work while it parks, without end.
   const bool crowded = is_crowded();
-  const unsigned rounds = std::max(crowded ? k_rounds_if_crowded : owner_.options().spin_rounds, 1U);
+  const unsigned rounds = crowded ? k_rounds_if_crowded : k_eager_rounds + owner_.options().spin_rounds;
   for (unsigned round = 0; round < rounds; ++round) {
     if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart() ||
         deferred_may_begin()) {
@@ -101,13 +101,34 @@ bool worker::idle(started& begun) noexcept {
     }
     if (run_stolen(begun)) return true;
     if (profile_recorder* const p = profile(); p != nullptr) p->spins();
-    // Somebody else may need the processor to produce what we wait for.
-    if (!crowded && round % 4 == 3) {
+    // What comes soon is to be found soon. Later, somebody else may need the processor to produce what we wait for.
+    if (!crowded && round < k_eager_rounds) {
+      machine::pause();
+    } else if (!crowded && round % 4 == 3) {
       if (yield_to_others()) return false;
     } else {
       for (int i = 0; i < 8; ++i) machine::pause();
     }
     if (profile_recorder* const p = profile(); p != nullptr) p->enter(profile_state::look);
+  }
+  return false;
+}
+
+// What ends a wait may come so soon that two switches would take longer than the wait.
+bool worker::look_in_place(const std::size_t& missing) noexcept {
+  const fiber::tsan_ignore_scope ignore;
+  constexpr unsigned k_looks_per_poll = 8;
+  if (!ready_.empty() || profile() != nullptr || !has_room() || !spend_turn()) return false;
+  for (unsigned look = 1; look <= k_looks_in_place; ++look) {
+    if (anything_given() || !tasks.seems_empty()) return false;
+    const bool any = look % k_looks_per_poll == 0 ? poll_once() : owner_.hooks().poll_mail(*this);
+    if (!errands_.empty() || !woken_.empty()) {
+      take_inbox();
+      run_errands();
+    }
+    if (missing == 0) return true;
+    if (!ready_.empty()) return false;
+    if (!any) machine::pause();
   }
   return false;
 }

@@ -38,6 +38,13 @@ TEST_F(sched_settings, become_the_options_of_a_pool) {
   EXPECT_EQ(p.most_stacks, 100U);
 }
 
+TEST_F(sched_settings, a_pool_chooses_its_looks_itself_unless_it_is_told) {
+  EXPECT_FALSE(read_options(s).spin);
+  EXPECT_EQ(make_pool_options(read_options(s), {}).spin_rounds, pool_options().spin_rounds);
+  s.set("spin", "0");
+  EXPECT_EQ(make_pool_options(read_options(s), {}).spin_rounds, 0U);
+}
+
 TEST_F(sched_settings, an_unknown_policy_is_refused_with_the_settings_name_and_origin) {
   s.set("steal", "rondom", base::setting_origin::command_line);
   EXPECT_EQ(refusal().rfind("the setting steal (from the command line): 'rondom' is no victim policy", 0), 0U)
