@@ -115,6 +115,42 @@ TEST(the_wrapper_compilers, take_words_that_are_subcommands_elsewhere) {
   EXPECT_TRUE(std::filesystem::exists(place / "sort"));
 }
 
+// As HPCC is linked: nothing but the start-up objects asks for main().
+TEST(the_wrapper_compilers, find_main_in_an_archive) {
+  const folder place;
+  const std::string source = std::string(SHOAL_CONFORMANCE) + "/libc_end.c";
+  const std::string archive = place / "libwhole.a";
+  ASSERT_TRUE(run({SHOAL_COMMAND, "mpicc", "-c", source, "-o", place / "main.o"}).status.clean());
+  ASSERT_TRUE(run({"ar", "rc", archive, place / "main.o"}).status.clean());
+  const outcome linked = run({SHOAL_COMMAND, "mpicc", archive, "-o", place / "whole"});
+  ASSERT_TRUE(linked.status.clean()) << linked;
+  const outcome got = run({SHOAL_COMMAND, "mpirun", "-n", "1", "--nfg", "2", "--", place / "whole"});
+  EXPECT_TRUE(got.status.clean()) << got;
+}
+
+// As scripts ask whether a program links.
+TEST(the_wrapper_compilers, take_a_program_from_standard_input) {
+  const folder place;
+  const std::string source = std::string(SHOAL_CONFORMANCE) + "/libc_end.c";
+  const outcome linked =
+      run(shoal::test::in_shell("cat " + source + " |", {SHOAL_COMMAND, "mpicc", std::string("-I") + SHOAL_CONFORMANCE,
+                                                         "-x", "c", "-", "-o", place / "piped"}));
+  ASSERT_TRUE(linked.status.clean()) << linked;
+  const outcome got = run({SHOAL_COMMAND, "mpirun", "-n", "1", "--nfg", "2", "--", place / "piped"});
+  EXPECT_TRUE(got.status.clean()) << got;
+}
+
+// As modules of Python are, which a program loads that knows nothing of MPI.
+TEST(the_wrapper_compilers, link_a_shared_library_with_mpi) {
+  const folder place;
+  const std::string source = std::string(SHOAL_CONFORMANCE) + "/zero.c";
+  const outcome linked = run({SHOAL_COMMAND, "mpicc", "-shared", source, "-o", place / "libmodule.so"});
+  ASSERT_TRUE(linked.status.clean()) << linked;
+  const outcome got = run({"ldd", "-r", place / "libmodule.so"});
+  EXPECT_TRUE(got.has("libmpi_abi.so.1")) << got;
+  EXPECT_FALSE(got.has("undefined symbol")) << got;
+}
+
 // Whether the ranks that differ are in one process or in two.
 class calls_that_do_not_fit : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
