@@ -151,6 +151,35 @@ TEST(the_wrapper_compilers, link_a_shared_library_with_mpi) {
   EXPECT_FALSE(got.has("undefined symbol")) << got;
 }
 
+TEST(shared_globals, are_one_for_the_ranks_of_a_process) {
+  for (const words& shape :
+       {words{"-n", "1", "--nfg", "1"}, words{"-n", "1", "--nfg", "5"}, words{"-n", "2", "--nfg", "3"}}) {
+    words options = shape;
+    options.emplace_back("--shared-globals");
+    const outcome got = run_ranks("shared_globals.c", options, {"-a", "-b", "shared"});
+    EXPECT_TRUE(got.status.clean()) << got;
+    const outcome own = run_ranks("shared_globals.c", shape, {"-a", "-b"});
+    EXPECT_TRUE(own.status.clean()) << own;
+  }
+}
+
+TEST(shared_globals, need_a_program_that_can_be_loaded) {
+  const outcome got = run({SHOAL_COMMAND, "mpirun", "--shared-globals", "--", "/bin/true"});
+  EXPECT_TRUE(got.has("--shared-globals needs a program that shoal mpicc, mpicxx or mpif90 has built")) << got;
+}
+
+// As with srun, whose processes are such nodes.
+TEST(mpirun_in_a_job, gives_each_of_its_processes_ranks) {
+  const std::string program = mpi_program("collectives.c");
+  const outcome got =
+      run({SHOAL_COMMAND, "run", "-n", "2", "--", SHOAL_COMMAND, "mpirun", "--nfg", "3", "--", program});
+  EXPECT_TRUE(got.status.clean()) << got;
+  const outcome refused =
+      run({SHOAL_COMMAND, "run", "-n", "2", "--", SHOAL_COMMAND, "mpirun", "-n", "2", "--nfg", "3", "--", program});
+  EXPECT_EQ(refused.status.shell_code(), 2) << refused;
+  EXPECT_TRUE(refused.has("inside a job")) << refused;
+}
+
 // Whether the ranks that differ are in one process or in two.
 class calls_that_do_not_fit : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
