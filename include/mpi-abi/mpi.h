@@ -366,6 +366,8 @@ typedef MPI_Session_errhandler_function MPI_Session_errhandler_fn;
 int MPIX_Yield(void);
 int PMPIX_Yield(void);
 
+#include "removed.inc"
+
 #include "fortran_handles.inc"
 
 #ifdef __cplusplus

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "rank/error.hpp"
+#include "rank/program_call.hpp"
 
 namespace shoal::rank {
 namespace {
@@ -13,6 +14,10 @@ namespace {
 void check_result(int code, const char* which) {
   if (code != MPI_SUCCESS)
     throw mpi_error(code, fmt::format("the program's function that {} an attribute failed", which));
+}
+
+void delete_value(const attribute_key& known, void* handle, int key, void* value) {
+  check_result(call_program([&] { return known.erase(handle, key, value, known.extra); }), "deletes");
 }
 
 // MPI_COMM_DUP_FN and the like, which are numbers: the copy is the value.
@@ -47,7 +52,7 @@ void attribute_set::set(attribute_keys& keys, attribute_key::kind of, void* hand
   const attribute_key known = keys.at(key, of);
   const auto at = std::ranges::find(entries_, key, &entry::key);
   if (at != entries_.end()) {
-    if (known.erase != nullptr) check_result(known.erase(handle, key, at->value, known.extra), "deletes");
+    if (known.erase != nullptr) delete_value(known, handle, key, at->value);
     at->value = value;
     return;
   }
@@ -62,7 +67,7 @@ void attribute_set::erase(attribute_keys& keys, attribute_key::kind of, void* ha
     throw mpi_error(MPI_ERR_ARG, fmt::format("the object has no attribute with key {}", key));
   }
   const attribute_key known = keys.at(key, of);
-  if (known.erase != nullptr) check_result(known.erase(handle, key, at->value, known.extra), "deletes");
+  if (known.erase != nullptr) delete_value(known, handle, key, at->value);
   entries_.erase(std::ranges::find(entries_, key, &entry::key));
   keys.drop(key);
 }
@@ -79,7 +84,9 @@ void attribute_set::copy(attribute_keys& keys, attribute_key::kind of, void* han
     void* copied = e.value;
     int flag = 1;
     if (!is_duplicate(known.copy))
-      check_result(known.copy(handle_of_from, e.key, known.extra, e.value, &copied, &flag), "copies");
+      check_result(
+          call_program([&] { return known.copy(handle_of_from, e.key, known.extra, e.value, &copied, &flag); }),
+          "copies");
     if (flag == 0) continue;
     entries_.push_back({e.key, copied});
     keys.use(e.key);

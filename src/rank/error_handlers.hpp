@@ -9,6 +9,7 @@
 
 #include "mpi-abi/mpi.h"
 #include "rank/handle.hpp"
+#include "rank/program_call.hpp"
 
 namespace shoal::rank {
 
@@ -22,7 +23,10 @@ public:
   explicit error_handler(function* f) noexcept : handle_object(k_kind), run(f) {}
 
   void operator()(void* handle, int* code) const {
-    through != nullptr ? through(run, handle, code) : run(handle, code);
+    call_program([&] {
+      through != nullptr ? through(run, handle, code) : run(handle, code);
+      return 0;
+    });
   }
 
   function* const run;

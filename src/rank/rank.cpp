@@ -5,6 +5,7 @@
 
 #include "rank/communicator_table.hpp"
 #include "rank/message.hpp"
+#include "rank/program_call.hpp"
 #include "rank/unhosted.hpp"
 
 namespace shoal::rank {
@@ -27,6 +28,11 @@ void set_thread_rank(rank_state* of) noexcept { t_rank = of; }
 rank_state* current_rank() noexcept {
   sched::worker* const w = sched::this_worker();
   return w == nullptr ? nullptr : static_cast<rank_state*>(w->begun().local);
+}
+
+calling_thread* thread_of_call() noexcept {
+  sched::worker* const w = sched::this_worker();
+  return w == nullptr ? nullptr : static_cast<calling_thread*>(w->begun().caller);
 }
 
 rank_state::rank_state(job_ranks& of, int world_rank, int number_here, sched::worker& worker, request_pool& requests)

@@ -56,6 +56,7 @@ struct started {
   const void* group = nullptr;
   std::uint64_t number = 0;  // no other task on this stack has it
   void* local = nullptr;     // what a layer above keeps for the running task; who sets it resets it
+  void* caller = nullptr;    // likewise: for which thread outside it runs
 };
 
 struct stack_call;

@@ -115,6 +115,71 @@ TEST(the_wrapper_compilers, take_words_that_are_subcommands_elsewhere) {
   EXPECT_TRUE(std::filesystem::exists(place / "sort"));
 }
 
+// As HPCC is linked: nothing but the start-up objects asks for main().
+TEST(the_wrapper_compilers, find_main_in_an_archive) {
+  const folder place;
+  const std::string source = std::string(SHOAL_CONFORMANCE) + "/libc_end.c";
+  const std::string archive = place / "libwhole.a";
+  ASSERT_TRUE(run({SHOAL_COMMAND, "mpicc", "-c", source, "-o", place / "main.o"}).status.clean());
+  ASSERT_TRUE(run({"ar", "rc", archive, place / "main.o"}).status.clean());
+  const outcome linked = run({SHOAL_COMMAND, "mpicc", archive, "-o", place / "whole"});
+  ASSERT_TRUE(linked.status.clean()) << linked;
+  const outcome got = run({SHOAL_COMMAND, "mpirun", "-n", "1", "--nfg", "2", "--", place / "whole"});
+  EXPECT_TRUE(got.status.clean()) << got;
+}
+
+// As scripts ask whether a program links.
+TEST(the_wrapper_compilers, take_a_program_from_standard_input) {
+  const folder place;
+  const std::string source = std::string(SHOAL_CONFORMANCE) + "/libc_end.c";
+  const outcome linked =
+      run(shoal::test::in_shell("cat " + source + " |", {SHOAL_COMMAND, "mpicc", std::string("-I") + SHOAL_CONFORMANCE,
+                                                         "-x", "c", "-", "-o", place / "piped"}));
+  ASSERT_TRUE(linked.status.clean()) << linked;
+  const outcome got = run({SHOAL_COMMAND, "mpirun", "-n", "1", "--nfg", "2", "--", place / "piped"});
+  EXPECT_TRUE(got.status.clean()) << got;
+}
+
+// As modules of Python are, which a program loads that knows nothing of MPI.
+TEST(the_wrapper_compilers, link_a_shared_library_with_mpi) {
+  const folder place;
+  const std::string source = std::string(SHOAL_CONFORMANCE) + "/zero.c";
+  const outcome linked = run({SHOAL_COMMAND, "mpicc", "-shared", source, "-o", place / "libmodule.so"});
+  ASSERT_TRUE(linked.status.clean()) << linked;
+  const outcome got = run({"ldd", "-r", place / "libmodule.so"});
+  EXPECT_TRUE(got.has("libmpi_abi.so.1")) << got;
+  EXPECT_FALSE(got.has("undefined symbol")) << got;
+}
+
+TEST(shared_globals, are_one_for_the_ranks_of_a_process) {
+  for (const words& shape :
+       {words{"-n", "1", "--nfg", "1"}, words{"-n", "1", "--nfg", "5"}, words{"-n", "2", "--nfg", "3"}}) {
+    words options = shape;
+    options.emplace_back("--shared-globals");
+    const outcome got = run_ranks("shared_globals.c", options, {"-a", "-b", "shared"});
+    EXPECT_TRUE(got.status.clean()) << got;
+    const outcome own = run_ranks("shared_globals.c", shape, {"-a", "-b"});
+    EXPECT_TRUE(own.status.clean()) << own;
+  }
+}
+
+TEST(shared_globals, need_a_program_that_can_be_loaded) {
+  const outcome got = run({SHOAL_COMMAND, "mpirun", "--shared-globals", "--", "/bin/true"});
+  EXPECT_TRUE(got.has("--shared-globals needs a program that shoal mpicc, mpicxx or mpif90 has built")) << got;
+}
+
+// As with srun, whose processes are such nodes.
+TEST(mpirun_in_a_job, gives_each_of_its_processes_ranks) {
+  const std::string program = mpi_program("collectives.c");
+  const outcome got =
+      run({SHOAL_COMMAND, "run", "-n", "2", "--", SHOAL_COMMAND, "mpirun", "--nfg", "3", "--", program});
+  EXPECT_TRUE(got.status.clean()) << got;
+  const outcome refused =
+      run({SHOAL_COMMAND, "run", "-n", "2", "--", SHOAL_COMMAND, "mpirun", "-n", "2", "--nfg", "3", "--", program});
+  EXPECT_EQ(refused.status.shell_code(), 2) << refused;
+  EXPECT_TRUE(refused.has("inside a job")) << refused;
+}
+
 // Whether the ranks that differ are in one process or in two.
 class calls_that_do_not_fit : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program that `shoal mpirun` starts in every process: loads one private copy of an MPI program per rank and runs
 // them as tasks.
-//   shoal-mpi-host RANKS STACK_BYTES [--label] [--profile=FILE] PROGRAM [ARGS]
+//   shoal-mpi-host RANKS STACK_BYTES [--label] [--profile=FILE] [--shared-globals] PROGRAM [ARGS]
 //   shoal-mpi-host --functions       the functions of MPI and whether the library has them, for `shoal info --mpi`
 #include <fmt/format.h>
 
@@ -52,22 +52,34 @@ int run_to_end(rank_state& me, shoal::host::rank_libc& libc, const shoal::machin
   return end.status;
 }
 
-// The copy is loaded here, so that its constructors run as the rank, and on its thread.
-int run_copy(shoal::machine::program_copies& program, rank_state& me, int argc, char** argv) {
+// getopt of the program begins anew for a rank that runs the same copy as others.
+void begin_options(const shoal::machine::program_copy& shared) {
+  if (void* const next = shared.find("optind"); next != nullptr) *static_cast<int*>(next) = 1;
+}
+
+// The copy is loaded here, so that its constructors run as the rank, and on its thread; or all ranks have one.
+int run_copy(shoal::machine::program_copies& program, const shoal::machine::program_copy* shared, rank_state& me,
+             int argc, char** argv) {
   shoal::host::rank_libc& libc = shoal::host::libc_of(me);
   libc.world = me.world;
-  shoal::machine::program_copy mine = program.load();
+  shoal::machine::program_copy own;
+  if (shared == nullptr) {
+    own = program.load();
+  } else {
+    shoal::host::share_copy(libc);
+    begin_options(*shared);
+  }
   std::vector<std::string> words(argv, argv + argc);  // a program may change its own
-  std::vector<char*> own;
-  for (std::string& w : words) own.push_back(w.data());
-  own.push_back(nullptr);
-  const int status = run_to_end(me, libc, mine, argc, own.data());
+  std::vector<char*> pointers;
+  for (std::string& w : words) pointers.push_back(w.data());
+  pointers.push_back(nullptr);
+  const int status = run_to_end(me, libc, shared != nullptr ? *shared : own, argc, pointers.data());
   shoal::host::finish_output(libc);
   if (me.stage == shoal::rank::life::initialized && !me.by_session)
     me.job.abort_job(me.job, status == 0 ? 1 : status,
                      fmt::format("rank {} has ended with status {} without MPI_Finalize", me.world, status));
   shoal::host::forget_thread_settings(me);
-  if (libc.has_made_threads) mine.keep();
+  if (libc.has_made_threads) own.keep();
   return status;
 }
 
@@ -86,11 +98,13 @@ constexpr std::string_view k_profile = "--profile=";
 int run(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--functions") return print_functions();
   bool label = false;
+  bool is_shared = false;
   std::optional<shoal::runtime::rank_profile_wish> profile;
   int first = 3;
   for (; first < argc && std::string_view(argv[first]).starts_with("--"); ++first) {
     const std::string_view word = argv[first];
     label = label || word == "--label";
+    is_shared = is_shared || word == "--shared-globals";
     if (word.starts_with(k_profile)) profile.emplace().file = word.substr(k_profile.size());
   }
   if (argc <= first) throw shoal::error(shoal::errc::invalid_argument, "start MPI programs with shoal mpirun");
@@ -103,15 +117,19 @@ int run(int argc, char** argv) {
   const std::vector<std::string> private_libraries{"libgfortran.so."};  // units and files of Fortran
   const auto program = std::make_shared<shoal::machine::program_copies>(argv[first], private_libraries);
   if (profile) {
-    profile->copy_bytes = program->private_bytes();
-    profile->shared_bytes = program->shared_bytes();
-    profile->copy_mappings = program->mappings();
+    profile->copy_bytes = is_shared ? 0 : program->private_bytes();
+    profile->shared_bytes = program->shared_bytes() + (is_shared ? program->private_bytes() : 0);
+    profile->copy_mappings = is_shared ? 0 : program->mappings();
     p.profile = profile;
   }
-  p.run = [=](rank_state& me) { return run_copy(*program, me, argc - first, argv + first); };
+  static shoal::machine::program_copy shared;
+  p.run = [=](rank_state& me) {
+    return run_copy(*program, is_shared ? &shared : nullptr, me, argc - first, argv + first);
+  };
   shoal::host::make_rank_libcs(p.ranks_per_node);
   if (p.ranks_per_node > 1 || label) shoal::host::split_output(label);
   shoal::host::name_faults();
+  if (is_shared) shared = program->load();  // its constructors run as no rank
   // Errors of Fortran's input and output show where they happened, though the program is compiled without handlers of signals.
   ::setenv("GFORTRAN_ERROR_BACKTRACE", "1", 0);
   shoal::runtime::set_mpi_program(std::move(p));

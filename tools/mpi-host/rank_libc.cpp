@@ -11,6 +11,7 @@ namespace {
 rank_libc* all = nullptr;
 unsigned count = 0;
 int process = 0;
+void* shared_copy = nullptr;  // what exit handlers are known by of the one copy that all ranks run
 
 }  // namespace
 
@@ -23,6 +24,9 @@ void make_rank_libcs(unsigned ranks) {
     all[i].own_environment = ::environ;
   }
 }
+
+void share_copy(rank_libc& with) noexcept { with.copy = shared_copy; }
+void note_shared_copy(void* handle) noexcept { shared_copy = handle; }
 
 rank_libc* calling_libc() noexcept {
   if (all == nullptr) return nullptr;
@@ -76,7 +80,7 @@ SHOAL_INTERPOSED void shoal_mpi_host_begin(const shoal_copy* copy) {
   *copy->environment = ::environ;
   shoal::host::make_streams(copy->streams);
   rank_libc* const mine = shoal::host::calling_libc();
-  if (mine == nullptr) return;
+  if (mine == nullptr) return shoal::host::note_shared_copy(copy->handle);
   mine->copy = copy->handle;
   mine->environment = copy->environment;
 }

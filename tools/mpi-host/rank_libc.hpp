@@ -112,6 +112,9 @@ private:
 
 /// One for each rank of the process; once, before the first is asked for.
 void make_rank_libcs(unsigned ranks);
+/// A copy of the program that no rank has loaded is every rank's (--shared-globals). Environments stay the ranks' own.
+void note_shared_copy(void* handle) noexcept;
+void share_copy(rank_libc& with) noexcept;
 /// Of the rank that calls, from its task or from a thread that it has made; nullptr: the C library's is meant.
 rank_libc* calling_libc() noexcept;
 rank_libc& libc_of(const rank::rank_state& r) noexcept;

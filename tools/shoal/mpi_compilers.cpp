@@ -29,22 +29,26 @@ struct compiler {
   const char* standard;
 };
 
-// Words with which nothing is linked, or with which the user makes a shared library.
-bool links_program(const std::vector<std::string>& words) {
+enum class linked { nothing, library, program };
+
+linked what_is_linked(const std::vector<std::string>& words) {
   constexpr std::string_view k_no_link[] = {
-      "-c", "-S",        "-E",           "-M",           "-MM", "-fsyntax-only",     "-shared",
+      "-c", "-S",        "-E",           "-M",           "-MM", "-fsyntax-only",
       "-r", "--version", "-dumpversion", "-dumpmachine", "-v",  "-print-search-dirs"};
   bool has_input = false;
+  bool is_library = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& w = words[i];
     if (std::ranges::find(k_no_link, w) != std::end(k_no_link) || w.starts_with("-print-") || w.starts_with("--print-"))
-      if (w != "-v") return false;
+      if (w != "-v") return linked::nothing;
+    is_library = is_library || w == "-shared";
     if (w == "-o" || w == "-x" || w == "-I" || w == "-L" || w == "-include")
       ++i;
-    else if (!w.starts_with('-'))
+    else if (w == "-" || !w.starts_with('-'))
       has_input = true;
   }
-  return has_input;
+  if (!has_input) return linked::nothing;
+  return is_library ? linked::library : linked::program;
 }
 
 // What the compiler prints for -print-file-name=NAME.
@@ -122,11 +126,16 @@ int compile(const compiler& which, std::vector<std::string> words) {
     for (const std::string& w : {"-Wl,-shared,-e,_start,-Bsymbolic,-z,defs," + mpi.start, "-L" + mpi.library,
                                  std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library})
       command.push_back(w);
-  } else if (links_program(words)) {
+  } else if (const linked what = what_is_linked(words); what == linked::library) {
+    // For one that a program loads which knows nothing of MPI: a module of Python.
+    for (const std::string& w : {"-L" + mpi.library, std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library})
+      command.push_back(w);
+  } else if (what == linked::program) {
+    // In front, as compilers have it: it asks for main(), which may be in an archive, and no -x is about it.
     const std::string start = file_of_compiler(program, "Scrt1.o");
-    for (const std::string& w :
-         {std::string("-shared"), mpi.start, start, std::string("-Wl,-e,_start,-Bsymbolic,-z,defs"), "-L" + mpi.library,
-          std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library})
+    command.insert(command.begin() + 1, {"-shared", mpi.start, start});
+    for (const std::string& w : {std::string("-Wl,-e,_start,-Bsymbolic,-z,defs"), "-L" + mpi.library,
+                                 std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library})
       command.push_back(w);
     if (fortran || std::ranges::find(words, "-lgfortran") != words.end()) command.emplace_back(k_shared_sentinels);
     // What programs refer to that pass handles to class(*).

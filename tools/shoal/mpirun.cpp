@@ -35,6 +35,7 @@ namespace {
 
 struct mpirun_request {
   unsigned processes = 1;
+  bool has_processes = false;  // the user says how many
   std::string nfg = "1";
   unsigned workers = 1;
   std::string transport = "auto";
@@ -42,6 +43,7 @@ struct mpirun_request {
   std::string remote_shell = "ssh";
   unsigned stack_mb = 8;
   bool label = false;
+  bool shared_globals = false;
   bool debug = false;
   std::string profile;  // a file, or k_no_file; empty: none is wanted
   unsigned repeat = 1;
@@ -101,8 +103,10 @@ struct what_runs {
 };
 
 void refuse_without_copies(const mpirun_request& request) {
-  for (const auto& [is_given, option] :
-       {std::pair{request.debug, "--debug"}, {!request.profile.empty(), "--profile"}, {request.label, "--label"}})
+  for (const auto& [is_given, option] : {std::pair{request.debug, "--debug"},
+                                         {!request.profile.empty(), "--profile"},
+                                         {request.label, "--label"},
+                                         {request.shared_globals, "--shared-globals"}})
     if (is_given)
       throw error(errc::invalid_argument,
                   fmt::format("{} needs a program that shoal mpicc, mpicxx or mpif90 has built", option));
@@ -117,6 +121,7 @@ runtime::start_request job_of(const mpirun_request& request, const what_runs& wh
   if (what.copies) {
     job.arguments = {what.mpi.host, std::to_string(ranks), std::to_string(std::size_t{request.stack_mb} << 20)};
     if (request.label) job.arguments.emplace_back("--label");
+    if (request.shared_globals) job.arguments.emplace_back("--shared-globals");
     if (!request.profile.empty()) job.arguments.push_back("--profile=" + profile_file(request, ranks, several));
   } else {
     refuse_without_copies(request);
@@ -139,8 +144,10 @@ unsigned choose_ranks(const mpirun_request& request, const what_runs& what) {
   limits.memory_bytes = machine::memory_info().usable_bytes();
   std::ifstream("/proc/sys/vm/max_map_count") >> limits.mappings;
   if (!what.copies) return 1;
-  limits.copy_bytes = what.copies->private_bytes();
-  limits.copy_mappings = what.copies->mappings();
+  if (!request.shared_globals) {
+    limits.copy_bytes = what.copies->private_bytes();
+    limits.copy_mappings = what.copies->mappings();
+  }
   const unsigned ranks = automatic_ranks(limits);
   base::say("--nfg auto: {} in each process of {}", base::counted(ranks, "rank"),
             base::counted(request.workers, "worker"));
@@ -174,11 +181,22 @@ int sweep(const mpirun_request& request, const what_runs& what, const runtime::c
   return status;
 }
 
+// A launcher has started this process as one of a job: it becomes the host of its ranks.
+[[noreturn]] void become_host(const mpirun_request& request, const what_runs& what, unsigned ranks, bool several) {
+  if (request.has_processes || !request.hosts.empty() || several || request.debug || request.seconds > 0 ||
+      request.transport != "auto")
+    throw error(
+        errc::invalid_argument,
+        "shoal mpirun inside a job: the launcher (srun, mpirun) has started the processes, so leave -n, --hosts, "
+        "--transport, --timeout, --debug, --repeat and several numbers of ranks out; SHOAL_TRANSPORT chooses a "
+        "transport");
+  const runtime::start_request job = job_of(request, what, ranks, false);
+  machine::become(job.arguments, job.environment);
+}
+
 int mpirun(const mpirun_request& request) {
   if (request.program.empty())
     throw error(errc::invalid_argument, "nothing to run; name a program: shoal mpirun -n 2 --nfg 64 -- ./program");
-  if (runtime::is_launched())
-    throw error(errc::invalid_argument, "shoal mpirun inside a job: start only one of the two");
   std::vector<unsigned> ranks = read_ranks(request.nfg);
   const bool several = ranks.size() > 1 || request.repeat > 1;
   if (!request.sweep.empty() && !several)
@@ -192,6 +210,7 @@ int mpirun(const mpirun_request& request) {
     throw error(errc::not_found, fmt::format("there is no program {}", request.program.front()));
   const what_runs what{program, copies_of(program, ranks), find_mpi()};
   if (ranks.empty()) ranks.push_back(choose_ranks(request, what));
+  if (runtime::is_launched()) become_host(request, what, ranks.front(), several);
   const runtime::config c = runtime::read_config(s);
   if (several) return sweep(request, what, c, ranks);
   const runtime::start_request job = job_of(request, what, ranks.front(), false);
@@ -203,8 +222,9 @@ int mpirun(const mpirun_request& request) {
 
 subcommand_body declare_mpirun(CLI::App& app) {
   auto request = std::make_shared<mpirun_request>();
-  app.add_option("-n,--np,--processes", request->processes, "processes, here or on --hosts")
-      ->check(CLI::Range(1U, 256U));
+  const CLI::Option* const processes =
+      app.add_option("-n,--np,--processes", request->processes, "processes, here or on --hosts");
+  app.get_option("-n")->check(CLI::Range(1U, 256U));
   app.add_option("--nfg", request->nfg,
                  "ranks in each process; auto: chosen; 1,2,4: runs with each number, and compares the times")
       ->type_name("N");
@@ -224,6 +244,10 @@ subcommand_body declare_mpirun(CLI::App& app) {
       ->check(CLI::Range(1U, 63U));
   app.add_option("--env", request->environment, "NAME=VALUE for the ranks; may be repeated")->allow_extra_args(false);
   app.add_flag("--label", request->label, "begin each line of output with its rank: [3]");
+  app.add_flag(
+      "--shared-globals", request->shared_globals,
+      "one copy of the program for all ranks of a process, which share its variables: it starts sooner and takes "
+      "less memory");
   app.add_flag("--profile{-}", request->profile,
                "at the end, where the ranks spent their time, on standard error; =FILE.json: also as JSON, and drawn "
                "beside it in FILE.svg")
@@ -234,7 +258,10 @@ subcommand_body declare_mpirun(CLI::App& app) {
       ->check(CLI::Range(0.001, 1e9));
   app.add_option("program", request->program, "the program and its arguments, behind --");
   app.positionals_at_end();
-  return [request] { return mpirun(*request); };
+  return [request, processes] {
+    request->has_processes = processes->count() != 0;
+    return mpirun(*request);
+  };
 }
 
 }  // namespace shoal::tools

@@ -2,6 +2,7 @@
 // The end of requests: what a wait or a test gives of one that has completed.
 #include "rank/abi/arguments.hpp"
 #include "rank/profile.hpp"
+#include "rank/program_call.hpp"
 
 namespace shoal::rank::abi {
 namespace {
@@ -11,7 +12,7 @@ int ask_for_status(const request& r, MPI_Status* status) {
   MPI_Status own{};
   own.MPI_ERROR = MPI_SUCCESS;
   set_empty(&own);
-  const int error = r.query == nullptr ? MPI_SUCCESS : r.query(r.state, &own);
+  const int error = r.query == nullptr ? MPI_SUCCESS : call_program([&] { return r.query(r.state, &own); });
   if (status != MPI_STATUS_IGNORE) {
     const int kept = status->MPI_ERROR;
     *status = own;
@@ -35,7 +36,7 @@ int show(const request& r, MPI_Status* status) {
 int collect(request& r, MPI_Status* status) {
   int error = show(r, status);
   if (r.kind == request_kind::generalized && r.free_state != nullptr) {
-    const int freed = r.free_state(r.state);
+    const int freed = call_program([&] { return r.free_state(r.state); });
     if (error == MPI_SUCCESS) error = freed;
   }
   if (error == MPI_SUCCESS) error = r.error;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "rank/abi/arguments.hpp"
+#include "rank/program_call.hpp"
 
 using namespace shoal::rank;       // NOLINT: the functions of a C interface
 using namespace shoal::rank::abi;  // NOLINT
@@ -134,7 +135,7 @@ int end_complete(caller& c, handles all, int* indices, MPI_Status* statuses, com
 
 // Of a generalized request that was freed before it is complete.
 void release_state(request& r) noexcept {
-  if (r.free_state != nullptr) r.free_state(r.state);
+  if (r.free_state != nullptr) call_program([&] { return r.free_state(r.state); });
 }
 
 void start(MPI_Request h) {
@@ -336,7 +337,7 @@ int PMPI_Cancel(MPI_Request* request_handle) {
     if (r.kind == request_kind::receive) {
       cancel_receive(r);
     } else if (r.kind == request_kind::generalized) {
-      if (r.cancel_state != nullptr) check(r.cancel_state(r.state, r.complete ? 1 : 0));
+      if (r.cancel_state != nullptr) check(call_program([&] { return r.cancel_state(r.state, r.complete ? 1 : 0); }));
     } else if (r.kind != request_kind::send) {  // a send goes on
       throw mpi_error(MPI_ERR_REQUEST, "only sends and receives can be cancelled");
     }
