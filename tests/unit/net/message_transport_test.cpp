@@ -295,8 +295,13 @@ TEST(message_transport, a_sleeping_sibling_of_the_receiver_is_asked_to_serve_onc
   EXPECT_TRUE(job.in(1).front().empty());
   job.at(1).progress();  // as the sibling does for the worker that does not
   EXPECT_EQ(job.in(1).front().size(), 1U);
-  job.settle();
-  EXPECT_EQ(job.out(0).wake_deputy(), deputy::woken);
+  // The activity that watches may hold the domain that has the answer, so that one look does not find it.
+  deputy again = deputy::none_sleeps;
+  while (again != deputy::woken && std::chrono::steady_clock::now() < end) {
+    job.settle();
+    again = job.out(0).wake_deputy();
+  }
+  EXPECT_EQ(again, deputy::woken);
 }
 
 TEST(message_transport, who_has_no_sibling_or_no_events_asks_for_no_deputy) {
