@@ -119,18 +119,16 @@ bool worker::look_in_place(const std::size_t& missing) noexcept {
   const fiber::tsan_ignore_scope ignore;
   constexpr unsigned k_looks_per_poll = 8;
   if (!ready_.empty() || profile() != nullptr || !has_room() || !spend_turn()) return false;
-  for (unsigned look = 1; look <= k_looks_in_place; ++look) {
-    if (anything_given() || !tasks.seems_empty()) return false;
-    const bool any = look % k_looks_per_poll == 0 ? poll_once() : owner_.hooks().poll_mail(*this);
-    if (!errands_.empty() || !woken_.empty()) {
+  for (unsigned look = 1;; ++look) {
+    if (!errands_.empty() || !woken_.empty() || !placed_.empty()) {
       take_inbox();
       run_errands();
     }
     if (missing == 0) return true;
-    if (!ready_.empty()) return false;
+    if (look > k_looks_in_place || !ready_.empty() || anything_given() || !tasks.seems_empty()) return false;
+    const bool any = look % k_looks_per_poll == 0 ? poll_once() : owner_.hooks().poll_mail(*this);
     if (!any) machine::pause();
   }
-  return false;
 }
 
 bool worker::is_crowded() noexcept { return owner_.executor().now_ns() < crowded_until_ns_; }
