@@ -62,7 +62,7 @@ struct collective_call {
   int rank = 0;        // of its group
   bool upper = false;  // of an intercommunicator: which of the two groups
   int root = 0;
-  request* done = nullptr;
+  request* done = nullptr;  // completes; nullptr: a task waits
   bool in_place = false;
   bool absent = false;  // of another process: only what it gives is here
   buffer send, receive;
@@ -70,7 +70,8 @@ struct collective_call {
   agreed_values* agreed = nullptr;  // of MPI_Allgather: where the result goes instead of `receive`
   MPI_Count results = 0;            // elements of MPI_Reduce_scatter's result for this rank
   operation_ref op;
-  std::vector<type_ref> kept;  // datatypes that the program may free before the operation has ended
+  std::vector<type_ref> kept;     // datatypes that the program may free before the operation has ended
+  std::uint64_t ready_since = 0;  // of profile_clock(): a task that waits could go on
 };
 
 /// Keeps the datatypes of a call, which has so many blocks of its own for others, and of others for it.

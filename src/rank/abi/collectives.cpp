@@ -114,14 +114,12 @@ request& prepare(caller& c, communicator& in, collective kind, const std::functi
   return r;
 }
 
-void run(caller& c, communicator& in, collective kind, const std::function<void(arguments&)>& fill) {
-  request& r = prepare(c, in, kind, fill);
-  begin_collective(r);
-  await(c, r, wait_note::kind::collective);
-  const int error = r.error;
-  c.me.pool.give_back(r);
-  if (error == MPI_ERR_NO_MEM) throw mpi_error(error, "there is not enough memory");
-  if (error != MPI_SUCCESS) throw mpi_error(error, "the members' calls do not fit together");
+template <class Fill>
+void run(caller& c, communicator& in, collective kind, const Fill& fill) {
+  collective_call mine = blocking_call(c.me, in, kind);
+  arguments a{mine, in};
+  fill(a);
+  check_end(run_collective(c.me, in, mine, c.note(wait_note::kind::collective, &in)));
 }
 
 // The program may free datatypes at once.
@@ -162,7 +160,9 @@ extern "C" {
 #include "rank/abi/collectives.inc"
 
 int PMPI_Barrier(MPI_Comm comm) {
-  return enter(comm, [&](caller& c, communicator& in) { run(c, in, collective::barrier, k_nothing); });
+  return enter(comm, [&](caller& c, communicator& in) {
+    check_end(run_barrier(c.me, in, c.note(wait_note::kind::collective, &in)));
+  });
 }
 MPI_ABI_ALIAS(Barrier)
 
