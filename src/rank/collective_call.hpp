@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "mpi-abi/mpi.h"
@@ -55,7 +57,19 @@ struct block_list {
 };
 
 /// What all members have given to an agreement of the library's own, once for all members in the process.
-using agreed_values = std::shared_ptr<const std::vector<std::int64_t>>;
+class agreed_list : public std::vector<std::int64_t> {
+public:
+  using vector::vector;
+  /// The ranks of each color, ordered by key, if each member has given `each` values, of which the first is a color and
+  /// the second a key. Found once, by the first who asks: O(n log n). Any worker; does not switch tasks.
+  using colors = std::map<std::int64_t, std::vector<int>>;
+  const colors& by_color(std::size_t each) const;
+
+private:
+  mutable std::once_flag found_;
+  mutable colors by_color_;
+};
+using agreed_values = std::shared_ptr<const agreed_list>;
 
 struct collective_call {
   collective kind = collective::barrier;

@@ -151,6 +151,17 @@ int run_blocking(rank_state& me, communicator& in, collective_call* mine, const 
 
 }  // namespace
 
+const agreed_list::colors& agreed_list::by_color(std::size_t each) const {
+  std::call_once(found_, [&] {
+    const std::size_t members = size() / each;
+    std::vector<int> ranks(members);
+    for (std::size_t r = 0; r < members; ++r) ranks[r] = static_cast<int>(r);
+    std::ranges::stable_sort(ranks, {}, [&](int r) { return (*this)[static_cast<std::size_t>(r) * each + 1]; });
+    for (const int r : ranks) by_color_[(*this)[static_cast<std::size_t>(r) * each]].push_back(r);
+  });
+  return by_color_;
+}
+
 collective_call& new_call(request& r) {
   if (r.call == nullptr) r.call = {new collective_call, [](collective_call* c) { delete c; }};
   return *r.call;
