@@ -138,15 +138,25 @@ int execute_here(const communicator& in, collective_calls calls) noexcept {
 
 namespace {
 
-int run_blocking(rank_state& me, communicator& in, collective_call* mine, const wait_note& note) {
-  const communicator_use use(in, me);
-  member_state& m = in.member(me);
-  detail::suspended* const task = detail::this_task();
-  collective_site* const site = in.sites().arrive(index_of(in, m), m.collectives++, {mine, task});
-  if (site == nullptr) [[likely]]
-    return wait_for_end(mine, note);
+[[gnu::noinline]] int carry_out_or_wait(communicator& in, collective_site& site, const collective_call* mine,
+                                        const wait_note& note) {
   int error = MPI_SUCCESS;
-  return carry_out_here(in, *site, task, error) ? error : wait_for_end(mine, note);
+  return carry_out_here(in, site, detail::this_task(), error) ? error : wait_for_end(mine, note);
+}
+
+// With little on the stack, for the stacks of thousands of ranks compete for the caches.
+[[gnu::always_inline]] inline int run_blocking(const rank_state& me, communicator& in, collective_call* mine,
+                                               const wait_note& note) {
+  member_state& m = in.member(me);
+  const communicator_use use(in, m);
+  auto* const task = reinterpret_cast<detail::suspended*>(sched::this_worker()->current());
+  collective_site* const site = in.sites().arrive(index_of(in, m), m.collectives++, {mine, task});
+  return site == nullptr ? wait_for_end(mine, note) : carry_out_or_wait(in, *site, mine, note);
+}
+
+[[gnu::noinline]] int run_barrier_with_call(rank_state& me, communicator& in, const wait_note& note) {
+  collective_call mine = blocking_call(me, in, collective::barrier);
+  return run_collective(me, in, mine, note);
 }
 
 }  // namespace
@@ -222,10 +232,9 @@ int run_collective(rank_state& me, communicator& in, collective_call& mine, cons
 }
 
 int run_barrier(rank_state& me, communicator& in, const wait_note& note) {
-  if (!in.is_inter() && the_profile == nullptr) [[likely]]
-    return run_blocking(me, in, nullptr, note);
-  collective_call mine = blocking_call(me, in, collective::barrier);
-  return run_collective(me, in, mine, note);
+  if (in.is_inter() || the_profile != nullptr) [[unlikely]]
+    return run_barrier_with_call(me, in, note);
+  return run_blocking(me, in, nullptr, note);
 }
 
 }  // namespace shoal::rank

@@ -24,11 +24,6 @@ constinit unhosted_maker make_unhosted = nullptr;
 rank_state* thread_rank() noexcept { return t_rank; }
 void set_thread_rank(rank_state* of) noexcept { t_rank = of; }
 
-rank_state* current_rank() noexcept {
-  sched::worker* const w = sched::this_worker();
-  return w == nullptr ? nullptr : static_cast<rank_state*>(w->begun().local);
-}
-
 rank_state::rank_state(job_ranks& of, int world_rank, int number_here, sched::worker& worker, request_pool& requests)
     : job(of), world(world_rank), local(number_here), home(worker), pool(requests) {}
 

@@ -109,7 +109,10 @@ public:
 };
 
 /// The rank whose task runs; nullptr: none.
-rank_state* current_rank() noexcept;
+inline rank_state* current_rank() noexcept {
+  sched::worker* const w = sched::this_worker();
+  return w == nullptr ? nullptr : static_cast<rank_state*>(w->begun().local);
+}
 /// The rank that the calling thread, which runs no tasks, belongs to: that of the code that has made it; nullptr: none.
 rank_state* thread_rank() noexcept;
 void set_thread_rank(rank_state* of) noexcept;
