@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "mpi-abi/mpi.h"
@@ -55,14 +57,26 @@ struct block_list {
 };
 
 /// What all members have given to an agreement of the library's own, once for all members in the process.
-using agreed_values = std::shared_ptr<const std::vector<std::int64_t>>;
+class agreed_list : public std::vector<std::int64_t> {
+public:
+  using vector::vector;
+  /// The ranks of each color, ordered by key, if each member has given `each` values, of which the first is a color and
+  /// the second a key. Found once, by the first who asks: O(n log n). Any worker; does not switch tasks.
+  using colors = std::map<std::int64_t, std::vector<int>>;
+  const colors& by_color(std::size_t each) const;
+
+private:
+  mutable std::once_flag found_;
+  mutable colors by_color_;
+};
+using agreed_values = std::shared_ptr<const agreed_list>;
 
 struct collective_call {
   collective kind = collective::barrier;
   int rank = 0;        // of its group
   bool upper = false;  // of an intercommunicator: which of the two groups
   int root = 0;
-  request* done = nullptr;
+  request* done = nullptr;  // completes; nullptr: a task waits
   bool in_place = false;
   bool absent = false;  // of another process: only what it gives is here
   buffer send, receive;
@@ -70,7 +84,8 @@ struct collective_call {
   agreed_values* agreed = nullptr;  // of MPI_Allgather: where the result goes instead of `receive`
   MPI_Count results = 0;            // elements of MPI_Reduce_scatter's result for this rank
   operation_ref op;
-  std::vector<type_ref> kept;  // datatypes that the program may free before the operation has ended
+  std::vector<type_ref> kept;     // datatypes that the program may free before the operation has ended
+  std::uint64_t ready_since = 0;  // of profile_clock(): a task that waits could go on
 };
 
 /// Keeps the datatypes of a call, which has so many blocks of its own for others, and of others for it.

@@ -33,12 +33,14 @@ communicator::communicator(job_ranks& job, context_id context, group_ref local, 
     members_[i].of = &job.at(found[i].first);
     members_[i].rank = found[i].second;
   }
-  int others = 0;
-  if (remote_ != nullptr)
-    for (int i = 0; i < all; ++i) others += remote_->rank_of(job.at(i).world) >= 0 ? 1 : 0;
-  others_here_ = static_cast<std::size_t>(others);
+  std::vector<sched::worker*> homes, others;
+  for (std::size_t i = 0; i < here_; ++i) homes.push_back(&members_[i].of->home);
+  for (int i = 0; remote_ != nullptr && i < all; ++i)
+    if (remote_->rank_of(job.at(i).world) >= 0) others.push_back(&job.at(i).home);
+  others_here_ = others.size();
   is_upper_ = remote_ != nullptr && local_->world_of(0) > remote_->world_of(0);
-  sites_ = sites != nullptr ? std::move(sites) : std::make_shared<collective_sites>(here_ + others_here_);
+  homes.insert(is_upper_ ? homes.begin() : homes.end(), others.begin(), others.end());  // the lower group first
+  sites_ = sites != nullptr ? std::move(sites) : std::make_shared<collective_sites>(homes);
   if (!is_here()) find_leaders();
   if (here_ == 0) return;
   first_ = found.front().first;

@@ -32,7 +32,7 @@ class collective_sites;
 using context_id = std::uint64_t;
 
 /// What one rank has of a communicator.
-struct member_state {
+struct alignas(64) member_state {
   rank_state* of = nullptr;
   int rank = 0;                   // in its group
   bool active = false;            // it has a handle
@@ -147,9 +147,8 @@ class communicator_use {
 public:
   communicator_use() = default;
   /// `by` is a member, and has a handle or another use.
-  communicator_use(communicator& of, const rank_state& by) noexcept : of_(&of), member_(&of.member(by)) {
-    ++member_->uses;
-  }
+  communicator_use(communicator& of, const rank_state& by) noexcept : communicator_use(of, of.member(by)) {}
+  communicator_use(communicator& of, member_state& by) noexcept : of_(&of), member_(&by) { ++member_->uses; }
   communicator_use(communicator_use&& other) noexcept
       : of_(std::exchange(other.of_, nullptr)), member_(other.member_) {}
   communicator_use& operator=(communicator_use&& other) noexcept {

@@ -109,7 +109,7 @@ bool is_one_row(const collective_call& c) noexcept {
 }
 
 agreed_values values_in(const packed_blocks& all) {
-  auto values = std::make_shared<std::vector<std::int64_t>>(all.begins.back() / sizeof(std::int64_t));
+  auto values = std::make_shared<agreed_list>(all.begins.back() / sizeof(std::int64_t));
   std::memcpy(values->data(), all.bytes.get(), values->size() * sizeof(std::int64_t));
   return values;
 }

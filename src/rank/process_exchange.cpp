@@ -300,7 +300,8 @@ bool is_plain_reduction(const communicator& in, const collective_call& c) {
 }
 
 void reduce(leader_link& link, const communicator& in, std::vector<collective_call*>& calls) {
-  std::ranges::sort(calls, {}, [](const collective_call* c) { return c->rank; });
+  const auto rank_of = [](const collective_call* c) { return c->rank; };
+  if (!std::ranges::is_sorted(calls, {}, rank_of)) std::ranges::sort(calls, {}, rank_of);
   typed_memory sum = combined(calls);
   const buffer& all = sum.elements();
   const reduction_context context{&calls[0]->op, all.type};
@@ -324,8 +325,9 @@ void broadcast(leader_link& link, const communicator& in, const std::vector<coll
 }
 
 void carry_out(communicator& in, rank_state& leader, std::uint64_t sequence, std::vector<collective_call*>& calls) {
-  const collective_call& first = *calls[0];
-  check_calls(calls, in.is_inter());
+  const collective_call barrier;
+  const collective_call& first = calls.empty() ? barrier : *calls[0];
+  if (!calls.empty()) check_calls(calls, in.is_inter());
   leader_link link(leader, in, sequence, first);
   if (first.kind == collective::barrier) return collectives::barrier(link);
   if (is_plain_reduction(in, first)) return reduce(link, in, calls);
@@ -336,49 +338,56 @@ void carry_out(communicator& in, rank_state& leader, std::uint64_t sequence, std
 struct exchange_task final : sched::placed_task {
   communicator_ref in;
   rank_state* leader = nullptr;
-  std::uint64_t sequence = 0;
-  std::vector<collective_call*> calls;
+  collective_site* site = nullptr;
 
   static void begin(detail::task& raw) noexcept {
     const std::unique_ptr<exchange_task> self(&static_cast<exchange_task&>(static_cast<sched::placed_task&>(raw)));
-    if (self->leader->home.owner().stopping()) return;
+    rank_state& leader = *self->leader;
+    if (leader.home.owner().stopping()) return;
+    collective_site& site = *self->site;
     int error = MPI_SUCCESS;
-    try {
-      const auto run = [&self] { carry_out(*self->in, *self->leader, self->sequence, self->calls); };
-      const bool predefined =
-          std::ranges::all_of(self->calls, [](const collective_call* c) { return is_predefined(c->op.handle()); });
-      // A program's operation may call MPI, and needs more stack than the runtime's own code.
-      constexpr std::size_t k_stack_bytes = std::size_t{1} << 20;
-      self->leader->home.begun().local = self->leader;
-      if (predefined)
-        run();
-      else
+    const auto run = [&] { error = exchange_between_processes(*self->in, leader, site.sequence, site.calls); };
+    const bool predefined =
+        std::ranges::all_of(site.calls, [](const collective_call* c) { return is_predefined(c->op.handle()); });
+    // A program's operation may call MPI, and needs more stack than the runtime's own code.
+    constexpr std::size_t k_stack_bytes = std::size_t{1} << 20;
+    leader.home.begun().local = &leader;
+    if (predefined) {
+      run();
+    } else {
+      try {
         call_with_stack(stack_bytes(k_stack_bytes), run);
-    } catch (const mpi_error& e) {
-      base::warn("{}: {}", name_of(self->calls[0]->kind), e.what());
-      error = e.code();
-    } catch (const std::exception&) {  // memory, or a stack
-      error = MPI_ERR_NO_MEM;
+      } catch (const std::exception&) {
+        error = MPI_ERR_NO_MEM;
+      }
     }
-    self->leader->home.begun().local = nullptr;
-    complete_all(self->calls, error);
+    leader.home.begun().local = nullptr;
+    end_collective(site, error, nullptr);
   }
 };
 
 }  // namespace
 
-void exchange_between_processes(communicator& in, std::uint64_t sequence, std::vector<collective_call*> calls) {
-  const job_ranks& job = in.job();
-  const auto leaders = in.leaders();
-  const auto own = std::ranges::find_if(leaders, [&job](int world) { return job.is_here(world); });
+int exchange_between_processes(communicator& in, rank_state& leader, std::uint64_t sequence,
+                               std::vector<collective_call*>& calls) noexcept {
+  try {
+    carry_out(in, leader, sequence, calls);
+    return MPI_SUCCESS;
+  } catch (const mpi_error& e) {
+    base::warn("{}: {}", name_of(calls.empty() ? collective::barrier : calls[0]->kind), e.what());
+    return e.code();
+  } catch (const std::exception&) {
+    return MPI_ERR_NO_MEM;
+  }
+}
+
+void begin_exchange(communicator& in, rank_state& leader, collective_site& site) {
   auto task = std::make_unique<exchange_task>();
   task->run = exchange_task::begin;
   task->in = communicator_ref(&in);
-  task->leader = &job.here(*own);
-  task->sequence = sequence;
-  task->calls = std::move(calls);
-  sched::worker& home = task->leader->home;
-  home.place(*task.release());
+  task->leader = &leader;
+  task->site = &site;
+  leader.home.place(*task.release());
 }
 
 }  // namespace shoal::rank

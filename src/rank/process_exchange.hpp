@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // A collective operation whose members are in several processes: the members of each are carried out together, and the
 // first member of each process, its leader, exchanges with the other leaders, over the algorithms of src/collectives.
-// Who may call: a task on the worker of the last member that has come. It does not wait: the exchange is a task of its own.
+// Who may call: a task on the leader's worker.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "rank/collective_sites.hpp"
 #include "rank/execute.hpp"
 
 namespace shoal::rank {
 
-void exchange_between_processes(communicator& in, std::uint64_t sequence, std::vector<collective_call*> calls);
+/// Returns the error class. It sorts the calls; none: all have called MPI_Barrier. Switches tasks.
+int exchange_between_processes(communicator& in, rank_state& leader, std::uint64_t sequence,
+                               std::vector<collective_call*>& calls) noexcept;
+/// The same in a task of its own, which ends the operation; for any worker. Does not switch tasks.
+void begin_exchange(communicator& in, rank_state& leader, collective_site& site);
 
-/// For this and collectives.cpp: carries out calls that are all here; the error class. Tells the ranks.
+/// For this and collectives.cpp: carries out calls that are all here; the error class.
 int execute_here(const communicator& in, collective_calls calls) noexcept;
-void complete_all(collective_calls calls, int error) noexcept;
+/// Tells the ranks. On the worker of a member. `running`: its task runs, and need not be told.
+void end_collective(collective_site& site, int error, const detail::suspended* running) noexcept;
 
 }  // namespace shoal::rank

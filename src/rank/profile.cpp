@@ -59,12 +59,13 @@ void rank_profile::look_at_queues(const matching& queues) noexcept {
 job_profile::job_profile(const job_ranks& of)
     : first_(of.at(0).world), ranks_(static_cast<std::size_t>(of.size_here())) {}
 
-void wait_profiled(const wait_note& note, const std::uint64_t* ready) noexcept {
+std::uint64_t wait_profiled(const wait_note& note, const std::uint64_t* ready) noexcept {
   const std::uint64_t begun = profile_clock();
-  detail::leave(detail::wait_kind::message, &note);
+  const std::uint64_t word = sched::this_worker()->leave(detail::wait_kind::message, &note);
   const std::uint64_t ended = profile_clock();
   const std::uint64_t since = ready == nullptr || *ready == 0 ? ended : *ready;
   the_profile->here(note.rank).count_wait(note.function, ended - begun, ended - since);
+  return word;
 }
 
 void yield_profiled(rank_state& me, const char* function) noexcept {

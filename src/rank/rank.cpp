@@ -25,11 +25,6 @@ constinit unhosted_maker make_unhosted = nullptr;
 rank_state* thread_rank() noexcept { return t_rank; }
 void set_thread_rank(rank_state* of) noexcept { t_rank = of; }
 
-rank_state* current_rank() noexcept {
-  sched::worker* const w = sched::this_worker();
-  return w == nullptr ? nullptr : static_cast<rank_state*>(w->begun().local);
-}
-
 calling_thread* thread_of_call() noexcept {
   sched::worker* const w = sched::this_worker();
   return w == nullptr ? nullptr : static_cast<calling_thread*>(w->begun().caller);

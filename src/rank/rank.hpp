@@ -40,7 +40,7 @@ protected:
   ~thread_setting() = default;
 };
 
-class rank_state {
+class alignas(64) rank_state {
 public:
   rank_state(job_ranks& of, int world_rank, int number_here, sched::worker& worker, request_pool& requests);
   rank_state(const rank_state&) = delete;
@@ -52,6 +52,9 @@ public:
   const int local;  // its number in the process
   sched::worker& home;
   request_pool& pool;  // of the worker
+  // So far one cache line: what every call of MPI reads.
+  life stage = life::before_init;
+  thread_setting* setting = nullptr;  // the first to be put aside; nullptr: none, or they are aside
 
   matching queues;
   std::atomic<std::uint64_t> eager_bytes{0};  // of messages sent ahead within the process; partners: their receivers
@@ -70,7 +73,6 @@ public:
     }
   }
 
-  life stage = life::before_init;
   int thread_level = MPI_THREAD_SINGLE;
   unsigned sessions = 0;
   rank_exit* exit_to = nullptr;  // where its exit() goes
@@ -93,8 +95,7 @@ public:
   void leave_attached_buffer(std::uint64_t bytes) noexcept;
   /// Returns when nothing is in it.
   void await_attached_buffer(const wait_note& note) noexcept;
-  std::uint32_t next_serial = 2;      // of the communicators that it numbers, as their leader
-  thread_setting* setting = nullptr;  // the first to be put aside; nullptr: none, or they are aside
+  std::uint32_t next_serial = 2;  // of the communicators that it numbers, as their leader
   /// Outside of calls of MPI.
   void add_setting(thread_setting& s) noexcept {
     s.next = setting;
@@ -108,7 +109,10 @@ public:
 };
 
 /// The rank whose task runs; nullptr: none.
-rank_state* current_rank() noexcept;
+inline rank_state* current_rank() noexcept {
+  sched::worker* const w = sched::this_worker();
+  return w == nullptr ? nullptr : static_cast<rank_state*>(w->begun().local);
+}
 /// The rank that the calling thread, which runs no tasks, belongs to: that of the code that has made it; nullptr: none.
 rank_state* thread_rank() noexcept;
 void set_thread_rank(rank_state* of) noexcept;

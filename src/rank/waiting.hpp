@@ -44,8 +44,9 @@ struct wait_note : detail::described_wait {
 /// "MPI_Recv of rank 3 waits for a message of rank 2 with tag 7 in MPI_COMM_WORLD".
 std::string text_of(const wait_note& note);
 
-/// What a profile is told of a wait: it leaves the worker in between. `ready`: since when the task could go on.
-void wait_profiled(const wait_note& note, const std::uint64_t* ready) noexcept;
+/// What a profile is told of a wait: it leaves the worker in between. `ready`: since when the task could go on. Returns
+/// the word that the wait ended with.
+std::uint64_t wait_profiled(const wait_note& note, const std::uint64_t* ready) noexcept;
 /// The clock of profiles.
 std::uint64_t profile_clock() noexcept;
 

@@ -15,27 +15,25 @@ void finish(const caller& c, request& r, wait_note::kind what) {
   await(c, r, what);
   const int error = r.error;
   c.me.pool.give_back(r);
-  if (error != MPI_SUCCESS) throw mpi_error(error, "the members' calls do not fit together");
+  check_end(error);
 }
 
 }  // namespace
 
 agreed_values all_gather(const caller& c, communicator& in, std::span<const std::int64_t> mine) {
   agreed_values all;
-  request& r = new_collective(c.me, in, collective::all_gather);
-  r.call->send = bytes_of(mine);
-  r.call->agreed = &all;
-  begin_collective(r);
-  finish(c, r, wait_note::kind::collective);
+  collective_call call = blocking_call(c.me, in, collective::all_gather);
+  call.send = bytes_of(mine);
+  call.agreed = &all;
+  check_end(run_collective(c.me, in, call, c.note(wait_note::kind::collective, &in)));
   return all;
 }
 
 void broadcast(const caller& c, communicator& in, int root, std::span<std::int64_t> values) {
-  request& r = new_collective(c.me, in, collective::broadcast);
-  r.call->root = root;
-  r.call->send = r.call->receive = bytes_of(values);
-  begin_collective(r);
-  finish(c, r, wait_note::kind::collective);
+  collective_call call = blocking_call(c.me, in, collective::broadcast);
+  call.root = root;
+  call.send = call.receive = bytes_of(values);
+  check_end(run_collective(c.me, in, call, c.note(wait_note::kind::collective, &in)));
 }
 
 void send(const caller& c, communicator& in, int to, int tag, std::span<const std::int64_t> values) {

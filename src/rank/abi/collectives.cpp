@@ -114,14 +114,12 @@ request& prepare(caller& c, communicator& in, collective kind, const std::functi
   return r;
 }
 
-void run(caller& c, communicator& in, collective kind, const std::function<void(arguments&)>& fill) {
-  request& r = prepare(c, in, kind, fill);
-  begin_collective(r);
-  await(c, r, wait_note::kind::collective);
-  const int error = r.error;
-  c.me.pool.give_back(r);
-  if (error == MPI_ERR_NO_MEM) throw mpi_error(error, "there is not enough memory");
-  if (error != MPI_SUCCESS) throw mpi_error(error, "the members' calls do not fit together");
+template <class Fill>
+void run(caller& c, communicator& in, collective kind, const Fill& fill) {
+  collective_call mine = blocking_call(c.me, in, kind);
+  arguments a{mine, in};
+  fill(a);
+  check_end(run_collective(c.me, in, mine, c.note(wait_note::kind::collective, &in)));
 }
 
 // The program may free datatypes at once.
@@ -149,6 +147,18 @@ MPI_Request prepare_persistent(caller& c, communicator& in, collective kind,
 
 const auto k_nothing = [](arguments&) {};
 
+[[gnu::noinline]] int barrier_with_checks(MPI_Comm comm, const char* function = __builtin_FUNCTION()) {
+  const auto barrier = [](caller& c, communicator& in) {
+    check_end(run_barrier(c.me, in, c.note(wait_note::kind::collective, &in)));
+  };
+  return enter(comm, barrier, function);
+}
+
+[[gnu::noinline]] int raise_end(MPI_Comm comm, int error, const char* function = __builtin_FUNCTION()) {
+  return enter(
+      comm, [error](caller&, communicator&) { check_end(error); }, function);
+}
+
 }  // namespace
 
 extern "C" {
@@ -162,7 +172,18 @@ extern "C" {
 #include "rank/abi/collectives.inc"
 
 int PMPI_Barrier(MPI_Comm comm) {
-  return enter(comm, [&](caller& c, communicator& in) { run(c, in, collective::barrier, k_nothing); });
+  rank_state* const me = current_rank();
+  communicator* const plain = plain_communicator(me, comm);
+  if (plain == nullptr) [[unlikely]]
+    return barrier_with_checks(comm);
+  const wait_note note("MPI_Barrier", me->world, plain, 0, 0, wait_note::kind::collective, __builtin_return_address(0));
+  int error = MPI_ERR_NO_MEM;
+  try {
+    error = run_barrier(*me, *plain, note);
+  } catch (const std::bad_alloc&) {
+    release_last_memory();
+  }
+  return error == MPI_SUCCESS ? error : raise_end(comm, error);
 }
 MPI_ABI_ALIAS(Barrier)
 

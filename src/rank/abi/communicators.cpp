@@ -185,10 +185,7 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
     where = &in;
     check_may_end(c, in);
     const communicator_ref kept(&in);
-    request& r = new_collective(c.me, in, collective::barrier);
-    begin_collective(r);
-    await(c, r, wait_note::kind::collective);
-    c.me.pool.give_back(r);
+    static_cast<void>(run_barrier(c.me, in, c.note(wait_note::kind::collective, &in)));
     free_member(c, in);
     where = nullptr;
     *comm = MPI_COMM_NULL;

@@ -67,6 +67,21 @@ inline communicator& communicator_of(rank_state& me, MPI_Comm comm) {
   return c;
 }
 
+/// The communicator of a call that needs no closer look; nullptr if the call is wrong, or the rank has settings to put
+/// aside: then enter() is the way. For calls that pay for every instruction and every line of the stack.
+inline communicator* plain_communicator(rank_state* me, MPI_Comm comm) noexcept {
+  if (me == nullptr || me->stage != life::initialized || me->setting != nullptr) [[unlikely]]
+    return nullptr;
+  if (comm == MPI_COMM_WORLD) [[likely]]
+    return &me->job.world();
+  const auto at = reinterpret_cast<std::uintptr_t>(comm);
+  if (is_predefined(comm) || at % alignof(handle_object) != 0) return nullptr;
+  auto* const object = reinterpret_cast<handle_object*>(comm);
+  if (object->kind() != communicator::k_kind) return nullptr;
+  auto* const of = static_cast<communicator*>(object);
+  return of->has(*me) ? of : nullptr;
+}
+
 /// A pointer that a function stores a result to.
 template <class T>
 T& output(T* at) {

@@ -80,14 +80,7 @@ struct values_of {
   int ranks() const noexcept { return static_cast<int>(all.size() / each); }
 };
 
-// Value 0 is a color, value 1 a key. The first rank of a color, which has members.
-int first_of_color(const values_of& given, int color) {
-  int first = -1;
-  for (int r = 0; r < given.ranks(); ++r)
-    if (given(r, 0) == color && (first < 0 || given(r, 1) < given(first, 1))) first = r;
-  return first;
-}
-
+// Value 0 is a color, value 1 a key.
 std::vector<int> of_color(const values_of& given, int color) {
   std::vector<std::pair<std::int64_t, int>> chosen;  // key, rank
   for (int r = 0; r < given.ranks(); ++r)
@@ -113,18 +106,19 @@ MPI_Comm split(caller& c, communicator& in, int color, int key) {
   if (color == MPI_UNDEFINED) return MPI_COMM_NULL;
   const values_of ours{all.local, 3}, theirs{all.remote, 3};
   if (!in.is_inter()) {
-    // The others of this process that came before have made it, and only the first one sorts.
-    const auto number = static_cast<context_id>(ours(first_of_color(ours, color), 2));
+    const std::vector<int>& ranks = all.shared->by_color(3).at(color);
+    const auto number = static_cast<context_id>(ours(ranks.front(), 2));
+    // The first of this process makes it.
     if (const communicator_ref made = c.me.job.communicators().find(number); made)
       return inherit(c, in, take_part(c, made));
+    return inherit(c, in, join(c, number, chosen_of(in.local(), ranks), nullptr));
   }
   const std::vector<int> here = of_color(ours, color), there = of_color(theirs, color);
-  if (in.is_inter() && there.empty()) return MPI_COMM_NULL;
+  if (there.empty()) return MPI_COMM_NULL;
   // The first of them numbers it, in the lower group.
   const std::int64_t context = in.is_upper() ? theirs(there.front(), 2) : ours(here.front(), 2);
   return inherit(c, in,
-                 join(c, static_cast<context_id>(context), chosen_of(in.local(), here),
-                      in.is_inter() ? chosen_of(in.remote(), there) : nullptr));
+                 join(c, static_cast<context_id>(context), chosen_of(in.local(), here), chosen_of(in.remote(), there)));
 }
 
 MPI_Comm create(caller& c, communicator& in, const group_ref& members) {
