@@ -3,6 +3,7 @@
 // Who may call: the worker that has it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -84,12 +85,15 @@ struct collective_call {
   agreed_values* agreed = nullptr;  // of MPI_Allgather: where the result goes instead of `receive`
   MPI_Count results = 0;            // elements of MPI_Reduce_scatter's result for this rank
   operation_ref op;
-  std::vector<type_ref> kept;     // datatypes that the program may free before the operation has ended
-  std::uint64_t ready_since = 0;  // of profile_clock(): a task that waits could go on
+  std::vector<type_ref> kept;  // datatypes that the program may free before the operation has ended
+  std::vector<std::shared_ptr<std::byte[]>> kept_arrays;  // copies of those that the lists refer to
+  std::uint64_t ready_since = 0;                          // of profile_clock(): a task that waits could go on
 };
 
-/// Keeps the datatypes of a call, which has so many blocks of its own for others, and of others for it.
-void keep_types(collective_call& call, int sent_blocks, int received_blocks);
+/// Keeps the datatypes of a call, which has so many blocks of its own for others, and of others for it; and the arrays of
+/// its lists: the program should leave them alone, but other libraries read them at once, and programs rely on it (mpi4py
+/// frees those of Iallgatherv).
+void keep_arguments(collective_call& call, int sent_blocks, int received_blocks);
 
 /// The call of a request, made at its first use.
 collective_call& new_call(request& r);

@@ -2,6 +2,7 @@
 #include "rank/collectives.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
@@ -177,7 +178,25 @@ collective_call& new_call(request& r) {
   return *r.call;
 }
 
-void keep_types(collective_call& call, int sent_blocks, int received_blocks) {
+namespace {
+
+// The list's arrays become the call's own.
+void keep_arrays(collective_call& call, block_list& list, int blocks) {
+  const auto keep = [&]<class T>(const T*& array, std::size_t bytes_of_one) {
+    if (array == nullptr || blocks == 0) return;
+    const std::size_t bytes = static_cast<std::size_t>(blocks) * bytes_of_one;
+    auto& own = call.kept_arrays.emplace_back(std::make_shared_for_overwrite<std::byte[]>(bytes));
+    std::memcpy(own.get(), array, bytes);
+    array = reinterpret_cast<const T*>(own.get());
+  };
+  keep(list.counts, list.wide ? sizeof(MPI_Count) : sizeof(int));
+  keep(list.places, list.places_are_wide ? sizeof(MPI_Aint) : sizeof(int));
+  keep(list.types, sizeof(MPI_Datatype));
+}
+
+}  // namespace
+
+void keep_arguments(collective_call& call, int sent_blocks, int received_blocks) {
   const auto keep = [&call](const datatype* type) {
     if (type != nullptr && !type->is_predefined()) call.kept.emplace_back(type);
   };
@@ -188,6 +207,8 @@ void keep_types(collective_call& call, int sent_blocks, int received_blocks) {
   keep(call.receive.type);
   keep_all(call.sent, sent_blocks);
   keep_all(call.received, received_blocks);
+  keep_arrays(call, call.sent, sent_blocks);
+  keep_arrays(call, call.received, received_blocks);
 }
 
 request& new_collective(rank_state& me, communicator& in, collective kind) {

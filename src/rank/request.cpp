@@ -53,6 +53,7 @@ void request_pool::give_back(request& r) noexcept {
   if (r.call != nullptr) {
     r.call->op = {};
     r.call->kept.clear();
+    r.call->kept_arrays.clear();
   }
   r.next = std::exchange(free_, &r);
 }

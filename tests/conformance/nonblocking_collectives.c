@@ -173,6 +173,32 @@ static void duplicates(void) {
   for (int i = 0; i < 3; ++i) MPI_Comm_free(&copies[i]);
 }
 
+/* Programs should leave their arrays alone until the end. Some do not, and other libraries let them: so does Shoal. */
+static void arrays_that_change(void) {
+  int *counts = malloc((size_t)size_ * sizeof(int)), *places = malloc((size_t)size_ * sizeof(int));
+  int* in = malloc((size_t)size_ * sizeof(int));
+  MPI_Request r;
+  for (int form = 0; form < 2; ++form) {
+    for (int i = 0; i < size_; ++i) {
+      counts[i] = 1;
+      places[i] = size_ - 1 - i;
+      in[i] = -1;
+    }
+    if (form == 0)
+      MPI_Iallgatherv(&rank_, 1, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD, &r);
+    else
+      MPI_Allgatherv_init(&rank_, 1, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    for (int i = 0; i < size_; ++i) counts[i] = places[i] = 1 << 30;
+    if (form == 1) MPI_Start(&r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    if (form == 1) MPI_Request_free(&r);
+    for (int i = 0; i < size_; ++i) CHECK_EQUAL(in[i], size_ - 1 - i);
+  }
+  free(counts);
+  free(places);
+  free(in);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   backwards();
@@ -183,5 +209,6 @@ int main(int argc, char** argv) {
   freed_operation();
   freed_types();
   duplicates();
+  if (!is_mpich()) arrays_that_change();
   return end();
 }

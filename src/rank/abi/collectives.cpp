@@ -125,7 +125,7 @@ void run(caller& c, communicator& in, collective kind, const Fill& fill) {
 // The program may free datatypes at once.
 request& prepare_to_keep(caller& c, communicator& in, collective kind, const std::function<void(arguments&)>& fill) {
   request& r = prepare(c, in, kind, fill);
-  keep_types(*r.call, in.remote().size(), in.remote().size());
+  keep_arguments(*r.call, in.remote().size(), in.remote().size());
   return r;
 }
 
