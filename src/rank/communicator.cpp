@@ -63,19 +63,11 @@ void communicator::find_leaders() {
 
 communicator::~communicator() = default;
 
-member_state* communicator::find_member(const rank_state& r) const noexcept {
-  const auto at = static_cast<std::size_t>(r.local - first_);  // huge if it is below
-  if (dense_) return at < here_ ? &members_[at] : nullptr;
+member_state* communicator::search_member(const rank_state& r) const noexcept {
   member_state* const end = members_.get() + here_;
   member_state* const found = std::lower_bound(members_.get(), end, r.local,
                                                [](const member_state& m, int local) { return m.of->local < local; });
   return found != end && found->of == &r ? found : nullptr;
-}
-
-member_state& communicator::member(const rank_state& r) const noexcept {
-  member_state* const found = find_member(r);
-  SHOAL_CHECK(found != nullptr, "a rank uses a communicator that it is no member of");
-  return *found;
 }
 
 bool communicator::has(const rank_state& r) const noexcept {

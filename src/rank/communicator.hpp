@@ -100,6 +100,7 @@ public:
 
 private:
   member_state* find_member(const rank_state& r) const noexcept;
+  member_state* search_member(const rank_state& r) const noexcept;
   void find_leaders();
 
   job_ranks& job_;
@@ -147,7 +148,7 @@ class communicator_use {
 public:
   communicator_use() = default;
   /// `by` is a member, and has a handle or another use.
-  communicator_use(communicator& of, const rank_state& by) noexcept : communicator_use(of, of.member(by)) {}
+  communicator_use(communicator& of, const rank_state& by) noexcept { begin(of, by); }
   communicator_use(communicator& of, member_state& by) noexcept : of_(&of), member_(&by) { ++member_->uses; }
   communicator_use(communicator_use&& other) noexcept
       : of_(std::exchange(other.of_, nullptr)), member_(other.member_) {}
@@ -157,6 +158,8 @@ public:
     return *this;
   }
   ~communicator_use() { end(); }
+  /// The same; what it kept before, it keeps no longer.
+  void begin(communicator& of, const rank_state& by) noexcept;
   void end() noexcept {
     if (of_ == nullptr) return;
     communicator& of = *std::exchange(of_, nullptr);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rank/matching.hpp"
 
-#include "shoal/detail/assert.hpp"
-
 namespace shoal::rank {
 namespace {
 
@@ -10,22 +8,14 @@ template <class T>
 T& holder(queue_link* l, std::size_t offset) noexcept {
   return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(l) - offset);
 }
-posted_receive& receive_at(queue_link* l) noexcept { return holder<posted_receive>(l, offsetof(posted_receive, link)); }
 waiting_message& message_at(queue_link* l, unsigned kind) noexcept {
   return holder<waiting_message>(l, offsetof(waiting_message, listed) + kind * sizeof(queue_link));
 }
 
 }  // namespace
 
-queue_key matching::key_of(const envelope& e, unsigned kind) noexcept {
-  const auto source = static_cast<std::uint32_t>((kind & 1) != 0 ? k_any : e.source);
-  const auto tag = static_cast<std::uint32_t>((kind & 2) != 0 ? k_any : e.tag);
-  return {e.context, std::uint64_t{source} << 32 | tag};
-}
-
-void matching::reserve() {
-  receives_by_key_.reserve();
-  for (unsigned kind = 0; kind < k_kinds; ++kind)
+void matching::reserve_others() {
+  for (unsigned kind = 1; kind < k_kinds; ++kind)
     if (is_used(kind)) messages_by_key_[kind].reserve();
 }
 
@@ -43,24 +33,13 @@ void matching::take(waiting_message& m) noexcept {
   --messages_;
 }
 
-waiting_message* matching::post(posted_receive& r) {
-  if (messages_ != 0) {
-    if (waiting_message* const m = find(r.wanted); m != nullptr) {
-      take(*m);
-      return m;
-    }
-  }
-  const unsigned kind = kind_of(r.wanted);
-  r.order = ++order_;
-  receives_by_key_.at(key_of(r.wanted, kind)).append(r.link);
-  ++posted_of_kind_[kind];
-  ++receives_;
-  return nullptr;
+waiting_message* matching::take_message(const envelope& wanted) {
+  waiting_message* const m = find(wanted);
+  if (m != nullptr) take(*m);
+  return m;
 }
 
-posted_receive* matching::take_receive(const envelope& sent) noexcept {
-  SHOAL_CHECK(sent.source >= 0 && sent.tag >= 0, "a message has no wildcards");
-  if (receives_ == 0) return nullptr;
+posted_receive* matching::take_receive_of_any_kind(const envelope& sent) noexcept {
   posted_receive* first = nullptr;
   queue_ends* of_first = nullptr;
   unsigned kind_of_first = 0;
@@ -74,11 +53,7 @@ posted_receive* matching::take_receive(const envelope& sent) noexcept {
     of_first = q;
     kind_of_first = kind;
   }
-  if (first == nullptr) return nullptr;
-  of_first->remove(first->link);
-  --posted_of_kind_[kind_of_first];
-  --receives_;
-  return first;
+  return first == nullptr ? nullptr : &take_first(*of_first, kind_of_first);
 }
 
 void matching::keep(waiting_message& m) noexcept {

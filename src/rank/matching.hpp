@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "rank/queue_table.hpp"
+#include "shoal/detail/assert.hpp"
 
 namespace shoal::rank {
 
@@ -45,11 +46,32 @@ struct waiting_message {
 class matching {
 public:
   /// Room for one more receive and one more message. May throw std::bad_alloc; then nothing has changed.
-  void reserve();
+  void reserve() {
+    receives_by_key_.reserve();
+    messages_by_key_[0].reserve();
+    if (used_kinds_ != 1) [[unlikely]]
+      reserve_others();
+  }
   /// After reserve(): the message that `r` takes, which is no longer listed; nullptr if `r` waits now.
-  waiting_message* post(posted_receive& r);
+  waiting_message* post(posted_receive& r) {
+    if (messages_ != 0)
+      if (waiting_message* const m = take_message(r.wanted); m != nullptr) return m;
+    const unsigned kind = kind_of(r.wanted);
+    r.order = ++order_;
+    receives_by_key_.at(key_of(r.wanted, kind)).append(r.link);
+    ++posted_of_kind_[kind];
+    ++receives_;
+    return nullptr;
+  }
   /// The receive that takes a message sent so, which is no longer listed; nullptr if there is none.
-  posted_receive* take_receive(const envelope& sent) noexcept;
+  posted_receive* take_receive(const envelope& sent) noexcept {
+    SHOAL_CHECK(sent.source >= 0 && sent.tag >= 0, "a message has no wildcards");
+    if (receives_ == 0) return nullptr;
+    if (posted_of_kind_[0] != receives_) [[unlikely]]
+      return take_receive_of_any_kind(sent);
+    queue_ends* const q = receives_by_key_.find(key_of(sent, 0));
+    return q == nullptr || q->empty() ? nullptr : &take_first(*q, 0);
+  }
   /// After reserve(), if take_receive(m.sent) has just given nothing: `m` waits now.
   void keep(waiting_message& m) noexcept;
   /// The message that a receive of `wanted` would take. After reserve().
@@ -84,7 +106,24 @@ private:
   static unsigned kind_of(const envelope& e) noexcept {
     return (e.source == k_any ? 1U : 0U) | (e.tag == k_any ? 2U : 0U);
   }
-  static queue_key key_of(const envelope& e, unsigned kind) noexcept;
+  static queue_key key_of(const envelope& e, unsigned kind) noexcept {
+    const auto source = static_cast<std::uint32_t>((kind & 1) != 0 ? k_any : e.source);
+    const auto tag = static_cast<std::uint32_t>((kind & 2) != 0 ? k_any : e.tag);
+    return {e.context, std::uint64_t{source} << 32 | tag};
+  }
+  static posted_receive& receive_at(queue_link* l) noexcept {
+    return *reinterpret_cast<posted_receive*>(reinterpret_cast<std::byte*>(l) - offsetof(posted_receive, link));
+  }
+  posted_receive& take_first(queue_ends& q, unsigned kind) noexcept {
+    posted_receive& r = receive_at(q.first);
+    q.remove(r.link);
+    --posted_of_kind_[kind];
+    --receives_;
+    return r;
+  }
+  void reserve_others();
+  waiting_message* take_message(const envelope& wanted);
+  posted_receive* take_receive_of_any_kind(const envelope& sent) noexcept;
   bool is_used(unsigned kind) const noexcept { return (used_kinds_ >> kind & 1) != 0; }
   static waiting_message& in_order(queue_link* l) noexcept;
   waiting_message& oldest() const noexcept { return in_order(in_order_.first); }

@@ -18,6 +18,7 @@
 #include "rank/matching.hpp"
 #include "rank/request.hpp"
 #include "sched/worker.hpp"
+#include "shoal/detail/assert.hpp"
 
 namespace shoal::rank {
 
@@ -142,7 +143,7 @@ public:
   }
   /// A number that ranks of one machine share: their processes can read each other's memory.
   int machine() const noexcept { return machine_; }
-  bool is_here(int world) const noexcept { return node_of(world) == shape_.node; }
+  bool is_here(int world) const noexcept { return static_cast<std::uint32_t>(world - first_) < shape_.ranks_per_node; }
   /// A rank of this process, by its number here.
   rank_state& at(int local) const noexcept { return *ranks_[static_cast<std::size_t>(local)]; }
   /// A rank of this process, by its rank in the world.
@@ -171,5 +172,26 @@ private:
   static constexpr std::size_t k_last_bytes = std::size_t{64} << 10;
   std::atomic<std::byte*> last_memory_{new std::byte[k_last_bytes]};  // partners: those who release it
 };
+
+inline member_state* communicator::find_member(const rank_state& r) const noexcept {
+  const auto at = static_cast<std::size_t>(r.local - first_);  // huge if it is below
+  if (dense_) [[likely]]
+    return at < here_ ? &members_[at] : nullptr;
+  return search_member(r);
+}
+
+inline member_state& communicator::member(const rank_state& r) const noexcept {
+  member_state* const found = find_member(r);
+  SHOAL_CHECK(found != nullptr, "a rank uses a communicator that it is no member of");
+  return *found;
+}
+
+inline void communicator_use::begin(communicator& of, const rank_state& by) noexcept {
+  member_state* const member = &of.member(by);
+  ++member->uses;
+  end();
+  of_ = &of;
+  member_ = member;
+}
 
 }  // namespace shoal::rank

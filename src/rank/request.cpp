@@ -13,48 +13,43 @@ request_pool::~request_pool() {
   while (free_ != nullptr) delete std::exchange(free_, free_->next);
 }
 
-request& request_pool::take(rank_state& owner, request_kind kind) {
-  request* r = free_;
-  if (r != nullptr) {
-    free_ = r->next;
-    r->revive(object_kind::request);
-  } else {
-    r = new request;
-  }
-  r->owner = &owner;
-  r->kind = kind;
-  return *r;
-}
-
-void request_pool::give_back(request& r) noexcept {
+// What only sends to other processes and requests that are no message of their own have.
+[[gnu::noinline]] void request_pool::release_rest(request& r) noexcept {
   if (r.mode == send_mode::buffered && r.packed != nullptr)  // a message to another process
     r.owner->leave_attached_buffer(static_cast<std::uint64_t>(r.data.count));
-  r.revive(object_kind::freed);
-  r.awaited = nullptr;
-  r.whole = nullptr;
-  r.parts = 0;
-  r.mode = send_mode::standard;
-  r.complete = r.persistent = r.abandoned = r.cancelled = r.internal = r.elements_are_counted = false;
-  r.active = true;
-  r.error = MPI_SUCCESS;
-  r.source = MPI_ANY_SOURCE;
-  r.tag = MPI_ANY_TAG;
-  r.bytes = 0;
-  r.context = 0;
-  r.type = {};
-  r.where.end();
-  r.begin = nullptr;
-  r.finish = nullptr;
-  r.starts.clear();
   r.packed.reset();
   r.status_of = nullptr;
-  r.matched = false;
-  r.missing_bytes = 0;
+  r.starts.clear();
+  r.parts = 0;
   if (r.call != nullptr) {
     r.call->op = {};
     r.call->kept.clear();
     r.call->kept_arrays.clear();
   }
+}
+
+void request_pool::give_back(request& r) noexcept {
+  if (r.kind != request_kind::receive) [[unlikely]] {
+    if (&r == &done_) return;
+    release_rest(r);
+  }
+  if (r.persistent) r.begin = nullptr;
+  r.revive(object_kind::freed);
+  r.awaited = nullptr;
+  r.whole = nullptr;
+  r.finish = nullptr;
+  r.error = MPI_SUCCESS;
+  r.mode = send_mode::standard;
+  r.complete = r.persistent = r.abandoned = r.cancelled = r.matched = false;
+  r.active = true;
+  r.source = MPI_ANY_SOURCE;
+  r.tag = MPI_ANY_TAG;
+  r.bytes = 0;
+  r.internal = false;
+  r.context = 0;
+  if (r.type.get() != nullptr) [[unlikely]]
+    r.type = {};
+  r.where.end();
   r.next = std::exchange(free_, &r);
 }
 

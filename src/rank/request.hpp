@@ -27,7 +27,9 @@ struct message;
 enum class send_mode : std::uint8_t { standard, buffered, synchronous, ready };
 enum class request_kind : std::uint8_t { send, receive, collective, composite, generalized };
 
-struct request final : handle_object {
+// What a receive of a message within the process uses lies in the first three cache lines: windows of receives are
+// common, and so they stay in the first cache.
+struct alignas(64) request final : handle_object {
   static constexpr object_kind k_kind = object_kind::request;
   static constexpr int k_error = MPI_ERR_REQUEST;
   static constexpr const char* k_name = "request";
@@ -38,7 +40,10 @@ struct request final : handle_object {
   request* next = nullptr;    // in the pool
   waiter* awaited = nullptr;  // by whom, while a wait lasts
   request* whole = nullptr;   // of which it is a part
-  unsigned parts = 0;         // of a composite: those that have not completed
+  // What is to be done first when it has completed.
+  void (*finish)(request&) noexcept = nullptr;
+  unsigned parts = 0;  // of a composite: those that have not completed
+  int error = MPI_SUCCESS;
   request_kind kind = request_kind::send;
   send_mode mode = send_mode::standard;
   bool complete = false;
@@ -46,39 +51,36 @@ struct request final : handle_object {
   bool active = true;      // begun, and not collected by a wait or test
   bool abandoned = false;  // MPI_Request_free: it frees itself when complete
   bool cancelled = false;
-  bool elements_are_counted = false;  // status holds what a generalized request has set
-  int error = MPI_SUCCESS;
+  bool matched = false;  // a message is on its way into it
   // As in its status.
   int source = MPI_ANY_SOURCE;
   int tag = MPI_ANY_TAG;
   std::uint64_t bytes = 0;
 
   buffer data;
-  type_ref type;              // keeps data.type
-  communicator_use where;     // keeps the communicator
-  int peer = MPI_PROC_NULL;   // destination or source, in the communicator
-  int wanted_tag = 0;         // as the program has given it
-  bool internal = false;      // of the library's own messages
-  std::uint64_t context = 0;  // as in a route
+  int peer = MPI_PROC_NULL;          // destination or source, in the communicator
+  int wanted_tag = 0;                // as the program has given it
+  bool internal = false;             // of the library's own messages
+  std::uint64_t context = 0;         // as in a route
+  communicator_use where;            // keeps the communicator
+  type_ref type;                     // keeps data.type
   struct in_queue : posted_receive {
     request* of = nullptr;
-  } posted;              // while it waits for a message
-  bool matched = false;  // a message is on its way into it
+  } posted;  // while it waits for a message
+
   std::uint64_t missing_bytes = 0;
   // Persistent ones: begins the operation anew.
   void (*begin)(request&) = nullptr;
-  // What is to be done first when it has completed.
-  void (*finish)(request&) noexcept = nullptr;
   // Collectives: what was called.
   std::unique_ptr<collective_call, void (*)(collective_call*)> call{nullptr, nullptr};
   // For those who complete it from another worker.
   struct completion : sched::errand {
     request* of = nullptr;
   } by_errand;
-  // Of a composite: memory that its parts use, and the part whose status is its own.
+  // Of a send to another process that keeps its bytes, and of a composite: memory that its parts use.
   std::unique_ptr<std::byte[]> packed;
+  // Of a composite: the part whose status is its own, and the parts that start with it, if it is persistent.
   request* status_of = nullptr;
-  // A composite's parts that start with it, if it is persistent.
   std::vector<request*> starts;
   // Generalized ones.
   MPI_Grequest_query_function* query = nullptr;
@@ -90,17 +92,37 @@ struct request final : handle_object {
 /// The requests of a worker that are not in use.
 class request_pool {
 public:
-  request_pool() = default;
+  request_pool() noexcept { done_.complete = true; }
   request_pool(const request_pool&) = delete;
   request_pool& operator=(const request_pool&) = delete;
   ~request_pool();
 
-  request& take(rank_state& owner, request_kind kind);
+  request& take(rank_state& owner, request_kind kind) {
+    request* r = free_;
+    if (r != nullptr) [[likely]] {
+      free_ = r->next;
+      r->revive(object_kind::request);
+    } else {
+      r = new request;
+    }
+    r->owner = &owner;
+    r->kind = kind;
+    return *r;
+  }
   /// What it holds is released.
   void give_back(request& r) noexcept;
+  /// One for all sends that have completed before their call returns: the program gets its handle many times, and it is
+  /// never given back.
+  request& done_send(rank_state& owner) noexcept {
+    done_.owner = &owner;
+    return done_;
+  }
 
 private:
+  static void release_rest(request& r) noexcept;
+
   request* free_ = nullptr;
+  request done_;
 };
 
 /// It has completed: whoever waits for it goes on. On its owner's worker.

@@ -73,7 +73,7 @@ public:
     if (the_profile != nullptr) [[unlikely]]
       wait_profiled(note, &ready_since_);
     else
-      detail::leave(detail::wait_kind::message, &note);
+      sched::this_worker()->leave(detail::wait_kind::message, &note);
     task_ = nullptr;
   }
 

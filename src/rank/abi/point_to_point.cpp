@@ -40,16 +40,10 @@ void send_now(caller& c, const buffer& data, const route& to, send_mode mode) {
   check(error);
 }
 
-request& complete_request(caller& c, request_kind kind) {
-  request& r = c.me.pool.take(c.me, kind);
-  r.complete = true;
-  return r;
-}
-
 MPI_Request sending(caller& c, const buffer& data, const route& to, send_mode mode) {
   take_attached(c.me, data, to, mode);
   request* const r = begin_send(c.me, data, to, mode);
-  return handle_of<MPI_Request>(r != nullptr ? *r : complete_request(c, request_kind::send));
+  return handle_of<MPI_Request>(r != nullptr ? *r : c.me.pool.done_send(c.me));
 }
 
 void begin_again(request& r) {
@@ -59,7 +53,8 @@ void begin_again(request& r) {
 }
 
 request& persistent(caller& c, request_kind kind, const buffer& data, const route& with) {
-  request& r = complete_request(c, kind);
+  request& r = c.me.pool.take(c.me, kind);
+  r.complete = true;
   r.persistent = true;
   r.active = false;
   note_call(r, c.me, data, with);
