@@ -58,12 +58,12 @@ struct alignas(64) request final : handle_object {
   std::uint64_t bytes = 0;
 
   buffer data;
-  int peer = MPI_PROC_NULL;          // destination or source, in the communicator
-  int wanted_tag = 0;                // as the program has given it
-  bool internal = false;             // of the library's own messages
-  std::uint64_t context = 0;         // as in a route
-  communicator_use where;            // keeps the communicator
-  type_ref type;                     // keeps data.type
+  int peer = MPI_PROC_NULL;   // destination or source, in the communicator
+  int wanted_tag = 0;         // as the program has given it
+  bool internal = false;      // of the library's own messages
+  std::uint64_t context = 0;  // as in a route
+  communicator_use where;     // keeps the communicator
+  type_ref type;              // keeps data.type
   struct in_queue : posted_receive {
     request* of = nullptr;
   } posted;  // while it waits for a message
