@@ -340,9 +340,6 @@ private:
   static constexpr std::uint64_t k_first_crowded_ns = 10'000'000;
   static constexpr std::uint64_t k_longest_crowded_ns = 100'000'000;
   static constexpr unsigned k_rounds_if_crowded = 4;
-  // Looks of an idle worker in quick succession, before those of pool options::spin_rounds.
-  static constexpr unsigned k_eager_rounds = 64;
-  static constexpr unsigned k_looks_in_place = 64;
   enum class others : std::uint8_t { arrived, own };
 
   pool& owner_;

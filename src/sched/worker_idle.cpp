@@ -12,6 +12,12 @@
 #include "sched/worker.hpp"
 
 namespace shoal::sched {
+namespace {
+
+// Looks of a wait in place, before it switches.
+constexpr unsigned k_looks_in_place = 32;
+
+}  // namespace
 
 using detail::task;
 
@@ -92,7 +98,7 @@ bool worker::idle(started& begun) noexcept {
   }
   // At least one round: a searcher that parks without a search would find the same work while it parks, without end.
   const bool crowded = is_crowded();
-  const unsigned rounds = crowded ? k_rounds_if_crowded : k_eager_rounds + owner_.options().spin_rounds;
+  const unsigned rounds = std::max(crowded ? k_rounds_if_crowded : owner_.options().spin_rounds, 1U);
   for (unsigned round = 0; round < rounds; ++round) {
     if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart() ||
         deferred_may_begin()) {
@@ -101,10 +107,8 @@ bool worker::idle(started& begun) noexcept {
     }
     if (run_stolen(begun)) return true;
     if (profile_recorder* const p = profile(); p != nullptr) p->spins();
-    // What comes soon is to be found soon. Later, somebody else may need the processor to produce what we wait for.
-    if (!crowded && round < k_eager_rounds) {
-      machine::pause();
-    } else if (!crowded && round % 4 == 3) {
+    // Somebody else may need the processor to produce what we wait for.
+    if (!crowded && round % 4 == 3) {
       if (yield_to_others()) return false;
     } else {
       for (int i = 0; i < 8; ++i) machine::pause();
