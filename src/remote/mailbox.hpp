@@ -34,11 +34,12 @@ public:
   /// Room for so many words for `receiver` on that worker of another node; nullptr: none now. The caller fills it and
   /// calls post(), and does nothing in between that may switch tasks or send. Handlers, too.
   std::uint64_t* try_begin(std::uint32_t node, std::uint32_t worker, detail::receiver receiver, std::size_t words) {
+    const std::uint64_t name = detail::code_of(receiver);  // may throw, while nothing is begun
     out_ = &port_->to(node, worker);
     std::uint64_t* const at = out_->begin(1 + words);
     if (at == nullptr) [[unlikely]]
       return nullptr;
-    *at = detail::code_of(receiver) << k_node_bits | node_;
+    *at = name << k_node_bits | node_;
     return at + 1;
   }
   /// The same; waits until there is room.
