@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "launch/launcher_signs.hpp"
 #include "launch/local_launch.hpp"
 #include "machine/descriptor.hpp"
+#include "machine/memory_info.hpp"
 #include "machine/process.hpp"
 #include "machine/process_limits.hpp"
 #include "runtime/hosted_nodes.hpp"
@@ -28,7 +30,9 @@
 namespace shoal::runtime {
 
 std::string describe_failure(const std::exception& e) {
-  // Threads that the system refuses come as bare words of the C library.
+  // Memory and threads that the system refuses come as bare words of the C++ library.
+  if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr)
+    return fmt::format("the system refused memory ({}): {}", e.what(), machine::describe_address_space_limits());
   const auto* refused = dynamic_cast<const std::system_error*>(&e);
   if (refused == nullptr || refused->code() != std::errc::resource_unavailable_try_again) return e.what();
   return fmt::format("the system refused to start a thread ({}): {}", e.what(), machine::describe_process_limits());

@@ -19,6 +19,7 @@
 #include "rank/debug_table.hpp"
 #include "rank/node_ranks.hpp"
 #include "remote/worker_port.hpp"
+#include "runtime/job.hpp"
 #include "runtime/rank_watch.hpp"
 #include "runtime/start_info.hpp"
 #include "sched/pool.hpp"
@@ -130,7 +131,7 @@ private:
     try {
       status = call_with_stack(stack_bytes(the_program.stack_bytes), [&t] { return t.all->run_program(*t.of); });
     } catch (const std::exception& e) {
-      abort_job(t.of->job, 1, fmt::format("rank {}: {}", t.of->world, e.what()));
+      abort_job(t.of->job, 1, fmt::format("rank {}: {}", t.of->world, describe_failure(e)));
     }
     t.of->home.begun().local = nullptr;
     rank_tasks& all = *t.all;
