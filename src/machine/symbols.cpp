@@ -8,6 +8,8 @@
 #include <link.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -82,6 +84,38 @@ std::string symbols::name_of(const void* code) {
   const auto after = std::ranges::upper_bound(table, where.offset, {}, &function::begin);
   if (after == table.begin() || where.offset >= std::prev(after)->end) return {};
   return demangled(std::prev(after)->name.c_str());
+}
+
+bool symbols::in_same_file(const void* one, const void* other) noexcept {
+  Dl_info a{};
+  Dl_info b{};
+  return ::dladdr(one, &a) != 0 && ::dladdr(other, &b) != 0 && a.dli_fbase == b.dli_fbase;
+}
+
+// Empty: nobody knows.
+const std::string& symbols::line_of(const std::string& path, std::uint64_t offset) {
+  const auto [at, is_new] = lines_.try_emplace({path, offset});
+  std::string& line = at->second;
+  if (!is_new || lines_.size() > k_most_lines || path.find('\'') != std::string::npos) return line;
+  const std::string command = fmt::format("addr2line -e '{}' {:#x} 2>/dev/null", path, offset);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> from(::popen(command.c_str(), "re"), ::pclose);
+  std::array<char, 4096> text;
+  if (from == nullptr || std::fgets(text.data(), text.size(), from.get()) == nullptr) return line;
+  std::string_view found(text.data());
+  found = found.substr(found.rfind('/') + 1);           // npos + 1 is 0
+  found = found.substr(0, found.find_first_of(" \n"));  // "(discriminator 2)"
+  if (found.find('?') == std::string_view::npos && !found.ends_with(":0")) line = found;
+  return line;
+}
+
+std::string symbols::call_at(const void* code) {
+  const void* const call = static_cast<const char*>(code) - 1;  // in it, not behind it
+  const place where = find(call);
+  if (where.path.empty()) return place_of(call);
+  const std::string function = name_of(call);
+  const std::string& line = line_of(where.path, where.offset);
+  if (!line.empty()) return function.empty() ? line : fmt::format("{} ({})", line, function);
+  return function.empty() ? place_of(call) : function;
 }
 
 std::string symbols::place_of(const void* code) {

@@ -6,9 +6,11 @@
 // Shown by tests/unit/machine/symbols_test.cpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace shoal::machine {
@@ -19,6 +21,11 @@ public:
   std::string name_of(const void* code);
   /// "program+0x1234", for addr2line.
   static std::string place_of(const void* code);
+  /// Whether both are in the same program or library.
+  static bool in_same_file(const void* one, const void* other) noexcept;
+  /// Of the call behind which `code` is: "ring.c:14 (main)", if the file has been compiled with -g and addr2line
+  /// (binutils) is there; else "main" or "program+0x1234". Starts a process for each new place, k_most_lines times.
+  std::string call_at(const void* code);
 
 private:
   struct function {
@@ -27,8 +34,12 @@ private:
     std::string name;
   };
   const std::vector<function>& table_of(const std::string& path);
+  const std::string& line_of(const std::string& path, std::uint64_t offset);
 
-  std::map<std::string, std::vector<function>> tables_;  // by path; sorted
+  static constexpr std::size_t k_most_lines = 64;
+
+  std::map<std::string, std::vector<function>> tables_;                 // by path; sorted
+  std::map<std::pair<std::string, std::uint64_t>, std::string> lines_;  // of the source, by path and offset
 };
 
 }  // namespace shoal::machine

@@ -142,6 +142,7 @@ namespace {
 [[gnu::noinline]] int carry_out_or_wait(communicator& in, collective_site& site, const collective_call* mine,
                                         const wait_note& note) {
   int error = MPI_SUCCESS;
+  if (rank_state* const me = current_rank(); me != nullptr) me->carries_out_for = note.called_from;
   return carry_out_here(in, site, detail::this_task(), error) ? error : wait_for_end(mine, note);
 }
 

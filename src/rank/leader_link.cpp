@@ -54,19 +54,24 @@ collective kind_of(std::int32_t tag) noexcept {
 struct leader_link::wait final : wait_note {
   explicit wait(const leader_link& of) noexcept
       : wait_note(name_of(of.kind_), of.leader_.world, &of.in_, 0, 0, kind::collective, nullptr), link(of) {
+    if (const rank_state* const runs = current_rank(); runs != nullptr && runs != &of.leader_) {
+      rank = runs->world;
+      called_from = runs->carries_out_for;
+    }
     describe = say;
   }
-  static std::string say(const described_wait& self) {
+  static detail::wait_description say(const described_wait& self) {
     const auto& w = static_cast<const wait&>(self);
-    std::string text = text_of(w);
+    detail::wait_description d = describe_wait(self);
     const std::uint32_t own = w.link.operation_;
     w.link.leader_.queues.for_each_message([&](const envelope& sent) {
       const std::uint32_t other = static_cast<std::uint32_t>(sent.tag) >> k_step_bits;
       if (sent.context == context_of(w.link.in_) && other != own && (other ^ own) % (1U << k_sequence_bits) == 0)
-        text += fmt::format("; but the process of rank {} has called {}{}", sent.source, name_of(kind_of(sent.tag)),
-                            kind_of(sent.tag) == w.link.kind_ ? " with another root or operation" : "");
+        d.waits_for +=
+            fmt::format("; but the process of rank {} has called {}{}", sent.source, name_of(kind_of(sent.tag)),
+                        kind_of(sent.tag) == w.link.kind_ ? " with another root or operation" : "");
     });
-    return text;
+    return d;
   }
   const leader_link& link;
 };

@@ -77,7 +77,11 @@ public:
   int thread_level = MPI_THREAD_SINGLE;
   unsigned sessions = 0;
   rank_exit* exit_to = nullptr;  // where its exit() goes
-  bool by_session = false;       // initialized by a session, not by MPI_Init
+  // For reports, addresses behind calls of the program: of the Fortran procedure that runs, and of the collective
+  // operation that this rank carries out.
+  const void* fortran_call = nullptr;
+  const void* carries_out_for = nullptr;
+  bool by_session = false;  // initialized by a session, not by MPI_Init
   communicator_ref self;
   attribute_keys keys;
   // Where the values of predefined attributes are for the program.

@@ -39,10 +39,18 @@ struct wait_note : detail::described_wait {
         tag(tagged),
         what(k),
         called_from(from) {}
-  static std::string describe_wait(const described_wait& self);
+  static detail::wait_description describe_wait(const described_wait& self);
 };
-/// "MPI_Recv of rank 3 waits for a message of rank 2 with tag 7 in MPI_COMM_WORLD".
-std::string text_of(const wait_note& note);
+
+/// A wait of a rank that is no call of MPI: "sleep", for "its time".
+struct other_wait : detail::described_wait {
+  int rank;
+  const char* call;
+  const char* waits_for;
+  other_wait(int world_rank, const char* called, const char* awaited) noexcept
+      : described_wait{describe_wait}, rank(world_rank), call(called), waits_for(awaited) {}
+  static detail::wait_description describe_wait(const described_wait& self);
+};
 
 /// What a profile is told of a wait: it leaves the worker in between. `ready`: since when the task could go on. Returns
 /// the word that the wait ended with.

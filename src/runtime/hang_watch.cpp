@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "base/counted.hpp"
 #include "base/exit_status.hpp"
 #include "base/log.hpp"
 #include "machine/local_service.hpp"
@@ -62,11 +63,14 @@ std::uint64_t count_of(const std::vector<node_waits>& all) {
   return n;
 }
 
-void write_report(const entry& e, const std::string& heading) {
+// `of_ranks`: instead, where the tasks are ranks of MPI.
+void write_report(const entry& e, const std::string& heading, const std::string& of_ranks) {
   std::string missing;
   const auto all = waits_everywhere(e.job, e.id, missing);
-  const std::uint64_t count = count_of(all);
-  base::write_line("", fmt::format("{} ({} {})\n{}{}", heading, count, count == 1 ? "task waits" : "tasks wait",
+  const std::uint64_t ranks = ranks_of(all);
+  const std::uint64_t count = ranks == 0 ? count_of(all) : ranks;
+  base::write_line("", fmt::format("{} ({} {})\n{}{}", ranks == 0 ? heading : of_ranks,
+                                   base::counted(count, ranks == 0 ? "task" : "rank"), count == 1 ? "waits" : "wait",
                                    table_of(all, k_most_lines), missing));
 }
 
@@ -83,9 +87,12 @@ std::string why_exhausted(const job_state& s) {
 }
 
 [[noreturn]] void end_job(const entry& e, const job_state& s) {
-  write_report(e, fmt::format("{}nothing in this job can run any more, and nothing outside can wake it: it ends with "
-                              "status {}",
-                              why_exhausted(s), base::k_job_failed_status));
+  write_report(e,
+               fmt::format("{}nothing in this job can run any more, and nothing outside can wake it: it ends with "
+                           "status {}",
+                           why_exhausted(s), base::k_job_failed_status),
+               fmt::format("{}no rank can go on: a deadlock; the job ends with status {}", why_exhausted(s),
+                           base::k_job_failed_status));
   for (std::uint32_t n = 0; n < e.job.processes.size(); ++n)
     if (n != e.job.first_node)
       static_cast<void>(machine::ask(service_name(e.job.processes[n]), "end " + e.id, k_ask_ns));
@@ -278,13 +285,16 @@ void hang_watch::look(entry& e, std::uint64_t now_ns) {
   if (all.whole && all.outside == 0 && e.job.may_end()) end_job(e, all);
   if (e.reported || e.job.hang_ns == 0 || still_ns < static_cast<std::uint64_t>(e.job.hang_ns)) return;
   e.reported = true;
+  const double still_s = static_cast<double>(still_ns) * 1e-9;
   write_report(e,
                fmt::format("{}nothing in this {} has run for {:.1f} s; it goes on if another thread {} (reported once)",
-                           why_exhausted(all), e.job.nodes > 1 || e.job.may_end() ? "job" : "job or pool",
-                           static_cast<double>(still_ns) * 1e-9,
+                           why_exhausted(all), e.job.nodes > 1 || e.job.may_end() ? "job" : "job or pool", still_s,
                            all.outside != others() ? "sets a promise or gives up a lock"
                            : all.whole             ? "gives it a task"
-                                                   : "gives it a task, or a node that was not asked does"));
+                                                   : "gives it a task, or a node that was not asked does"),
+               fmt::format("no rank has run for {:.1f} s; they go on if a thread of the program calls MPI or ends "
+                           "(reported once)",
+                           still_s));
 }
 
 // SIGUSR1. Node 0's process writes the table for all; the others, which may have got the signal too, tell it.
@@ -297,7 +307,8 @@ void hang_watch::report_all() {
     if (!e.is_first() && e.job.processes[0] != 0 &&
         machine::tell(service_name(e.job.processes[0]), "report " + e.id, k_ask_ns))
       continue;
-    write_report(e, fmt::format("the tasks of {} {}", e.job.nodes > 1 ? "job" : "job or pool", e.id));
+    write_report(e, fmt::format("the tasks of {} {}", e.job.nodes > 1 ? "job" : "job or pool", e.id),
+                 fmt::format("the ranks of job {}", e.id));
   }
 }
 

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <utility>
 
 #include "array/memory_text.hpp"
+#include "base/table.hpp"
 #include "machine/memory_info.hpp"
 
 namespace shoal::runtime {
@@ -51,13 +51,12 @@ std::optional<std::vector<node_memory>> parse_memories(std::string_view text) {
 }
 
 std::string table_of(std::span<const node_memory> nodes) {
-  std::vector<std::array<std::string, 8>> cells{{"node", "arrays (most)", "containers (most)", "copies (most)",
-                                                 "stacks of committed", "task blocks (most)", "buffers of reserved",
-                                                 "registered"}};
+  base::table table({"node", "arrays (most)", "containers (most)", "copies (most)", "stacks of committed",
+                     "task blocks (most)", "buffers of reserved", "registered"});
   std::vector<memory_holder> holders;
   for (const node_memory& n : nodes) {
     const memory_usage& u = n.use;
-    cells.push_back(
+    table.add(
         {fmt::to_string(n.node), now_and_most(u.arrays), now_and_most(u.tables), now_and_most(u.copies),
          fmt::format("{} of {}", describe_bytes(u.stack_resident_bytes), describe_bytes(u.stack_committed_bytes)),
          now_and_most(u.blocks),
@@ -66,19 +65,10 @@ std::string table_of(std::span<const node_memory> nodes) {
          u.registrations == 0 ? "-" : fmt::format("{} in {}", describe_bytes(u.registered_bytes), u.registrations)});
     array::merge_holders(holders, u.holders);
   }
-  std::array<std::size_t, 8> widths{};
-  for (const auto& line : cells)
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
-  std::string text;
-  for (const auto& line : cells) {
-    std::string one = " ";
-    for (std::size_t i = 0; i < line.size(); ++i) one += fmt::format(" {:<{}} ", line[i], widths[i]);
-    text += one.substr(0, one.find_last_not_of(' ') + 1) + '\n';
-  }
+  std::string text = table.text();
   for (const memory_holder& h : holders)
-    text += fmt::format("  {:>10}  {}{}\n", describe_bytes(h.memory.bytes), array::describe(h),
+    text += fmt::format("\n  {:>10}  {}{}", describe_bytes(h.memory.bytes), array::describe(h),
                         h.count == 1 ? "" : fmt::format(" ({} parts)", h.count));
-  text.pop_back();
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/table.hpp"
 #include "runtime/body_name.hpp"
 
 namespace shoal::runtime {
@@ -47,7 +48,8 @@ std::string waits_for(const waiting_task& t) {
     case wait_kind::credit: return fmt::format("node {} to begin earlier calls", number);
     case wait_kind::transfer: return "a transfer by the network";
     case wait_kind::collective: return "the other members of its team";
-    case wait_kind::message: return t.awaited;
+    case wait_kind::message:
+    case wait_kind::thread: return t.of_rank.waits_for;
     case wait_kind::stack: return "a stack of the size that it asked for";
     case wait_kind::lock: return "a lock of shoal/locks.hpp";
     case wait_kind::file: return "a file";
@@ -154,11 +156,6 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
-std::string duration(std::uint64_t ns) {
-  const double s = static_cast<double>(ns) * 1e-9;
-  return s < 1 ? fmt::format("{:.0f} ms", s * 1e3) : fmt::format("{:.1f} s", s);
-}
-
 }  // namespace
 
 node_waits describe_waits(std::uint32_t node, unsigned workers, sched::wait_survey found, machine::symbols& names,
@@ -179,6 +176,15 @@ node_waits describe_waits(std::uint32_t node, unsigned workers, sched::wait_surv
     }
     by_stack[t.stack] = &tasks.back();
   }
+  node_waits result{node,
+                    workers,
+                    static_cast<unsigned>(found.silent.size()),
+                    found.waiting,
+                    {},
+                    describe_ranks(found.tasks, [&](const void* c) { return names.call_at(c); }),
+                    find_cycles(found.tasks, tasks)};
+  if (result.ranks.size() > k_most_rows) result.ranks.resize(k_most_rows);
+  if (!result.ranks.empty()) return result;
   using key = std::tuple<std::string, std::string, std::string, std::string>;
   std::map<key, wait_row> rows;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -194,12 +200,17 @@ node_waits describe_waits(std::uint32_t node, unsigned workers, sched::wait_surv
     ++at->second.tasks;
     at->second.waited_ns = std::max(at->second.waited_ns, row.waited_ns);
   }
-  node_waits result{node,          workers, static_cast<unsigned>(found.silent.size()),
-                    found.waiting, {},      find_cycles(found.tasks, tasks)};
   for (auto& [unused, row] : rows) result.rows.push_back(std::move(row));
   std::ranges::sort(result.rows, std::ranges::greater{}, &wait_row::waited_ns);
   if (result.rows.size() > k_most_rows) result.rows.resize(k_most_rows);
   return result;
+}
+
+std::uint64_t ranks_of(std::span<const node_waits> nodes) {
+  std::uint64_t count = 0;
+  for (const node_waits& n : nodes)
+    for (const rank_waits& r : n.ranks) count += r.ranks.size();
+  return count;
 }
 
 std::string to_text(std::span<const node_waits> nodes) {
@@ -209,6 +220,11 @@ std::string to_text(std::span<const node_waits> nodes) {
     for (const wait_row& r : n.rows)
       text += fmt::format("row\t{}\t{}\t{}\t{}\t{}\t{}\n", r.tasks, r.waited_ns, plain(r.task), plain(r.spawned_in),
                           plain(r.waits_for), plain(r.held_by));
+    for (const rank_waits& r : n.ranks) {
+      text += "ranks";
+      for (std::string& field : fields_of(r)) text += '\t' + plain(std::move(field));
+      text += '\n';
+    }
     for (const std::string& c : n.cycles) text += fmt::format("cycle\t{}\n", plain(c));
   }
   return text;
@@ -234,6 +250,10 @@ std::optional<std::vector<node_waits>> parse_waits(std::string_view text) {
       r.waits_for = fields[5];
       r.held_by = fields[6];
       nodes.back().rows.push_back(std::move(r));
+    } else if (fields[0] == "ranks" && !nodes.empty() && nodes.back().ranks.size() < k_most_rows) {
+      auto ranks = parse_rank_waits(std::span(fields).subspan(1));
+      if (!ranks) return std::nullopt;
+      nodes.back().ranks.push_back(std::move(*ranks));
     } else if (fields[0] == "cycle" && fields.size() == 2 && !nodes.empty() &&
                nodes.back().cycles.size() < k_most_cycles) {
       nodes.back().cycles.emplace_back(fields[1]);
@@ -246,9 +266,11 @@ std::optional<std::vector<node_waits>> parse_waits(std::string_view text) {
 
 std::string table_of(std::span<const node_waits> nodes, std::size_t most) {
   std::vector<const wait_row*> rows;
+  std::vector<rank_waits> ranks;
   std::uint64_t waiting = 0;
   std::string notes;
   for (const node_waits& n : nodes) {
+    ranks.insert(ranks.end(), n.ranks.begin(), n.ranks.end());
     for (const wait_row& r : n.rows) rows.push_back(&r);
     waiting += n.waiting;
     for (const std::string& c : n.cycles) notes += fmt::format("\n  in a cycle: {}", c);
@@ -256,28 +278,19 @@ std::string table_of(std::span<const node_waits> nodes, std::size_t most) {
       notes += fmt::format("\n  node {}: {} of {} workers did not answer; each runs one task for long", n.node,
                            n.silent, n.workers);
   }
+  if (!ranks.empty()) return rank_table(std::move(ranks), most) + notes;
   if (rows.empty()) return "  no task waits" + notes;
   std::ranges::stable_sort(rows, std::ranges::greater{}, &wait_row::waited_ns);
   if (rows.size() > most) rows.resize(most);
-  std::vector<std::array<std::string, 7>> cells{
-      {"node", "tasks", "task", "spawned in", "waits for", "held by", "since"}};
+  base::table table({"node", "tasks", "task", "spawned in", "waits for", "held by", "since"});
   std::uint64_t shown = 0;
   for (const wait_row* r : rows) {
     shown += r->tasks;
     const auto or_dash = [](const std::string& text) { return text.empty() ? std::string("-") : text; };
-    cells.push_back({fmt::to_string(r->node), fmt::to_string(r->tasks), r->task, or_dash(r->spawned_in), r->waits_for,
-                     or_dash(r->held_by), duration(r->waited_ns)});
+    table.add({fmt::to_string(r->node), fmt::to_string(r->tasks), r->task, or_dash(r->spawned_in), r->waits_for,
+               or_dash(r->held_by), base::short_duration(r->waited_ns)});
   }
-  std::array<std::size_t, 7> widths{};
-  for (const auto& line : cells)
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
-  std::string text;
-  for (const auto& line : cells) {
-    if (!text.empty()) text += '\n';
-    std::string one = " ";
-    for (std::size_t i = 0; i < line.size(); ++i) one += fmt::format(" {:<{}} ", line[i], widths[i]);
-    text += one.substr(0, one.find_last_not_of(' ') + 1);
-  }
+  std::string text = table.text();
   if (shown < waiting) text += fmt::format("\n  and {} more tasks that wait", waiting - shown);
   return text + notes;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "machine/symbols.hpp"
+#include "runtime/rank_wait_report.hpp"
 #include "sched/wait_survey.hpp"
 
 namespace shoal::runtime {
@@ -33,6 +34,7 @@ struct node_waits {
   unsigned silent = 0;        // workers that did not answer: each runs one task for long
   std::uint64_t waiting = 0;  // tasks, in the rows or not
   std::vector<wait_row> rows;
+  std::vector<rank_waits> ranks;    // if it has any, the runtime's own tasks are in no row
   std::vector<std::string> cycles;  // of tasks that wait for each other, at most k_most_cycles
 };
 
@@ -42,6 +44,9 @@ inline constexpr std::size_t k_most_cycles = 8;
 /// `still`: nothing on the node can run, so a holder that does not wait has ended.
 node_waits describe_waits(std::uint32_t node, unsigned workers, sched::wait_survey found, machine::symbols& names,
                           bool still = false);
+
+/// How many ranks of MPI the rows are about.
+std::uint64_t ranks_of(std::span<const node_waits> nodes);
 
 /// For another process. A line per node and per row.
 std::string to_text(std::span<const node_waits> nodes);

@@ -83,9 +83,10 @@ void describe_object(waiting_task& t, const stack_notes& notes) {
         t.held_by = reinterpret_cast<const void*>(edge);
       break;
     }
-    case wait_kind::message: {
+    case wait_kind::message:
+    case wait_kind::thread: {
       const auto& wait = *static_cast<const detail::described_wait*>(t.object);
-      t.awaited = wait.describe(wait);
+      t.of_rank = wait.describe(wait);
       break;
     }
     default: break;

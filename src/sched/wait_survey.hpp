@@ -26,12 +26,13 @@ struct waiting_task {
   std::string name;             // that the program has given; may be empty
   detail::wait_kind why = detail::wait_kind::none;
   const void* object = nullptr;
-  std::int64_t missing = -1;        // operations, children, pieces that have not ended; -1: not known
-  std::string awaited;              // the name of the future or promise, if it has one
-  const void* held_by = nullptr;    // the stack of the task that holds it or will give it; nullptr: not known
-  std::uint64_t holder_number = 0;  // of a mutex: of that task
-  bool holder_ended = false;        // so a report has found
-  std::vector<const void*> fills;   // the states of the futures that its stack is to fill
+  std::int64_t missing = -1;         // operations, children, pieces that have not ended; -1: not known
+  std::string awaited;               // the name of the future or promise, if it has one
+  detail::wait_description of_rank;  // if it is one of MPI
+  const void* held_by = nullptr;     // the stack of the task that holds it or will give it; nullptr: not known
+  std::uint64_t holder_number = 0;   // of a mutex: of that task
+  bool holder_ended = false;         // so a report has found
+  std::vector<const void*> fills;    // the states of the futures that its stack is to fill
   std::uint64_t waited_ns = 0;
 };
 

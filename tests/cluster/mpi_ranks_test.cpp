@@ -4,6 +4,7 @@
 #include <regex>
 #include <sstream>
 
+#include "machine/process.hpp"
 #include "tests/cluster/mpi_program.hpp"
 
 namespace {
@@ -20,6 +21,12 @@ std::string mpi_program(const std::string& source) {
 
 outcome run_ranks(const std::string& source, const words& options, const words& arguments = {}) {
   return run(shoal::test::mpirun(std::string(SHOAL_CONFORMANCE) + "/" + source, options, arguments));
+}
+
+// Whether it has the words, with blanks in a row as one.
+bool has(const outcome& got, const std::string& text) {
+  static const std::regex blanks(" +");
+  return std::regex_replace(got.text, blanks, " ").find(text) != std::string::npos;
 }
 
 class of_the_c_library : public testing::TestWithParam<const char*> {};
@@ -140,6 +147,36 @@ TEST(the_wrapper_compilers, take_a_program_from_standard_input) {
   EXPECT_TRUE(got.status.clean()) << got;
 }
 
+// Options come first in many makefiles. The line of the call is that of the program, not of a procedure of the library.
+TEST(the_wrapper_compilers, compile_fortran_and_reports_name_its_lines) {
+  if (!std::filesystem::exists(shoal::machine::find_program("gfortran"))) GTEST_SKIP() << "gfortran is not installed";
+  const folder place;
+  const std::string source = std::string(SHOAL_CONFORMANCE) + "/fortran_deadlock.f90";
+  const outcome compiled = run({SHOAL_COMMAND, "mpif90", "-o", place / "stops", "-g", source});
+  ASSERT_TRUE(compiled.status.clean()) << compiled;
+  const outcome got = run({SHOAL_COMMAND, "mpirun", "-n", "2", "--nfg", "2", "--", place / "stops"});
+  EXPECT_EQ(got.status.shell_code(), 3) << got;
+  EXPECT_TRUE(has(got, "0 MPI_Recv fortran_deadlock.f90:10 (MAIN__) a message of rank 1 with tag 5")) << got;
+  EXPECT_TRUE(has(got, "1-3 MPI_Barrier fortran_deadlock.f90:12 (MAIN__) the other members' calls")) << got;
+}
+
+// What build systems ask for, by the names of other libraries' wrappers.
+TEST(the_wrapper_compilers, show_what_they_would_do) {
+  const auto shown = [](const char* compiler, const char* option) {
+    const outcome got = run({SHOAL_COMMAND, compiler, option});
+    EXPECT_TRUE(got.status.clean()) << got;
+    return got.text;
+  };
+  const std::string compile = shown("mpicc", "-showme:compile");
+  EXPECT_TRUE(compile.starts_with("-fPIC -I")) << compile;
+  EXPECT_EQ(shown("mpicc", "--showme:incdirs"), compile.substr(std::string("-fPIC -I").size()));
+  EXPECT_EQ(shown("mpicxx", "-showme:command"), "g++\n");
+  EXPECT_EQ(shown("mpicc", "-showme:libs"), "mpi_abi\n");
+  const std::string link = shown("mpicc", "-showme:link");
+  EXPECT_NE(shown("mpicc", "-show").find(link), std::string::npos) << link;
+  EXPECT_FALSE(run({SHOAL_COMMAND, "mpicc", "-showme:colour"}).status.clean());
+}
+
 // As modules of Python are, which a program loads that knows nothing of MPI.
 TEST(the_wrapper_compilers, link_a_shared_library_with_mpi) {
   const folder place;
@@ -149,6 +186,34 @@ TEST(the_wrapper_compilers, link_a_shared_library_with_mpi) {
   const outcome got = run({"ldd", "-r", place / "libmodule.so"});
   EXPECT_TRUE(got.has("libmpi_abi.so.1")) << got;
   EXPECT_FALSE(got.has("undefined symbol")) << got;
+}
+
+TEST(a_deadlock, is_reported_with_the_place_of_each_call) {
+  for (const words& shape : {words{"-n", "1", "--nfg", "5"}, words{"-n", "2", "--nfg", "3", "-w", "2"}}) {
+    const outcome got = run_ranks("deadlock.c", shape);
+    EXPECT_EQ(got.status.shell_code(), 3) << got;
+    EXPECT_TRUE(has(got, "no rank can go on: a deadlock")) << got;
+    EXPECT_TRUE(has(got, "0 MPI_Recv deadlock.c:9 (receive) a message of rank 1 with tag 7 in MPI_COMM_WORLD")) << got;
+    EXPECT_TRUE(has(got, "1 MPI_Wait deadlock.c:16 (send_much) rank 0 to receive its message with tag 3")) << got;
+    EXPECT_TRUE(has(got, "MPI_Barrier deadlock.c:34 (main) the other members' calls")) << got;
+  }
+}
+
+TEST(a_deadlock, is_not_what_ranks_have_that_wait_for_one_that_sleeps) {
+  const outcome got = run_ranks("deadlock.c", {"-n", "2", "--nfg", "2"}, {"sleep"});
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_FALSE(got.has("wait")) << got;
+}
+
+// Each of its processes would be a job of its own.
+TEST(a_program_of_another_library, is_refused) {
+  const std::string compiler = shoal::machine::find_program("mpicc.openmpi");
+  if (!std::filesystem::exists(compiler)) GTEST_SKIP() << "Open MPI is not installed";
+  const folder place;
+  ASSERT_TRUE(run({compiler, "-o", place / "other", std::string(SHOAL_CONFORMANCE) + "/deadlock.c"}).status.clean());
+  const outcome got = run({SHOAL_COMMAND, "mpirun", "-n", "2", "--", place / "other"});
+  EXPECT_EQ(got.status.shell_code(), 2) << got;
+  EXPECT_TRUE(got.has("is linked to another MPI library, libmpi.so")) << got;
 }
 
 TEST(shared_globals, are_one_for_the_ranks_of_a_process) {

@@ -26,10 +26,11 @@ public:
     if (waits != nullptr) shoal::detail::wake(waits);
   }
   /// Returns when it has ended; other tasks run meanwhile. A task, of one at most.
-  void await_end() noexcept {
+  void await_end(int rank) noexcept {
     shoal::detail::suspended* expected = nullptr;
+    const shoal::rank::other_wait note(rank, "pthread_join", "the end of a thread");
     if (waits_.compare_exchange_strong(expected, shoal::detail::this_task(), std::memory_order_acq_rel))
-      shoal::detail::leave(shoal::detail::wait_kind::other);
+      shoal::detail::leave(shoal::detail::wait_kind::thread, &note);
   }
 
 private:
@@ -137,6 +138,7 @@ SHOAL_INTERPOSED int pthread_join(pthread_t thread, void** result) {
       table.all.erase(at);
     }
   }
-  if (of_rank != nullptr && shoal::rank::current_rank() != nullptr) of_rank->await_end();
+  if (const auto* const me = shoal::rank::current_rank(); of_rank != nullptr && me != nullptr)
+    of_rank->await_end(me->world);
   return pthread_join_next(thread, result);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rank/abi/entry.hpp"
+#include "sched/pool.hpp"
 #include "tools/mpi-host/rank_libc.hpp"
 
 namespace shoal::host {
@@ -137,15 +138,17 @@ sleep_end sleep_until(std::uint64_t until_ns) noexcept {
   sleepers* const all = started_sleepers();
   if (all == nullptr) return sleep_end::not_a_rank;
   sleeper s{until_ns, &mine, detail::this_task(), false};
-  me->home.wait_from_outside(1);  // the thread ends the wait: it is no deadlock
+  sched::pool& pool = me->home.owner();
+  pool.begin_wake_from_outside();  // the thread ends the wait for certain: the job neither hangs nor stands still
   try {
     all->add(s);
   } catch (const std::exception&) {
-    me->home.wait_from_outside(-1);
+    pool.end_wake_from_outside();
     return sleep_end::not_a_rank;
   }
-  detail::leave(detail::wait_kind::other);
-  me->home.wait_from_outside(-1);
+  const rank::other_wait note(me->world, "sleep", "its time");
+  detail::leave(detail::wait_kind::thread, &note);
+  pool.end_wake_from_outside();
   return s.interrupted && sleep_clock_ns() < until_ns ? sleep_end::interrupted : sleep_end::in_time;
 }
 

@@ -258,14 +258,22 @@ enum class wait_kind : std::uint8_t {
   promise,  // [its state]
   lock,     // of shoal/locks.hpp [nothing]
   file,     // that a thread reads or writes [nothing]
+  thread,   // of a rank of MPI: for a thread, or for a time [a described_wait]
   other     // [nothing]
 };
 /// Whether a thread that runs no task, or another pool, may end such a wait.
 constexpr bool ends_from_outside(wait_kind k) noexcept { return k >= wait_kind::promise; }
 
+/// What a rank of MPI waits for.
+struct wait_description {
+  std::int64_t rank = -1;             // of the world; -1: the task is no rank
+  const char* call = nullptr;         // "MPI_Recv"
+  const void* called_from = nullptr;  // the address behind the call; nullptr: not known
+  std::string waits_for;              // "a message of rank 2 with tag 7 in MPI_COMM_WORLD"
+};
 /// The object of a wait that tells itself what it waits for.
 struct described_wait {
-  std::string (*describe)(const described_wait& self) = nullptr;
+  wait_description (*describe)(const described_wait& self) = nullptr;
 };
 
 /// The object of a wait for a node.

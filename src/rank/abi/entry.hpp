@@ -29,10 +29,11 @@ namespace shoal::rank::abi {
 struct caller {
   rank_state& me;
   const char* function;     // "PMPI_Send"
+  const void* from;         // the address behind the call
   communicator_ref kept{};  // that of an error, whose operation was the last that kept it
 
   wait_note note(wait_note::kind what, const communicator* where = nullptr, int peer = 0, int tag = 0) const noexcept {
-    return {function + 1, me.world, where, peer, tag, what, __builtin_return_address(0)};
+    return {function + 1, me.world, where, peer, tag, what, from};
   }
 };
 
@@ -119,20 +120,25 @@ inline int class_of(const error& e) noexcept {
 
 /// For functions that may be called before MPI_Init and after MPI_Finalize.
 template <class F>
-int enter_any_time(const F& f, const char* function = __builtin_FUNCTION()) {
+int enter_any_time(const F& f, const char* function = __builtin_FUNCTION(),
+                   const void* from = __builtin_return_address(0)) {
   rank_state* const me = current_rank();
   if (me == nullptr) [[unlikely]] {
     struct call {
       const F* f;
       const char* function;
-    } mine{&f, function};
+      const void* from;
+    } mine{&f, function, from};
     return call_as_rank(
-        [](void* a) { return enter_any_time(*static_cast<call*>(a)->f, static_cast<call*>(a)->function); }, &mine,
-        function);
+        [](void* a) {
+          const call& c = *static_cast<call*>(a);
+          return enter_any_time(*c.f, c.function, c.from);
+        },
+        &mine, function);
   }
   communicator* where = nullptr;
   const setting_aside aside(*me);
-  caller c{*me, function};
+  caller c{*me, function, from};
   try {
     if constexpr (std::is_invocable_v<const F&, caller&, communicator*&>)
       f(c, where);
@@ -168,7 +174,7 @@ int enter_anywhere(const F& f, const char* function = __builtin_FUNCTION()) {
 }
 
 template <class F>
-int enter(const F& f, const char* function = __builtin_FUNCTION()) {
+int enter(const F& f, const char* function = __builtin_FUNCTION(), const void* from = __builtin_return_address(0)) {
   return enter_any_time(
       [&](caller& c, communicator*& where) {
         if (c.me.stage != life::initialized) [[unlikely]]
@@ -178,19 +184,20 @@ int enter(const F& f, const char* function = __builtin_FUNCTION()) {
         else
           f(c);
       },
-      function);
+      function, from);
 }
 
 /// The same with a communicator, whose error handler is called.
 template <class F>
-int enter(MPI_Comm comm, const F& f, const char* function = __builtin_FUNCTION()) {
+int enter(MPI_Comm comm, const F& f, const char* function = __builtin_FUNCTION(),
+          const void* from = __builtin_return_address(0)) {
   return enter(
       [&](caller& c, communicator*& where) {
         communicator& of = communicator_of(c.me, comm);
         where = &of;
         f(c, of);
       },
-      function);
+      function, from);
 }
 
 }  // namespace shoal::rank::abi

@@ -54,7 +54,8 @@ struct thread_call final : sched::placed_task, calling_thread {
     };
     of->home.wait_from_outside(1);  // the thread ends the wait: it is no deadlock
     tell(asks);
-    detail::leave(detail::wait_kind::other);
+    const other_wait note(of->world, "a callback", "the thread that it runs on");
+    detail::leave(detail::wait_kind::thread, &note);
     of->home.wait_from_outside(-1);
   }
 

@@ -19,6 +19,7 @@
 
 #include "mpi-abi/mpi.h"
 #include "rank/fortran/sentinels.hpp"
+#include "rank/rank.hpp"
 
 #pragma GCC diagnostic ignored "-Wmissing-attributes"  // the compiler finds `nothrow` by itself, for one of the names
 
@@ -29,6 +30,22 @@
   result pmpi_##name##_ parameters
 
 namespace shoal::rank::fortran {
+
+/// While a procedure runs: where the program has called it, for reports.
+class call_site {
+public:
+  explicit call_site(const void* from) noexcept : of_(current_rank()) {
+    if (of_ != nullptr) of_->fortran_call = from;
+  }
+  ~call_site() {
+    if (of_ != nullptr) of_->fortran_call = nullptr;
+  }
+  call_site(const call_site&) = delete;
+  call_site& operator=(const call_site&) = delete;
+
+private:
+  rank_state* const of_;
+};
 
 /// An argument as it comes.
 using word = void*;

@@ -54,6 +54,7 @@ void call_checked(int* ierror, int (*function)(A...), const std::array<word, Wor
   SHOAL_FORTRAN_PROCEDURE(void, lower, (WORDS_##count int* ierror LENGTHS_##texts)) { \
     const std::array<word, count + 1> a{NAMES_##count nullptr};                       \
     const std::size_t lengths[] = {LENGTH_NAMES_##texts 0};                           \
+    const call_site site(__builtin_return_address(0));                                \
     call_checked(ierror, PMPI_##name, a, lengths);                                    \
   }
 #define MPI_FORTRAN_COUNTED(count, texts, lower, name) \

@@ -45,6 +45,7 @@ SHOAL_FORTRAN_PROCEDURE(void, startall, (const int* count, int* requests, int* i
 }
 
 SHOAL_FORTRAN_PROCEDURE(void, waitall, (const int* count, int* requests, word statuses, int* ierror)) {
+  const call_site site(__builtin_return_address(0));
   request_array all(count, requests);
   const int code = PMPI_Waitall(all.count(), all.data(), status_at(statuses));
   all.give_back();
@@ -52,6 +53,7 @@ SHOAL_FORTRAN_PROCEDURE(void, waitall, (const int* count, int* requests, word st
 }
 
 SHOAL_FORTRAN_PROCEDURE(void, waitany, (const int* count, int* requests, int* index, word status, int* ierror)) {
+  const call_site site(__builtin_return_address(0));
   request_array all(count, requests);
   int at = MPI_UNDEFINED;
   const int code = PMPI_Waitany(all.count(), all.data(), &at, status_at(status));
@@ -62,6 +64,7 @@ SHOAL_FORTRAN_PROCEDURE(void, waitany, (const int* count, int* requests, int* in
 
 SHOAL_FORTRAN_PROCEDURE(void, waitsome,
                         (const int* count, int* requests, int* outcount, int* indices, word statuses, int* ierror)) {
+  const call_site site(__builtin_return_address(0));
   request_array all(count, requests);
   const int code = PMPI_Waitsome(all.count(), all.data(), outcount, indices, status_at(statuses));
   all.give_back();

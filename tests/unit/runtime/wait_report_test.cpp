@@ -103,5 +103,40 @@ TEST(wait_report, survives_the_way_to_another_process_and_foreign_text_does_not)
     EXPECT_FALSE(parse_waits(foreign).has_value()) << foreign;
 }
 
+waiting_task rank_that_waits(int stack, std::int64_t rank, const char* call, const char* what) {
+  waiting_task t = named("rank", stack, wait_kind::message);
+  t.of_rank = {rank, call, nullptr, what};
+  return t;
+}
+
+TEST(wait_report, has_a_row_for_ranks_that_wait_for_the_same) {
+  machine::symbols names;
+  std::vector<node_waits> nodes;
+  for (const int first : {0, 4}) {
+    sched::wait_survey found;
+    found.tasks.push_back(named("runtime", 100, wait_kind::latch));
+    for (int r = first; r < first + 4; ++r)
+      found.tasks.push_back(r == 5 ? rank_that_waits(r, r, "MPI_Recv", "a message of rank 0 with tag 7")
+                                   : rank_that_waits(r, r, "MPI_Barrier", "the others"));
+    // A task that carries the operation out for rank 0 or 4 knows more.
+    found.tasks.push_back(rank_that_waits(200, first, "MPI_Barrier", "the others; but one has called MPI_Bcast"));
+    found.waiting = found.tasks.size();
+    nodes.push_back(describe_waits(first == 0 ? 0 : 1, 1, found, names));
+  }
+  const auto got = parse_waits(to_text(nodes));
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(ranks_of(*got), 8U);
+  EXPECT_EQ(table_of(*got),
+            "  rank     in           called at  waits for                                 since\n"
+            "  0,4      MPI_Barrier  -          the others; but one has called MPI_Bcast  2.5 s\n"
+            "  1-3,6-7  MPI_Barrier  -          the others                                2.5 s\n"
+            "  5        MPI_Recv     -          a message of rank 0 with tag 7            2.5 s");
+  EXPECT_EQ(table_of(*got, 1).substr(table_of(*got, 1).rfind('\n')), "\n  and 6 more ranks that wait");
+  for (const char* foreign :
+       {"ranks\t0\tf\ta\tb\t1\n", "node\t0\t1\t0\t1\nranks\t-1\tf\ta\tb\t1\n", "node\t0\t1\t0\t1\nranks\t0\tf\n",
+        "node\t0\t1\t0\t1\nranks\t0-99999999999\tf\ta\tb\t1\n", "node\t0\t1\t0\t1\nranks\t\tf\ta\tb\t1\n"})
+    EXPECT_FALSE(parse_waits(foreign).has_value()) << foreign;
+}
+
 }  // namespace
 }  // namespace shoal::runtime
