@@ -20,7 +20,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INC
 if(TARGET mpi_host)
   install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(TARGETS mpi_host RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/shoal)
-  foreach(name mpicc mpicxx mpif90 mpirun)
+  foreach(name mpicc mpicxx mpif90 mpifort mpirun mpiexec)
     install(PROGRAMS ${PROJECT_BINARY_DIR}/shoal-${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
   endforeach()
   install(FILES ${PROJECT_BINARY_DIR}/lib/shoal-mpi-start.o ${PROJECT_BINARY_DIR}/lib/shoal-ranks-gdb.py DESTINATION ${CMAKE_INSTALL_LIBDIR}/shoal)

@@ -78,15 +78,24 @@ std::span<const T> copied_image::at(std::uint64_t offset, std::uint64_t count) c
   return {reinterpret_cast<const T*>(content_.data() + offset), count};
 }
 
-copied_image::copied_image(const std::string& path) : file_(path, file::purpose::read) {
+std::vector<std::string> copied_image::libraries_of(const std::string& path) {
+  try {
+    return copied_image(path, wanted::names).needed_;
+  } catch (const error&) {
+    return {};
+  }
+}
+
+copied_image::copied_image(const std::string& path, wanted what) : file_(path, file::purpose::read), wanted_(what) {
   content_.resize(file_.size_bytes());
   content_.resize(file_.read_at(content_, 0));
   if (content_.size() < sizeof(header) || std::memcmp(content_.data(), ELFMAG, SELFMAG) != 0)
     refuse("is no program (a script, perhaps)");
   const header& head = at<header>(0, 1)[0];
   if (head.e_ident[EI_CLASS] != k_class) refuse("is a program for another kind of machine");
-  if (head.e_type == ET_EXEC) refuse("is linked to a fixed address");
-  if (head.e_type != ET_DYN || head.e_phentsize != sizeof(segment_header)) refuse("is no linked program");
+  if (head.e_type == ET_EXEC) refuse_copies("is linked to a fixed address");
+  if ((head.e_type != ET_DYN && head.e_type != ET_EXEC) || head.e_phentsize != sizeof(segment_header))
+    refuse("is no linked program");
   read_parts();
   if (head.e_shentsize != sizeof(section_header)) return;  // a program need not have sections
   for (const section_header& s : at<section_header>(head.e_shoff, head.e_shnum)) {
@@ -136,8 +145,8 @@ void copied_image::read_names(std::uint64_t offset, std::uint64_t bytes) {
   for (const dynamic_entry& d : std::span(entries.begin(), end)) {
     const std::uint64_t value = d.d_un.d_val;
     if (d.d_tag == DT_TEXTREL || (d.d_tag == DT_FLAGS && (value & DF_TEXTREL) != 0))
-      refuse("has addresses in its code");
-    if (d.d_tag == DT_FLAGS_1 && (value & DF_1_PIE) != 0) refuse("is an executable");
+      refuse_copies("has addresses in its code");
+    if (d.d_tag == DT_FLAGS_1 && (value & DF_1_PIE) != 0) refuse_copies("is an executable");
     if (base == 0) continue;
     if (d.d_tag == DT_NEEDED) needed_.emplace_back(text_at(base + value));
     if (d.d_tag == DT_NEEDED || d.d_tag == DT_SONAME)

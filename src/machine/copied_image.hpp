@@ -34,7 +34,10 @@ public:
   };
 
   /// Reads the file's headers.
-  explicit copied_image(const std::string& path);
+  explicit copied_image(const std::string& path) : copied_image(path, wanted::copies) {}
+
+  /// The libraries that any program names, also one that cannot be copied; none if the file is no program.
+  static std::vector<std::string> libraries_of(const std::string& path);
 
   loaded load(std::span<const renaming> names) const;
   /// After everything that looks for the copy by its names has been loaded. What the system refuses costs memory only.
@@ -50,6 +53,9 @@ public:
   unsigned mappings() const noexcept { return mappings_; }
 
 private:
+  enum class wanted : std::uint8_t { copies, names };
+  copied_image(const std::string& path, wanted what);
+
   struct part {
     std::uint64_t address = 0;  // less that of the copy
     std::uint64_t offset = 0;   // in the file
@@ -69,11 +75,15 @@ private:
   std::uint64_t offset_of(std::uint64_t address) const;
   std::string_view text_at(std::uint64_t offset) const;
   [[noreturn]] void refuse(const char* why) const;
+  void refuse_copies(const char* why) const {
+    if (wanted_ == wanted::copies) refuse(why);
+  }
   struct free_name {
     void operator()(char* name) const noexcept { std::free(name); }
   };
 
   file file_;
+  wanted wanted_;
   std::vector<std::byte> content_;
   std::vector<part> read_only_;
   std::vector<place> names_;

@@ -81,9 +81,14 @@ std::string plain_words(const std::string& text) {
   static const std::regex of_range("(.*): Value (.*) not in range (.*) to (.*)");
   std::smatch parts;
   if (!std::regex_match(text, parts, of_range)) return text;
+  static const std::regex needless_zeros("\\.?0+$");
+  const auto limit = [](const std::string& number) {
+    return number.find('.') == std::string::npos ? number : std::regex_replace(number, needless_zeros, "");
+  };
   const std::string value = parts[2];
-  const std::string limits = fmt::format("{} to {}", parts[3].str(), parts[4].str());
-  if (value.find_first_not_of("0123456789", value.starts_with('-') ? 1 : 0) == std::string::npos)
+  const std::string limits = fmt::format("{} to {}", limit(parts[3]), limit(parts[4]));
+  const char* const digits = parts[3].str().find('.') == std::string::npos ? "0123456789" : ".0123456789";
+  if (value.find_first_not_of(digits, value.starts_with('-') ? 1 : 0) == std::string::npos)
     return fmt::format("{} is {}; it must be in {}", parts[1].str(), value, limits);
   return fmt::format("{} takes a number from {}, written in digits, and '{}' is none", parts[1].str(), limits, value);
 }
@@ -128,7 +133,7 @@ std::vector<std::string> with_help_as_option(const CLI::App& app, std::vector<st
 
 // "-np 4", as other launchers have it, would be the option -n with the value p.
 std::vector<std::string> with_np_as_word(std::vector<std::string> words) {
-  if (!words.empty() && words.front() == "mpirun")
+  if (!words.empty() && (words.front() == "mpirun" || words.front() == "mpiexec"))
     std::replace(words.begin(), std::ranges::find(words, "--"), std::string("-np"), std::string("--np"));
   return words;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal mpicc, mpicxx, mpif90: the system's compilers, with what a program needs so that a process can load many private
 // copies of it: it is a shared object that can also be started. SHOAL_MPI_CC, SHOAL_MPI_CXX and SHOAL_MPI_FC name other
-// compilers. Everything is passed on; -show prints the command.
+// compilers. Everything is passed on; -show prints the command, -showme:compile and its kind parts of it.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -11,8 +11,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "machine/process.hpp"
@@ -88,27 +90,68 @@ std::string add_modules(std::vector<std::string>& command, const std::string& co
   return modules;
 }
 
+// What build systems ask for instead of a compilation, by the names that MPICH and Open MPI gave it.
+enum class shown { nothing, command, compiler, compile, link, include_folders, library_folders, libraries };
+
+shown take_shown(std::vector<std::string>& words) {
+  constexpr std::pair<std::string_view, shown> k_options[] = {{"-show", shown::command},
+                                                              {"-showme", shown::command},
+                                                              {"-compile-info", shown::command},
+                                                              {"-link-info", shown::command},
+                                                              {"-showme:command", shown::compiler},
+                                                              {"-showme:compile", shown::compile},
+                                                              {"-showme:link", shown::link},
+                                                              {"-showme:incdirs", shown::include_folders},
+                                                              {"-showme:libdirs", shown::library_folders},
+                                                              {"-showme:libs", shown::libraries}};
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    const std::string_view name = std::string_view(*word).substr(word->starts_with("--") ? 1 : 0);
+    for (const auto& [option, what] : k_options) {
+      if (name != option) continue;
+      words.erase(word);
+      return what;
+    }
+    if (name.starts_with("-showme:"))
+      throw error(
+          errc::invalid_argument,
+          fmt::format("{}: there are -show and -showme:command, :compile, :link, :incdirs, :libdirs, :libs", *word));
+  }
+  return shown::nothing;
+}
+
+// For build systems, which take flags of the linker alone from here; their compiler adds Scrt1.o itself.
+std::vector<std::string> link_flags(const mpi_paths& mpi) {
+  return {"-Wl,-shared,-e,_start,-Bsymbolic,-z,defs," + mpi.start, "-L" + mpi.library, "-lmpi_abi",
+          "-Wl,-rpath," + mpi.library};
+}
+
+int print_words(std::span<const std::string> words) {
+  fmt::print("{}\n", fmt::join(words, " "));
+  return 0;
+}
+
 int compile(const compiler& which, std::vector<std::string> words) {
   const char* const chosen = std::getenv(which.variable);
   const std::string program = chosen != nullptr && *chosen != '\0' ? chosen : which.standard;
-  const auto show = std::ranges::find_if(words, [](const std::string& w) {
-    return w == "-show" || w == "--show" || w == "-showme" || w == "-compile-info" || w == "-link-info";
-  });
-  const bool only_show = show != words.end();
-  if (only_show) words.erase(show);
+  const shown show = take_shown(words);
   const mpi_paths mpi = find_mpi();
-  std::vector<std::string> command{program};
   const bool fortran = std::string_view(which.variable) == "SHOAL_MPI_FC";
-  command.insert(command.end(), words.begin(), words.end());
-  command.emplace_back("-fPIC");  // behind a -fPIE of the build system
-  command.push_back("-I" + mpi.include);
+  std::vector<std::string> flags;
   if (fortran) {
     // With mpif.h, buffers of different types go to one procedure, which gfortran refuses since version 10. And its
     // handlers of signals would take the place of those that name the rank that has failed.
     for (const char* const option : {"-fno-backtrace", "-fallow-argument-mismatch"})
-      if (has_option(program, option)) command.insert(command.begin() + 2, option);
+      if (has_option(program, option)) flags.emplace_back(option);
   }
+  std::vector<std::string> command{program};
+  command.insert(command.end(), flags.begin(), flags.end());  // in front: the user's own have the last word
+  command.insert(command.end(), words.begin(), words.end());
+  command.emplace_back("-fPIC");  // behind a -fPIE of the build system
+  flags.emplace_back("-fPIC");
+  const std::size_t before_folders = command.size();
+  command.push_back("-I" + mpi.include);
   const std::string modules = fortran ? add_modules(command, program, mpi.include + "/fortran") : std::string();
+  const std::span folders = std::span(command).subspan(before_folders);
   if (std::ranges::find(words, "-static") != words.end())
     throw error(
         errc::invalid_argument,
@@ -121,12 +164,25 @@ int compile(const compiler& which, std::vector<std::string> words) {
                       "large integers as integer(8) instead",
                       wide));
   }
-  if (only_show) {
-    // For build systems, which take flags of the linker alone from here; their compiler adds Scrt1.o itself.
-    for (const std::string& w : {"-Wl,-shared,-e,_start,-Bsymbolic,-z,defs," + mpi.start, "-L" + mpi.library,
-                                 std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library})
-      command.push_back(w);
-  } else if (const linked what = what_is_linked(words); what == linked::library) {
+  switch (show) {
+    case shown::nothing: break;
+    case shown::compiler: return print_words(std::span(&program, 1));
+    case shown::compile: flags.insert(flags.end(), folders.begin(), folders.end()); return print_words(flags);
+    case shown::link: return print_words(link_flags(mpi));
+    case shown::libraries: return print_words(std::array<std::string, 1>{"mpi_abi"});
+    case shown::library_folders: return print_words(std::span(&mpi.library, 1));
+    case shown::include_folders: {
+      std::vector<std::string> names;
+      for (const std::string& f : folders) names.push_back(f.substr(2));  // behind -I
+      return print_words(names);
+    }
+    case shown::command: {
+      const std::vector<std::string> more = link_flags(mpi);
+      command.insert(command.end(), more.begin(), more.end());
+      return print_words(command);
+    }
+  }
+  if (const linked what = what_is_linked(words); what == linked::library) {
     // For one that a program loads which knows nothing of MPI: a module of Python.
     for (const std::string& w : {"-L" + mpi.library, std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library})
       command.push_back(w);
@@ -141,18 +197,17 @@ int compile(const compiler& which, std::vector<std::string> words) {
     // What programs refer to that pass handles to class(*).
     if (!modules.empty()) command.insert(command.begin() + 1, modules + "/mpi_f08.o");
   }
-  if (only_show) {
-    std::string text;
-    for (const std::string& w : command) text += (text.empty() ? "" : " ") + w;
-    fmt::print("{}\n", text);
-    return 0;
-  }
   machine::become(command, {});
 }
 
 subcommand_body declare(CLI::App& app, compiler which) {
   app.prefix_command();
-  app.set_help_flag("--help-wrapper", "print this help");
+  app.set_help_flag("--help", "print this help; behind another word, the compiler prints its own");
+  app.footer(
+      fmt::format("{}\n\nCalls {} ({} names another compiler) with every option, and adds what programs of MPI "
+                  "need.\n-show prints the whole command; -showme:command, :compile, :link, :incdirs, :libdirs, "
+                  ":libs parts of it, for build systems.",
+                  app.get_footer(), which.standard, which.variable));
   return [&app, which] { return compile(which, app.remaining()); };
 }
 

@@ -2,6 +2,7 @@
 // shoal mpirun: runs an MPI program with many ranks per process. It starts processes as `shoal run` does, each a host
 // that loads a copy of the program per rank.
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -13,12 +14,14 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <system_error>
 
 #include "base/clock.hpp"
 #include "base/counted.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "launch/hosts_launch.hpp"
+#include "machine/copied_image.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/process.hpp"
 #include "machine/program_copies.hpp"
@@ -64,6 +67,49 @@ std::optional<machine::program_copies> copies_of(const std::string& program, std
                 fmt::format("--nfg {}: {} (shoal mpicc, mpicxx and mpif90 do both), or start it with --nfg 1",
                             fmt::join(ranks, ","), e.what()));
   }
+}
+
+// Started without its own launcher, such a program would run as so many jobs of one rank.
+void refuse_other_library(const std::string& program) {
+  for (const std::string& library : machine::copied_image::libraries_of(program)) {
+    for (const std::string_view other : {"libmpi.so", "libmpich.so", "libmpi_mpifh.so", "libmpichfort.so"})
+      if (library.starts_with(other))
+        throw error(errc::invalid_argument,
+                    fmt::format("{} is linked to another MPI library, {}; compile it with shoal mpicc, mpicxx or "
+                                "mpif90, or start it with that library's mpirun",
+                                program, library));
+  }
+}
+
+std::string find_mpi_program(const std::string& name) {
+  std::string found = machine::find_program(name);
+  std::error_code ignored;
+  if (!std::filesystem::exists(found, ignored))
+    throw error(errc::not_found, name.find('/') == std::string::npos
+                                     ? fmt::format("there is no program {} in PATH; is it ./{}?", name, name)
+                                     : fmt::format("there is no program {}", name));
+  if (std::filesystem::is_directory(found, ignored))
+    throw error(errc::invalid_argument, fmt::format("{} is a folder, no program", found));
+  if (::access(found.c_str(), X_OK) != 0)
+    throw error(errc::invalid_argument, fmt::format("{} may not be executed (chmod +x makes it a program)", found));
+  refuse_other_library(found);
+  return found;
+}
+
+// "NAME=VALUE", or "NAME" for the value that it has here.
+std::vector<std::string> read_environment(const std::vector<std::string>& options) {
+  std::vector<std::string> all;
+  for (const std::string& option : options) {
+    const auto equals = option.find('=');
+    const std::string name = option.substr(0, equals);
+    if (name.empty()) throw error(errc::invalid_argument, fmt::format("--env {}: give NAME=VALUE", option));
+    const char* const here = equals == std::string::npos ? std::getenv(name.c_str()) : nullptr;
+    if (equals == std::string::npos && here == nullptr)
+      throw error(errc::invalid_argument,
+                  fmt::format("--env {}: there is no such variable here; give --env {}=VALUE", name, name));
+    all.push_back(here == nullptr ? option : name + "=" + here);
+  }
+  return all;
 }
 
 constexpr const char* k_no_file = "-";
@@ -117,7 +163,7 @@ runtime::start_request job_of(const mpirun_request& request, const what_runs& wh
   if (!request.hosts.empty()) job.hosts = launch::parse_hosts(request.hosts);
   job.nodes = request.processes;
   job.remote_shell = request.remote_shell;
-  job.environment = request.environment;
+  job.environment = read_environment(request.environment);
   if (what.copies) {
     job.arguments = {what.mpi.host, std::to_string(ranks), std::to_string(std::size_t{request.stack_mb} << 20)};
     if (request.label) job.arguments.emplace_back("--label");
@@ -205,9 +251,7 @@ int mpirun(const mpirun_request& request) {
   auto s = runtime::all_settings();
   if (request.transport != "auto") s.set("transport", request.transport, base::setting_origin::command_line);
   s.check();
-  const std::string program = machine::find_program(request.program.front());
-  if (!std::filesystem::exists(program))
-    throw error(errc::not_found, fmt::format("there is no program {}", request.program.front()));
+  const std::string program = find_mpi_program(request.program.front());
   const what_runs what{program, copies_of(program, ranks), find_mpi()};
   if (ranks.empty()) ranks.push_back(choose_ranks(request, what));
   if (runtime::is_launched()) become_host(request, what, ranks.front(), several);
@@ -223,31 +267,39 @@ int mpirun(const mpirun_request& request) {
 subcommand_body declare_mpirun(CLI::App& app) {
   auto request = std::make_shared<mpirun_request>();
   const CLI::Option* const processes =
-      app.add_option("-n,--np,--processes", request->processes, "processes, here or on --hosts");
-  app.get_option("-n")->check(CLI::Range(1U, 256U));
+      app.add_option("-n,--np,--processes", request->processes, "processes, here or on --hosts")
+          ->check(CLI::Range(1U, 256U))
+          ->capture_default_str();
   app.add_option("--nfg", request->nfg,
                  "ranks in each process; auto: chosen; 1,2,4: runs with each number, and compares the times")
-      ->type_name("N");
+      ->type_name("N")
+      ->capture_default_str();
   app.add_option("--repeat", request->repeat, "runs with each number of ranks, to compare the times")
-      ->check(CLI::Range(1U, 1000U));
+      ->check(CLI::Range(1U, 1000U))
+      ->capture_default_str();
   app.add_option("--sweep", request->sweep, "the times of the runs as JSON, and drawn beside it in FILE.svg")
       ->type_name("FILE.json");
   app.add_option("-w,--workers", request->workers, "worker threads of each process, over which its ranks are spread")
-      ->check(CLI::Range(1U, 1024U));
+      ->check(CLI::Range(1U, 1024U))
+      ->capture_default_str();
   app.add_option("--transport", request->transport,
                  "how messages travel between processes: shm on one machine; ucx; mpi")
-      ->check(CLI::IsMember({"auto", "shm", "ucx", "mpi"}));
+      ->check(CLI::IsMember({"auto", "shm", "ucx", "mpi"}))
+      ->capture_default_str();
   app.add_option("--hosts", request->hosts, "machines: a,b:2 (two processes on b), or a file with a name in each line");
-  app.add_option("--remote-shell", request->remote_shell, "how to reach them");
+  app.add_option("--remote-shell", request->remote_shell, "how to reach them")->capture_default_str();
   app.add_option("--stack", request->stack_mb,
                  "address space of a rank's stack in MiB; only what is touched takes memory")
-      ->check(CLI::Range(1U, 63U));
-  app.add_option("--env", request->environment, "NAME=VALUE for the ranks; may be repeated")->allow_extra_args(false);
+      ->check(CLI::Range(1U, 63U))
+      ->capture_default_str();
+  app.add_option("-x,--env", request->environment,
+                 "NAME=VALUE for the ranks, or NAME with the value that it has here; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
   app.add_flag("--label", request->label, "begin each line of output with its rank: [3]");
-  app.add_flag(
-      "--shared-globals", request->shared_globals,
-      "one copy of the program for all ranks of a process, which share its variables: it starts sooner and takes "
-      "less memory");
+  app.add_flag("--shared-globals", request->shared_globals,
+               "one copy of the program for all ranks of a process: less memory, but they share its global and static "
+               "variables, so only for programs that keep nothing in them");
   app.add_flag("--profile{-}", request->profile,
                "at the end, where the ranks spent their time, on standard error; =FILE.json: also as JSON, and drawn "
                "beside it in FILE.svg")
@@ -258,6 +310,9 @@ subcommand_body declare_mpirun(CLI::App& app) {
       ->check(CLI::Range(0.001, 1e9));
   app.add_option("program", request->program, "the program and its arguments, behind --");
   app.positionals_at_end();
+  app.footer(app.get_footer() +
+             "\n\nExit status: that of the first rank that fails, or the code of MPI_Abort; 3 if no rank can go on "
+             "(deadlock);\n124 after --timeout; 128 and the signal's number for a crash; 2 for wrong usage; else 0.");
   return [request, processes] {
     request->has_processes = processes->count() != 0;
     return mpirun(*request);

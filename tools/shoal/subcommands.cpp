@@ -38,6 +38,7 @@ constexpr subcommand k_subcommands[] = {
      declare_sort},
     {"mpirun", "run an MPI program with many ranks per process", "shoal mpirun -n 2 --nfg 64 -- ./program",
      declare_mpirun},
+    {"mpiexec", "the same as mpirun", "shoal mpiexec -n 2 --nfg 64 -- ./program", declare_mpirun},
     {"mpicc", "compile an MPI program in C for shoal mpirun", "shoal mpicc -O2 -o program program.c", declare_mpicc},
     {"mpicxx", "compile an MPI program in C++ for shoal mpirun", "shoal mpicxx -O2 -o program program.cpp",
      declare_mpicxx},
