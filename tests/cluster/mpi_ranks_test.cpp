@@ -245,6 +245,22 @@ TEST(mpirun_in_a_job, gives_each_of_its_processes_ranks) {
   EXPECT_TRUE(refused.has("inside a job")) << refused;
 }
 
+// Each process is one rank, and the messages go by another MPI library or by UCX, which are loaded behind the program.
+TEST(another_librarys_launcher, starts_programs_of_the_wrapper_compilers) {
+  ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  const std::string program = mpi_program("collectives.c");
+  int launchers = 0;
+  for (const char* const name : {"mpirun.mpich", "mpirun.openmpi"}) {
+    const std::string launcher = shoal::machine::find_program(name);
+    if (!std::filesystem::exists(launcher)) continue;
+    ++launchers;
+    const outcome got = run({launcher, "-n", "2", program});
+    EXPECT_TRUE(got.status.clean()) << got;
+  }
+  if (launchers == 0) GTEST_SKIP() << "there is no mpirun of another library";
+}
+
 // Whether the ranks that differ are in one process or in two.
 class calls_that_do_not_fit : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
