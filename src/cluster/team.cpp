@@ -80,7 +80,11 @@ void membership::leave() { state_->leave(*group_); }
 bool membership::failed() const noexcept { return state_->failed(); }
 
 team_call::team_call(std::shared_ptr<team_state> state, const std::shared_ptr<team_group>& group, called what)
-    : link(group->rank, group->size), state_(std::move(state)), group_(group), number_(group->calls++), what_(what) {
+    : link(group->rank, group->size, this_port().context->algorithms),
+      state_(std::move(state)),
+      group_(group),
+      number_(group->calls++),
+      what_(what) {
   state_->announce(*group_, number_, what_);
   state_->begin_call();
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "collectives/algorithm_table.hpp"
 #include "collectives/block.hpp"
-#include "collectives/sizes.hpp"
 #include "shoal/detail/collectives.hpp"
 
 namespace shoal::collectives {
 namespace {
+
+// How many members a member receives from at the same time.
+constexpr unsigned k_receives_at_once = 8;
 
 // In round k each block moves by 2^k members if bit k of its distance is set (Bruck et al. 1997).
 void in_rounds(link& to, std::span<const std::byte> mine, std::span<std::byte> received) {
@@ -40,7 +43,7 @@ void in_rounds(link& to, std::span<const std::byte> mine, std::span<std::byte> r
 void all_to_all(link& to, std::span<const std::byte> mine, std::span<std::byte> received) {
   if (mine.empty()) return barrier(to);
   const std::size_t bytes = mine.size() / to.size();
-  if (bytes <= k_short_block_bytes && to.size() > 2) return in_rounds(to, mine, received);
+  if (chosen(to, operation::all_to_all, bytes) == algorithm::bruck) return in_rounds(to, mine, received);
   const auto bounds = equal_bounds(to.size(), bytes);
   all_to_all_blocks(to, mine, bounds, received, bounds);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "collectives/algorithm_table.hpp"
 #include "collectives/all_gather.hpp"
-#include "collectives/sizes.hpp"
 #include "collectives/tree.hpp"
 
 namespace shoal::collectives {
@@ -18,7 +18,7 @@ void broadcast(link& to, std::uint32_t root, std::span<std::byte> data) {
   if (n == 1) return;
   if (data.empty()) return barrier(to);
   const tree from_root(to, root);
-  if (n == 2 || data.size() < k_long_vector_bytes) {
+  if (chosen(to, operation::broadcast, data.size()) == algorithm::binomial) {
     if (!from_root.is_root()) to.receive(from_root.parent(), k_down_step, data);
     from_root.for_each_child_largest_first(
         [&](std::uint32_t child) { to.send(from_root.rank_of(child), k_down_step, data); });

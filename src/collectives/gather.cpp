@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "collectives/algorithm_table.hpp"
 #include "collectives/block.hpp"
-#include "collectives/sizes.hpp"
 #include "collectives/tree.hpp"
 
 namespace shoal::collectives {
@@ -29,11 +29,15 @@ void go_up(link& to, const tree& t, std::span<std::byte> subtree, const Bytes& b
   if (!t.is_root() && !subtree.empty()) to.send(t.parent(), step, subtree);
 }
 
+bool goes_straight(const link& to, std::size_t bytes) noexcept {
+  return chosen(to, operation::gather, bytes) == algorithm::straight;
+}
+
 // The root receives the long blocks from their members.
 void receive_straight(link& to, block_bounds bounds, std::span<std::byte> all) {
   const auto for_each_long = [&](const auto& f) {
     for (std::uint32_t r = 0; r < to.size(); ++r)
-      if (r != to.rank() && block(all, bounds, r).size() >= k_long_block_bytes) f(r);
+      if (r != to.rank() && goes_straight(to, block(all, bounds, r).size())) f(r);
   };
   for_each_long([&](std::uint32_t r) { to.expect(r, k_straight_step, block(all, bounds, r)); });
   for_each_long([&](std::uint32_t r) { to.await(r, k_straight_step); });
@@ -44,7 +48,7 @@ void receive_straight(link& to, block_bounds bounds, std::span<std::byte> all) {
 void gather(link& to, std::uint32_t root, std::span<const std::byte> mine, std::span<std::byte> all) {
   const std::size_t bytes = mine.size();
   const tree t(to, root);
-  if (bytes >= k_long_block_bytes) {
+  if (goes_straight(to, bytes)) {
     if (!t.is_root()) return to.send(root, k_straight_step, mine);
     copy(mine, all.subspan(root * bytes, bytes));
     return receive_straight(to, equal_bounds(to.size(), bytes), all);
@@ -79,20 +83,21 @@ void gather_blocks(link& to, std::uint32_t root, std::span<const std::byte> mine
       to, t, std::as_writable_bytes(std::span(sizes)),
       [](std::uint32_t a, std::uint32_t b) { return (b - a) * sizeof(std::uint64_t); }, k_size_step);
   std::vector<std::size_t> begins(places + 1, 0);  // of the short blocks
-  for (std::uint32_t p = 0; p < places; ++p) begins[p + 1] = begins[p] + (sizes[p] < k_long_block_bytes ? sizes[p] : 0);
+  for (std::uint32_t p = 0; p < places; ++p) begins[p + 1] = begins[p] + (goes_straight(to, sizes[p]) ? 0 : sizes[p]);
   const auto memory = std::make_unique_for_overwrite<std::byte[]>(begins[places]);
   const std::span<std::byte> subtree(memory.get(), begins[places]);
-  if (own < k_long_block_bytes) copy(mine, subtree);
+  const bool straight = goes_straight(to, own);
+  if (!straight) copy(mine, subtree);
   go_up(
       to, t, subtree, [&](std::uint32_t a, std::uint32_t b) { return begins[b - t.place()] - begins[a - t.place()]; },
       k_up_step);
   if (!t.is_root()) {
-    if (own >= k_long_block_bytes) to.send(root, k_straight_step, mine);
+    if (straight) to.send(root, k_straight_step, mine);
     return;
   }
   for (std::uint32_t p = 0; p < places; ++p)
     copy(subtree.subspan(begins[p], begins[p + 1] - begins[p]), all.subspan(bounds[t.rank_of(p)]));
-  if (own >= k_long_block_bytes) copy(mine, all.subspan(bounds[root]));
+  if (straight) copy(mine, all.subspan(bounds[root]));
   receive_straight(to, bounds, all);
 }
 

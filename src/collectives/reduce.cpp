@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "collectives/sizes.hpp"
+#include "collectives/algorithm_table.hpp"
 #include "collectives/tree.hpp"
 
 namespace shoal::collectives {
@@ -133,10 +133,6 @@ void double_up(link& to, const rounds& r, const vector_of_elements& v) {
   }
 }
 
-bool is_long(std::span<const std::byte> data, const link& to) noexcept {
-  return to.size() > 2 && data.size() >= k_long_vector_bytes;
-}
-
 }  // namespace
 
 void all_reduce(link& to, std::span<std::byte> data, const reduction& how) {
@@ -146,7 +142,7 @@ void all_reduce(link& to, std::span<std::byte> data, const reduction& how) {
   const rounds r(to);
   fold(to, r, v);
   if (r.gives()) return to.receive(to.rank() + 1, k_unfold_step, data);
-  if (is_long(data, to)) {
+  if (chosen(to, operation::all_reduce, data.size()) == algorithm::rabenseifner) {
     halve(to, r, v);
     unite(to, r, v);
   } else {
@@ -160,7 +156,7 @@ void reduce(link& to, std::uint32_t root, std::span<std::byte> data, const reduc
   if (data.empty()) return barrier(to);
   const vector_of_elements v(data, how);
   const std::size_t count = v.count();
-  if (!is_long(data, to)) {
+  if (chosen(to, operation::reduce, data.size()) == algorithm::binomial) {
     // To member 0, so that the places of the tree are the ranks and the order stays; from there to the root.
     const tree up(to, 0);
     up.for_each_child_smallest_first([&](std::uint32_t child) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "rank/error.hpp"
+#include "shoal/detail/port.hpp"
 
 namespace shoal::rank {
 namespace {
@@ -78,7 +79,8 @@ struct leader_link::wait final : wait_note {
 
 leader_link::leader_link(rank_state& leader, const communicator& in, std::uint64_t sequence,
                          const collective_call& call)
-    : link(place_in(in.leaders(), leader.job, leader.world), static_cast<std::uint32_t>(in.leaders().size())),
+    : link(place_in(in.leaders(), leader.job, leader.world), static_cast<std::uint32_t>(in.leaders().size()),
+           leader.home.port->context->algorithms),
       leader_(leader),
       in_(in),
       kind_(call.kind),

@@ -56,6 +56,7 @@ base::settings all_settings() {
   for (const base::setting_table& table : net::k_net_settings) s.add(table);
   s.add(remote::k_remote_settings);
   s.add(array::k_array_settings);
+  s.add(collectives::k_collectives_settings);
   for (const std::string_view variable : launch::k_launcher_variables) s.accept_variable(variable);
   s.read_environment(environ);
   s.read_configuration();
@@ -69,6 +70,7 @@ config read_config(const base::settings& s) {
           net::read_options(s),
           remote::read_options(s),
           array::read_options(s),
+          collectives::read_options(s),
           static_cast<std::uint32_t>(s.get_int("nodes")),
           static_cast<unsigned>(s.get_int("workers")),
           s.get_bool("direct"),
@@ -91,6 +93,7 @@ std::string config::common() const {
                                  direct ? "on" : "off", buffer_bytes, buffers, one_sided_bytes, call_memory);
   text += fmt::format(", transport {}, domains {}, messages {}, own_communicators {}", transport, domains,
                       messages == net::message_route::own ? "own" : "domain_0", own_communicators ? "on" : "off");
+  text += ", collectives " + algorithms.text();
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include "array/settings.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "collectives/settings.hpp"
 #include "fiber/settings.hpp"
 #include "launch/settings.hpp"
 #include "machine/executor.hpp"
@@ -20,7 +21,13 @@
 namespace shoal::runtime {
 
 /// A base per folder: a function of that folder takes a config as its own options.
-struct config : fiber::options, sched::options, launch::options, net::options, remote::options, array::options {
+struct config : fiber::options,
+                sched::options,
+                launch::options,
+                net::options,
+                remote::options,
+                array::options,
+                collectives::options {
   std::uint32_t nodes = 1;  // transport inproc only; under a launcher the launcher decides
   unsigned workers = 0;     // per node; 0: chosen
   bool direct = true;       // nodes of a machine map each other's memory

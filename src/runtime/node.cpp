@@ -88,6 +88,7 @@ node::node(node_parts parts)
                parts.node == 0 || !processes_.empty()}),
       teams_(parts.node),
       promises_(parts.node),
+      algorithms_(parts.settings->algorithms),
       context_{.node = node_,
                .nodes = nodes_,
                .bases = memory_.bases(),
@@ -97,6 +98,7 @@ node::node(node_parts parts)
                .teams = &teams_,
                .stops = &stops_,
                .promises = &promises_,
+               .algorithms = &algorithms_,
                .restarted = parts.settings->restart},
       ports_(port_setup(parts, *transport_, memory_, context_)),
       pool_(pool_setup(parts), &ports_) {

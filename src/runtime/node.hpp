@@ -103,6 +103,7 @@ private:
   cluster::node_teams teams_;
   cluster::loop_stops stops_;
   cluster::node_promises promises_;
+  const collectives::algorithm_table algorithms_;
   detail::node_context context_;
   remote::node_ports ports_;
   sched::pool pool_;

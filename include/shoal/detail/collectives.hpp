@@ -4,7 +4,8 @@
 // Who may call: every member of the group calls the same function with fitting arguments, each over its own link. The
 // functions return when this member's part is done; they wait where the link waits.
 // Guarantees: reductions combine in ascending order of ranks, with the same association on all members. O(log n)
-// messages per member, except where a long block goes from every member to every other one, or to the root. With no
+// messages per member, except where a long block goes from every member to every other one, or to the root, and in rings.
+// Which algorithm is used says a table (src/collectives/algorithm_table.hpp). With no
 // data they are barriers, so that no member runs ahead without bound. Temporary memory: at most three times the data.
 // Papers: Hensgen, Finkel, Manber 1988 (barrier); Bruck et al. 1997 (gather and exchange); Thakur, Rabenseifner, Gropp
 // 2005 (long vectors). Shown by tests/unit/collectives.
@@ -17,16 +18,21 @@
 
 namespace shoal::collectives {
 
+class algorithm_table;
+
 /// A member's connection to the others for one collective operation. A member sends to a member at most once per step.
 class link {
 public:
-  link(std::uint32_t rank, std::uint32_t size) noexcept : rank_(rank), size_(size) {}
+  /// `algorithms`: which ones the operations use, the same for all members; nullptr: the built-in choice.
+  link(std::uint32_t rank, std::uint32_t size, const algorithm_table* algorithms = nullptr) noexcept
+      : rank_(rank), size_(size), algorithms_(algorithms) {}
   link(const link&) = default;
   link& operator=(const link&) = delete;
   virtual ~link() = default;
 
   std::uint32_t rank() const noexcept { return rank_; }
   std::uint32_t size() const noexcept { return size_; }
+  const algorithm_table* algorithms() const noexcept { return algorithms_; }
 
   /// Begins to receive what member `from` sends in `step`: exactly target.size() bytes. `target` must live until
   /// await(from, step) returns, or until the link is destroyed. Does not wait.
@@ -51,12 +57,13 @@ public:
 protected:
   std::uint32_t rank_;
   std::uint32_t size_;
+  const algorithm_table* algorithms_;
 };
 
 /// The same connection for a second collective operation within one: its steps do not meet those of the first.
 class second_phase final : public link {
 public:
-  explicit second_phase(link& first) noexcept : link(first.rank(), first.size()), first_(first) {}
+  explicit second_phase(link& first) noexcept : link(first.rank(), first.size(), first.algorithms()), first_(first) {}
 
   void expect(std::uint32_t from, std::uint32_t step, std::span<std::byte> target) override {
     first_.expect(from, step + k_steps, target);

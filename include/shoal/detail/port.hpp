@@ -28,6 +28,9 @@ namespace shoal::remote {
 class node_calls;
 class node_ports;
 }  // namespace shoal::remote
+namespace shoal::collectives {
+class algorithm_table;
+}  // namespace shoal::collectives
 namespace shoal::cluster {
 class loop_stops;
 class node_promises;
@@ -58,6 +61,7 @@ struct node_context {
   cluster::node_teams* teams = nullptr;
   cluster::loop_stops* stops = nullptr;
   cluster::node_promises* promises = nullptr;
+  const collectives::algorithm_table* algorithms = nullptr;
   bool restarted = false;  // the job is to go on from a checkpoint
   // The task that waits for node 0's message to stop. Partners: that task, and the worker that executes the message.
   std::atomic<suspended*> stop{nullptr};
