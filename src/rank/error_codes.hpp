@@ -44,9 +44,18 @@ public:
     if (at == all_.end()) refuse(code);
     at->second.text = std::move(text);
   }
+  /// One that has neither a text nor codes of its class.
   void remove(int code) {
     const std::lock_guard hold(mutex_);
-    if (all_.erase(code) == 0) refuse(code);
+    const auto at = all_.find(code);
+    if (at == all_.end()) refuse(code);
+    if (!at->second.text.empty())
+      throw mpi_error(MPI_ERR_ARG,
+                      fmt::format("the error code {} has a string; MPI_Remove_error_string comes first", code));
+    for (const auto& [other, e] : all_)
+      if (other != code && e.error_class == code)
+        throw mpi_error(MPI_ERR_ARG, fmt::format("the error class {} has the code {}; remove that first", code, other));
+    all_.erase(at);
   }
   /// MPI_LASTUSEDCODE.
   int last() {

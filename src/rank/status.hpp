@@ -30,7 +30,10 @@ inline void set_status(MPI_Status* s, int source, int tag, std::uint64_t bytes, 
   set_bytes(*s, bytes);
   set_cancelled(*s, cancelled);
 }
-/// Of no operation.
-inline void set_empty(MPI_Status* s) noexcept { set_status(s, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false); }
+/// Of no operation: the standard's empty status.
+inline void set_empty(MPI_Status* s) noexcept {
+  set_status(s, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);
+  if (s != MPI_STATUS_IGNORE) s->MPI_ERROR = MPI_SUCCESS;
+}
 
 }  // namespace shoal::rank

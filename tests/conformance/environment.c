@@ -92,6 +92,20 @@ static void hardware(void) {
   CHECK(value_of(abi, "mpi_aint_size", value));
   CHECK_EQUAL(atoi(value), sizeof(MPI_Aint));
   MPI_Info_free(&abi);
+  if (is_mpich()) return;
+  CHECK_EQUAL(MPI_Abi_get_fortran_info(&abi), MPI_SUCCESS);
+  CHECK(value_of(abi, "mpi_integer_size", value) && atoi(value) == 4);
+  CHECK(value_of(abi, "mpi_real8_supported", value) && strcmp(value, "true") == 0);
+  MPI_Info_free(&abi);
+  int yes = -1, no = -1, set = 0;
+  CHECK_EQUAL(MPI_Abi_get_fortran_booleans(sizeof(int), &yes, &no, &set), MPI_SUCCESS);
+  CHECK(set && yes == 1 && no == 0);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  CHECK_EQUAL(MPI_Abi_set_fortran_booleans(sizeof(int), &yes, &no), MPI_ERR_ABI); /* they are set */
+  CHECK_EQUAL(MPI_Abi_set_fortran_info(MPI_INFO_NULL), MPI_ERR_ABI);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  CHECK(MPI_File_fromint(MPI_File_toint(MPI_FILE_NULL)) == MPI_FILE_NULL);
+  CHECK(MPI_Win_fromint(MPI_Win_toint(MPI_WIN_NULL)) == MPI_WIN_NULL);
 }
 
 static void infos(char** argv) {

@@ -93,6 +93,7 @@ static void codes(void) {
   MPI_Add_error_string(class, "fish");
   MPI_Error_string(class, text, &length);
   CHECK(strcmp(text, "fish") == 0);
+  if (!is_mpich()) CHECK(MPI_Remove_error_class(class) != MPI_SUCCESS); /* it has codes */
   MPI_Remove_error_string(code);
   MPI_Error_string(code, text, &length);
   CHECK_EQUAL(length, 0);

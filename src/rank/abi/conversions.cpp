@@ -81,6 +81,7 @@ extern "C" {
 
 MPI_ABI_CONVERTED(Comm, MPI_Comm)
 MPI_ABI_CONVERTED(Errhandler, MPI_Errhandler)
+MPI_ABI_CONVERTED(File, MPI_File)
 MPI_ABI_CONVERTED(Group, MPI_Group)
 MPI_ABI_CONVERTED(Info, MPI_Info)
 MPI_ABI_CONVERTED(Message, MPI_Message)
@@ -88,4 +89,5 @@ MPI_ABI_CONVERTED(Op, MPI_Op)
 MPI_ABI_CONVERTED(Request, MPI_Request)
 MPI_ABI_CONVERTED(Session, MPI_Session)
 MPI_ABI_CONVERTED(Type, MPI_Datatype)
+MPI_ABI_CONVERTED(Win, MPI_Win)
 }

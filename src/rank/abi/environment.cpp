@@ -1,16 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program may ask of its surroundings: time, names, versions, memory (MPI 5.0, chapter 9).
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "machine/socket.hpp"
 #include "rank/abi/making.hpp"
 #include "rank/abi/text_argument.hpp"
+#include "rank/datatype/basic.hpp"
 #include "rank/info.hpp"
 #include "sched/pool.hpp"
 
 using namespace shoal::rank;       // NOLINT: the functions of a C interface
 using namespace shoal::rank::abi;  // NOLINT
+
+namespace {
+
+const std::pair<std::string_view, MPI_Datatype> k_fortran_types[] = {{"logical1", MPI_LOGICAL1},
+                                                                     {"logical2", MPI_LOGICAL2},
+                                                                     {"logical4", MPI_LOGICAL4},
+                                                                     {"logical8", MPI_LOGICAL8},
+                                                                     {"logical16", MPI_LOGICAL16},
+                                                                     {"integer1", MPI_INTEGER1},
+                                                                     {"integer2", MPI_INTEGER2},
+                                                                     {"integer4", MPI_INTEGER4},
+                                                                     {"integer8", MPI_INTEGER8},
+                                                                     {"integer16", MPI_INTEGER16},
+                                                                     {"real2", MPI_REAL2},
+                                                                     {"real4", MPI_REAL4},
+                                                                     {"real8", MPI_REAL8},
+                                                                     {"real16", MPI_REAL16},
+                                                                     {"complex4", MPI_COMPLEX4},
+                                                                     {"complex8", MPI_COMPLEX8},
+                                                                     {"complex16", MPI_COMPLEX16},
+                                                                     {"complex32", MPI_COMPLEX32},
+                                                                     {"double_complex", MPI_DOUBLE_COMPLEX}};
+
+void check_logical(int bytes) {
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16)
+    throw mpi_error(MPI_ERR_ARG, fmt::format("no logical has {} bytes", bytes));
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -61,6 +97,50 @@ int PMPI_Abi_get_info(MPI_Info* result) {
   });
 }
 MPI_ABI_ALIAS(Abi_get_info)
+
+int PMPI_Abi_get_fortran_info(MPI_Info* result) {
+  return enter_anywhere([&] {
+    info_pairs pairs{{"mpi_logical_size", "4"},
+                     {"mpi_integer_size", "4"},
+                     {"mpi_real_size", "4"},
+                     {"mpi_double_precision_size", "8"}};
+    for (const auto& [name, type] : k_fortran_types) {
+      const bool known = std::ranges::any_of(predefined_types(), [&](const predefined_type& t) {
+        return t.handle == reinterpret_cast<std::uintptr_t>(type);
+      });
+      pairs.emplace_back(fmt::format("mpi_{}_supported", name), known ? "true" : "false");
+    }
+    output(result) = handle_of<MPI_Info>(*new info(std::move(pairs)));
+  });
+}
+MPI_ABI_ALIAS(Abi_get_fortran_info)
+
+// gfortran's.
+int PMPI_Abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical_false, int* is_set) {
+  return enter_anywhere([&] {
+    check_logical(logical_size);
+    const auto bytes = static_cast<std::size_t>(logical_size);
+    std::memset(&output(static_cast<char*>(logical_true)), 0, bytes);
+    std::memset(&output(static_cast<char*>(logical_false)), 0, bytes);
+    *static_cast<char*>(logical_true) = 1;
+    output(is_set) = 1;
+  });
+}
+MPI_ABI_ALIAS(Abi_get_fortran_booleans)
+
+int PMPI_Abi_set_fortran_booleans(int logical_size, void*, void*) {
+  return enter_anywhere([&] {
+    check_logical(logical_size);
+    throw mpi_error(MPI_ERR_ABI, "the values of Fortran's logicals are gfortran's, and set already");
+  });
+}
+MPI_ABI_ALIAS(Abi_set_fortran_booleans)
+
+int PMPI_Abi_set_fortran_info(MPI_Info) {
+  return enter_anywhere(
+      [] { throw mpi_error(MPI_ERR_ABI, "what Fortran's types are is gfortran's, and set already"); });
+}
+MPI_ABI_ALIAS(Abi_set_fortran_info)
 
 // Each rank is in one process of one machine, and stays there.
 int PMPI_Get_hw_resource_info(MPI_Info* result) {
