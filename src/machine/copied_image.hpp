@@ -33,8 +33,8 @@ public:
     int file = -1;  // in memory; whoever gets it closes it
   };
 
-  /// Reads the file's headers.
-  explicit copied_image(const std::string& path);
+  /// Reads the file's headers. `shown`: there is a debugger, and it shall read that file in place of each copy.
+  explicit copied_image(const std::string& path, std::string shown = {});
 
   loaded load(std::span<const renaming> names) const;
   /// After everything that looks for the copy by its names has been loaded. What the system refuses costs memory only.
@@ -64,6 +64,9 @@ private:
   };
   template <class T>
   std::span<const T> at(std::uint64_t offset, std::uint64_t count) const;
+  bool is_debugged() const noexcept { return !shown_.empty(); }
+  std::uint64_t told_name() const;
+  bool map_shared(const part& p, std::byte* to) const;
   void read_parts();
   void read_names(std::uint64_t offset, std::uint64_t bytes);
   std::uint64_t offset_of(std::uint64_t address) const;
@@ -74,6 +77,7 @@ private:
   };
 
   file file_;
+  std::string shown_;
   std::vector<std::byte> content_;
   std::vector<part> read_only_;
   std::vector<place> names_;
