@@ -37,17 +37,21 @@ constexpr const char* k_how_to_build = "compile it with -fPIC and link it with -
 std::uint64_t down(std::uint64_t at) noexcept { return at / page_size() * page_size(); }
 std::uint64_t up(std::uint64_t at) noexcept { return down(at + page_size() - 1); }
 
+std::uint64_t next_copy() noexcept {
+  static std::atomic<std::uint64_t> copies{0};  // the loader's list is the process's, too
+  return copies.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 // A path to that descriptor that no other copy in this process was loaded under: the loader gives back what it has
 // loaded under the same path, also after the descriptor's number has gone to another file. It has the number of the
 // process: a debugger opens it, too, while the copy is being loaded.
-std::string path_of(int descriptor) {
-  static std::atomic<std::uint64_t> copies{0};  // the loader's list is the process's, too
+std::string path_of(int descriptor, std::uint64_t number, std::size_t least_length) {
   std::array<char, 32> self;
   const ssize_t length = ::readlink("/proc/self", self.data(), self.size());
   std::string path =
       "/proc/" + (length > 0 ? std::string(self.data(), static_cast<std::size_t>(length)) : "self") + "/fd/";
-  for (std::uint64_t n = copies.fetch_add(1, std::memory_order_relaxed) + 1; n != 0; n /= 2)
-    path += n % 2 != 0 ? "./" : "/";
+  for (std::uint64_t n = number; n != 0; n /= 2) path += n % 2 != 0 ? "./" : "/";
+  path.resize(std::max(path.size(), least_length), '/');
   return path + std::to_string(descriptor);
 }
 
@@ -80,13 +84,14 @@ std::span<const T> copied_image::at(std::uint64_t offset, std::uint64_t count) c
 
 std::vector<std::string> copied_image::libraries_of(const std::string& path) {
   try {
-    return copied_image(path, wanted::names).needed_;
+    return copied_image(path, {}, wanted::names).needed_;
   } catch (const error&) {
     return {};
   }
 }
 
-copied_image::copied_image(const std::string& path, wanted what) : file_(path, file::purpose::read), wanted_(what) {
+copied_image::copied_image(const std::string& path, std::string shown, wanted what)
+    : file_(path, file::purpose::read), wanted_(what), shown_(std::move(shown)) {
   content_.resize(file_.size_bytes());
   content_.resize(file_.read_at(content_, 0));
   if (content_.size() < sizeof(header) || std::memcmp(content_.data(), ELFMAG, SELFMAG) != 0)
@@ -200,7 +205,8 @@ copied_image::loaded copied_image::load(std::span<const renaming> names) const {
     for (const place& p : names_)
       if (p.name == r.from) write(std::as_bytes(std::span(r.to)), p.offset);
   }
-  void* const handle = ::dlopen(path_of(copy.number()).c_str(), RTLD_NOW | RTLD_LOCAL);
+  const std::string from = path_of(copy.number(), is_debugged() ? told_name() : next_copy(), shown_.size());
+  void* const handle = ::dlopen(from.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const reason = ::dlerror();
     throw error(
@@ -212,20 +218,47 @@ copied_image::loaded copied_image::load(std::span<const renaming> names) const {
   return {handle, copy.release()};
 }
 
+// The address of a string in the path of a copy: tools/mpi-host/debug_names.c reads it. The loader remembers the path, so
+// the string stays.
+std::uint64_t copied_image::told_name() const {
+  char* const name = ::strdup(shown_.c_str());
+  if (name == nullptr) return next_copy();
+  const std::lock_guard hold(names_mutex_);
+  earlier_names_.emplace_back(name);
+  return reinterpret_cast<std::uintptr_t>(name);
+}
+
+// A debugger that was told of the copy has perhaps set breakpoints in it already. Such pages stay as they are.
+bool copied_image::map_shared(const part& p, std::byte* to) const {
+  const auto map = [&](std::uint64_t first, std::uint64_t bytes) {
+    return bytes == 0 || ::mmap(to + first, bytes, p.protection, MAP_PRIVATE | MAP_FIXED, file_.number(),
+                                static_cast<off_t>(p.offset + first)) != MAP_FAILED;
+  };
+  if (!is_debugged() || (p.protection & PROT_EXEC) == 0) return map(0, p.bytes);
+  std::uint64_t begin = 0;
+  for (std::uint64_t at = 0; at < p.bytes; at += page_size()) {
+    const std::uint64_t in_file = std::min<std::uint64_t>(p.offset + at, content_.size());
+    const std::size_t bytes = std::min<std::size_t>(page_size(), content_.size() - in_file);
+    if (std::memcmp(to + at, content_.data() + in_file, bytes) == 0) continue;
+    if (!map(begin, at - begin)) return false;
+    begin = at + page_size();
+  }
+  return begin >= p.bytes || map(begin, p.bytes - begin);
+}
+
 // Gives the memory of shared pages back, and names the copy after the original, for debuggers and call stacks.
 void copied_image::share(const loaded& copy) const {
   link_map* map = nullptr;
   if (::dlinfo(copy.handle, RTLD_DI_LINKMAP, &map) != 0) return;
   for (const part& p : read_only_) {
-    void* const to = reinterpret_cast<void*>(map->l_addr + p.address);
-    if (::mmap(to, p.bytes, p.protection, MAP_PRIVATE | MAP_FIXED, file_.number(), static_cast<off_t>(p.offset)) ==
-        MAP_FAILED)
-      continue;
+    if (!map_shared(p, reinterpret_cast<std::byte*>(map->l_addr + p.address))) continue;
     if (p.own_bytes != 0)
       static_cast<void>(::fallocate(copy.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                     static_cast<off_t>(p.own_offset), static_cast<off_t>(p.own_bytes)));
   }
-  char* const name = ::strdup(path().c_str());
+  const std::string& wanted = is_debugged() ? shown_ : path();
+  if (wanted == map->l_name) return;
+  char* const name = ::strdup(wanted.c_str());
   if (name == nullptr) return;
   // Another thread that loads a copy may be reading the earlier one.
   const std::lock_guard hold(names_mutex_);

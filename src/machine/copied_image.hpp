@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "machine/file.hpp"
@@ -33,8 +34,9 @@ public:
     int file = -1;  // in memory; whoever gets it closes it
   };
 
-  /// Reads the file's headers.
-  explicit copied_image(const std::string& path) : copied_image(path, wanted::copies) {}
+  /// Reads the file's headers. `shown`: there is a debugger, and it shall read that file in place of each copy.
+  explicit copied_image(const std::string& path, std::string shown = {})
+      : copied_image(path, std::move(shown), wanted::copies) {}
 
   /// The libraries that any program names, also one that cannot be copied; none if the file is no program.
   static std::vector<std::string> libraries_of(const std::string& path);
@@ -54,7 +56,7 @@ public:
 
 private:
   enum class wanted : std::uint8_t { copies, names };
-  copied_image(const std::string& path, wanted what);
+  copied_image(const std::string& path, std::string shown, wanted what);
 
   struct part {
     std::uint64_t address = 0;  // less that of the copy
@@ -70,6 +72,9 @@ private:
   };
   template <class T>
   std::span<const T> at(std::uint64_t offset, std::uint64_t count) const;
+  bool is_debugged() const noexcept { return !shown_.empty(); }
+  std::uint64_t told_name() const;
+  bool map_shared(const part& p, std::byte* to) const;
   void read_parts();
   void read_names(std::uint64_t offset, std::uint64_t bytes);
   std::uint64_t offset_of(std::uint64_t address) const;
@@ -84,6 +89,7 @@ private:
 
   file file_;
   wanted wanted_;
+  std::string shown_;
   std::vector<std::byte> content_;
   std::vector<part> read_only_;
   std::vector<place> names_;

@@ -49,13 +49,15 @@ program_copy::~program_copy() {
 
 void* program_copy::find(const char* name) const noexcept { return ::dlsym(handle_, name); }
 
-program_copies::program_copies(const std::string& path, const std::vector<std::string>& private_libraries)
-    : program_(path) {
+program_copies::program_copies(const std::string& path, const std::vector<std::string>& private_libraries,
+                               const std::string& shown)
+    : program_(path, shown) {
   for (const std::string& name : program_.needed()) {
     if (std::ranges::none_of(private_libraries, [&](const std::string& begin) { return name.starts_with(begin); }))
       continue;
     // A library that is not found is the loader's to complain about.
-    if (const std::string found = find_library(program_, name); !found.empty()) libraries_.emplace_back(name, found);
+    if (const std::string found = find_library(program_, name); !found.empty())
+      libraries_.emplace_back(name, found, shown.empty() ? shown : found);
   }
 }
 

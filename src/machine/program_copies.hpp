@@ -49,8 +49,10 @@ private:
 
 class program_copies {
 public:
-  /// Reads the program's headers. `private_libraries`: how the names of libraries begin that are copied, too.
-  explicit program_copies(const std::string& path, const std::vector<std::string>& private_libraries = {});
+  /// Reads the program's headers. `private_libraries`: how the names of libraries begin that are copied, too. `shown`:
+  /// there is a debugger, and it shall read that file for each copy of the program.
+  explicit program_copies(const std::string& path, const std::vector<std::string>& private_libraries = {},
+                          const std::string& shown = {});
 
   program_copy load();
 
@@ -61,7 +63,8 @@ public:
 
 private:
   struct library {
-    library(std::string own_name, const std::string& path) : name(std::move(own_name)), image(path) {}
+    library(std::string own_name, const std::string& path, const std::string& shown)
+        : name(std::move(own_name)), image(path, shown) {}
     std::string name;  // as the program has it
     copied_image image;
   };

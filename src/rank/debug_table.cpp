@@ -2,6 +2,7 @@
 #include "rank/debug_table.hpp"
 
 #include "fiber/fiber.hpp"
+#include "machine/thread_id.hpp"
 
 std::uint64_t shoal_debug_ranks[16];  // zeros: there are no ranks
 
@@ -28,7 +29,7 @@ debug_table::debug_table(const job_ranks& of, std::size_t stack_bytes)
   for (int i = 0; i < of.size_here(); ++i) ranks_[static_cast<std::size_t>(i)].world = of.at(i).world;
   const fiber::fiber f{};
   const wait_note n(nullptr, 0, nullptr, 0, 0, wait_note::kind::send, nullptr);
-  const std::uint64_t words[16] = {1,
+  const std::uint64_t words[16] = {2,
                                    static_cast<std::uint64_t>(of.size_here()),
                                    word(ranks_.get()),
                                    sizeof(debugged_rank),
@@ -55,6 +56,7 @@ void debug_table::begin(const rank_state& r, const void* frame) noexcept {
   debugged_rank& mine = ranks_[static_cast<std::size_t>(r.local)];
   mine.fiber = r.home.current();
   mine.stack_top = frame;
+  mine.thread = machine::thread_id();
   mine.at = debugged_rank::stage::begun;
 }
 

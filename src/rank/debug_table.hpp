@@ -21,6 +21,7 @@ struct debugged_rank {
   stage at = stage::not_begun;
   const void* fiber = nullptr;      // of its main()
   const void* stack_top = nullptr;  // above all frames of the program
+  std::int64_t thread = 0;          // the kernel's number of its worker's
 };
 
 class debug_table {

@@ -20,6 +20,7 @@
 #include "machine/local_service.hpp"
 #include "machine/process.hpp"
 #include "machine/signal_request.hpp"
+#include "runtime/debug_marks.hpp"
 #include "runtime/search_pace.hpp"
 #include "shoal/error.hpp"
 
@@ -93,6 +94,7 @@ std::string why_exhausted(const job_state& s) {
                            why_exhausted(s), base::k_job_failed_status),
                fmt::format("{}no rank can go on: a deadlock; the job ends with status {}", why_exhausted(s),
                            base::k_job_failed_status));
+  shoal_debug_stop("nothing in this job can run any more: a deadlock");
   for (std::uint32_t n = 0; n < e.job.processes.size(); ++n)
     if (n != e.job.first_node)
       static_cast<void>(machine::ask(service_name(e.job.processes[n]), "end " + e.id, k_ask_ns));

@@ -19,6 +19,7 @@
 #include "rank/debug_table.hpp"
 #include "rank/node_ranks.hpp"
 #include "remote/worker_port.hpp"
+#include "runtime/debug_marks.hpp"
 #include "runtime/job.hpp"
 #include "runtime/rank_watch.hpp"
 #include "runtime/start_info.hpp"
@@ -81,6 +82,7 @@ private:
 void abort_job(rank::job_ranks& job, int status, const std::string& why) {
   base::write_line("", why);
   std::fflush(nullptr);
+  shoal_debug_stop(why.c_str());
   detail::worker_base& w = detail::worker_here();
   std::uint64_t word = static_cast<unsigned>(status) & 0xff;
   if (word == 0) word = 1;  // 256 is no success, and a process has eight bits

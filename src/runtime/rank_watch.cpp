@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t k_look_ns = 1'000'000'000;
 constexpr std::uint64_t k_long_ns = 10'000'000'000;
+constexpr std::uint64_t k_stopped_ns = 3'000'000'000;  // since the last look
 
 }  // namespace
 
@@ -28,13 +29,16 @@ rank_watch::~rank_watch() {
 
 std::int64_t rank_watch::tick() noexcept {
   const std::uint64_t now_ns = pool_.executor().now_ns();
+  // A debugger, or a signal, has stopped the process: the ranks could not run either.
+  const bool stopped = looked_ns_ != 0 && now_ns - looked_ns_ > k_stopped_ns;
+  looked_ns_ = now_ns;
   for (unsigned i = 0; i < pool_.size(); ++i) {
     const sched::worker& w = pool_.at(i);
     const seen now{w.polls.load(std::memory_order_relaxed), w.rests(),
                    progress_[i].count.load(std::memory_order_relaxed), now_ns};
     seen& before = workers_[i];
     const bool asleep = now.rests % 2 != 0;
-    if (before.since_ns == 0 || asleep || now.polls != before.polls || now.rests != before.rests ||
+    if (before.since_ns == 0 || stopped || asleep || now.polls != before.polls || now.rests != before.rests ||
         now.progress != before.progress)
       before = now;
     else if (now_ns - before.since_ns >= k_long_ns)

@@ -47,6 +47,7 @@ private:
   };
   std::vector<counter> progress_;  // by worker
   bool reported_ = false;
+  std::uint64_t looked_ns_ = 0;
   std::unique_ptr<machine::activity_runner> runner_;
 };
 

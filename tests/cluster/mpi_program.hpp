@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI programs for tests: compiled by shoal mpicc and mpicxx, run by shoal mpirun.
+// MPI programs for tests: compiled by shoal mpicc, mpicxx and mpif90, run by shoal mpirun.
 // Who may call: tests, from their main thread. SHOAL_COMMAND comes from the build.
 #pragma once
 
@@ -16,10 +16,17 @@ inline std::string mpi_program(const std::string& source) {
   static std::map<std::string, std::string> made;
   std::string& path = made[source];
   if (!path.empty()) return path;
-  path = programs / std::filesystem::path(source).stem().string();
+  const bool fortran = source.ends_with(".f90");
+  path = programs / std::filesystem::path(source).filename().replace_extension(fortran ? "f" : "");
   const bool cplusplus = source.ends_with(".cpp");
-  std::vector<std::string> command{SHOAL_COMMAND, cplusplus ? "mpicxx" : "mpicc", "-g", "-O1"};
+  // Optimised, Fortran's main program is no function of its own.
+  std::vector<std::string> command{SHOAL_COMMAND,
+                                   cplusplus ? "mpicxx"
+                                   : fortran ? "mpif90"
+                                             : "mpicc",
+                                   "-g", fortran ? "-O0" : "-O1"};
   if (cplusplus) command.emplace_back("-std=c++20");
+  if (fortran) command.insert(command.end(), {"-J", std::filesystem::path(path).parent_path().string()});  // modules
   command.insert(command.end(), {"-o", path, source});
   const outcome compiled = run(command);
   EXPECT_TRUE(compiled.status.clean()) << compiled;

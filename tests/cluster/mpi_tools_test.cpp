@@ -31,17 +31,22 @@ protected:
     const outcome tried = run({"gdb", "--batch", "-nx", "-ex", "run", "--args", "/bin/true"});
     if (!has(tried.text, "exited normally")) GTEST_SKIP() << "gdb may not trace programs here";
   }
-  // What gdb says to these commands where the last rank of five has stopped; blanks in a row as one.
-  static std::string ask(const words& commands) {
+  // What gdb says to these commands where the last rank of five has stopped.
+  static std::string ask(words commands) {
+    commands.insert(commands.begin(), "run");
+    return tell("ranks_wait.c", {"--nfg", "5"}, commands);
+  }
+  // What gdb says to these commands, of which none has begun the program; blanks in a row as one.
+  static std::string tell(const std::string& program, words shape, const words& commands, const words& arguments = {}) {
     const shoal::test::folder place;
+    shape.insert(shape.end(), {"-n", "1", "--debug"});
     std::ofstream file(place / "commands");
-    file << "set pagination off\nset confirm off\nset debuginfod enabled off\nrun\n";
+    file << "set pagination off\nset confirm off\n";
     for (const std::string& c : commands) file << "echo == " << c << "\\n\n" << c << '\n';
     file << "echo == end\\n\nkill\nquit\n";
     file.close();
     std::string line = "exec";
-    for (const std::string& word : mpirun(source("ranks_wait.c"), {"-n", "1", "--nfg", "5", "--debug"}))
-      line += " '" + word + "'";
+    for (const std::string& word : mpirun(source(program), shape, arguments)) line += " '" + word + "'";
     const outcome got = run({"/bin/bash", "-c", line + " <" + (place / "commands")});
     EXPECT_TRUE(got.in_time) << got;
     std::string text = got.text;
@@ -81,6 +86,92 @@ TEST_F(under_gdb, ranks_have_a_table_and_stacks) {
 TEST_F(under_gdb, the_program_goes_on_as_if_nobody_had_looked) {
   const std::string all = ask({"shoal rank 0", "continue"});
   EXPECT_TRUE(has(all, "rank 4 has called abort() in stop_here")) << all;
+}
+
+std::string count(const std::string& text, const std::string& part) {
+  int n = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return std::to_string(n);
+}
+
+// Before the first call of MPI, too. More copies than 64 are made known to gdb all at once.
+TEST_F(under_gdb, a_breakpoint_is_hit_in_each_copy) {
+  for (const words& shape : {words{"--nfg", "3"}, words{"--nfg", "3", "-w", "2"}}) {
+    const std::string all =
+        tell("ranks_debug.c", shape, {"break main", "run", "continue", "continue", "info breakpoints", "continue"});
+    EXPECT_EQ(count(all, "main (argc=1"), "3") << all;
+    EXPECT_TRUE(has(answer(all, "info breakpoints"), "already hit 3 times")) << all;
+    EXPECT_TRUE(has(all, "exited normally")) << all;
+    EXPECT_FALSE(has(all, "warning")) << all;
+  }
+  const std::string many = tell(
+      "ranks_debug.c", {"--nfg", "70"},
+      {"break ranks_debug.c:11", "run", "ignore 1 68", "continue", "info breakpoints", "continue", "print $_exitcode"});
+  EXPECT_TRUE(has(answer(many, "continue"), "at ")) << many;
+  EXPECT_TRUE(has(answer(many, "info breakpoints"), "already hit 70 times")) << many;
+  EXPECT_TRUE(has(answer(many, "print $_exitcode"), "= 0\n")) << many;
+}
+
+TEST_F(under_gdb, a_variable_is_that_of_the_rank) {
+  const std::string all =
+      tell("ranks_debug.c", {"--nfg", "3"},
+           {"break begin_rank", "run", "finish", "continue", "finish", "print of_rank", "print &of_rank",
+            "output of_file", "continue", "shoal ranks print of_rank", "shoal ranks print &of_rank", "shoal rank 1",
+            "print of_rank + of_file", "shoal ranks print no_such"});
+  EXPECT_TRUE(has(answer(all, "print of_rank"), "= 101\n")) << all;
+  EXPECT_TRUE(has(answer(all, "output of_file"), "201")) << all;
+  EXPECT_TRUE(has(answer(all, "shoal ranks print of_rank"), " 0 100\n 1 101\n 2 0\n")) << all;
+  const std::string address = answer(all, "print &of_rank");
+  const auto at = address.find(" 0x");
+  ASSERT_NE(at, std::string::npos) << all;
+  EXPECT_TRUE(
+      has(answer(all, "shoal ranks print &of_rank"), " 1" + address.substr(at, address.find(' ', at + 1) - at + 1)))
+      << all;
+  EXPECT_TRUE(has(answer(all, "print of_rank + of_file"), "= 302\n")) << all;
+  EXPECT_TRUE(has(answer(all, "shoal ranks print no_such"), " 1 (No symbol")) << all;
+}
+
+TEST_F(under_gdb, it_stops_before_the_job_ends_early) {
+  const std::string waits =
+      tell("ranks_debug.c", {"--nfg", "3"}, {"run", "shoal ranks", "shoal rank 1 bt", "continue"}, {"wait"});
+  EXPECT_TRUE(has(waits, "The job is about to end")) << waits;
+  EXPECT_TRUE(has(answer(waits, "shoal ranks"), "\n1 waiting MPI_Recv a message 0 9\n")) << waits;
+  EXPECT_TRUE(has(answer(waits, "shoal rank 1 bt"), "in main (argc=")) << waits;
+  EXPECT_TRUE(has(answer(waits, "continue"), "exited with code 03")) << waits;
+  const std::string aborts = tell("ranks_debug.c", {"--nfg", "3"}, {"run", "bt", "shoal ranks", "continue"}, {"abort"});
+  EXPECT_TRUE(has(answer(aborts, "bt"), "PMPI_Abort")) << aborts;
+  EXPECT_TRUE(has(answer(aborts, "bt"), "in main (argc=")) << aborts;
+  EXPECT_TRUE(has(answer(aborts, "shoal ranks"), "\n1 running thread 1\n")) << aborts;
+  EXPECT_TRUE(has(answer(aborts, "continue"), "exited with code 07")) << aborts;
+  const std::string crashes = tell("ranks_debug.c", {"--nfg", "3"}, {"run", "print rank", "shoal ranks"}, {"crash"});
+  EXPECT_TRUE(has(answer(crashes, "run"), "SIGSEGV")) << crashes;
+  EXPECT_TRUE(has(answer(crashes, "print rank"), "= 1\n")) << crashes;
+  EXPECT_TRUE(has(answer(crashes, "shoal ranks"), "\n1 running thread 1\n")) << crashes;
+}
+
+TEST_F(under_gdb, run_has_the_arguments_of_the_program) {
+  const std::string all = tell(
+      "ranks_debug.c", {"--nfg", "2"},
+      {"tbreak main", "run", "print argc", "print argv[1]", "tbreak main", "run a 'b c'", "print argv[2]", "show args"},
+      {"it"});
+  EXPECT_TRUE(has(all.substr(0, all.find("== ")), "2 ranks of ")) << all;
+  EXPECT_FALSE(has(all, "Reading symbols")) << all;
+  EXPECT_TRUE(has(answer(all, "print argc"), "= 2\n")) << all;
+  EXPECT_TRUE(has(answer(all, "print argv[1]"), "\"it\"")) << all;
+  EXPECT_TRUE(has(answer(all, "print argv[2]"), "\"b c\"")) << all;
+  EXPECT_TRUE(has(answer(all, "show args"), "\"a 'b c'\"")) << all;
+}
+
+TEST_F(under_gdb, fortran_has_its_main_program) {
+  if (!std::filesystem::exists(shoal::machine::find_program("gfortran"))) GTEST_SKIP() << "gfortran is not installed";
+  const std::string all = tell("ranks_debug.f90", {"--nfg", "2"},
+                               {"break MAIN__", "run", "continue", "info breakpoints", "continue", "shoal ranks",
+                                "shoal ranks print number", "shoal rank 0", "print of_rank::number"});
+  EXPECT_TRUE(has(answer(all, "run"), "ranks_debug ()")) << all;
+  EXPECT_TRUE(has(answer(all, "info breakpoints"), "already hit 2 times")) << all;
+  EXPECT_TRUE(has(answer(all, "shoal ranks"), "\n1 running thread 1\n")) << all;
+  EXPECT_TRUE(has(answer(all, "shoal ranks print number"), " 0 0\n 1 1\n")) << all;
+  EXPECT_TRUE(has(answer(all, "print of_rank::number"), "= 0\n")) << all;
 }
 
 TEST(debugging, is_for_one_process) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program that `shoal mpirun` starts in every process: loads one private copy of an MPI program per rank and runs
 // them as tasks.
-//   shoal-mpi-host RANKS STACK_BYTES [--label] [--profile=FILE] [--shared-globals] PROGRAM [ARGS]
+//   shoal-mpi-host RANKS STACK_BYTES [--label] [--profile=FILE] [--shared-globals] [--debug=FILE] PROGRAM [ARGS]
+//   --debug: under gdb, which reads that file for each copy (gdb/)
 //   shoal-mpi-host --functions       the functions of MPI and whether the library has them, for `shoal info --mpi`
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csetjmp>
 #include <cstddef>
@@ -24,6 +26,7 @@
 #include "machine/program_copies.hpp"
 #include "rank/abi/function_list.hpp"
 #include "rank/abi/rank_exit.hpp"
+#include "runtime/debug_marks.hpp"
 #include "runtime/job.hpp"
 #include "runtime/mpi_job.hpp"
 #include "shoal/error.hpp"
@@ -57,9 +60,21 @@ void begin_options(const shoal::machine::program_copy& shared) {
   if (void* const next = shared.find("optind"); next != nullptr) *static_cast<int*>(next) = 1;
 }
 
+// A debugger learns of many copies at once much sooner than of one after the other. The ranks go on in order.
+void await_other_copies(const rank_state& me) {
+  static std::atomic<int> loaded{0};  // partners: the other ranks
+  static std::atomic<int> next{-1};   // the same
+  if (loaded.fetch_add(1, std::memory_order_acq_rel) + 1 == me.job.size_here()) {
+    shoal_debug_loaded();
+    next.store(0, std::memory_order_release);
+  }
+  while (next.load(std::memory_order_acquire) != me.local) me.home.yield();
+  next.store(me.local + 1, std::memory_order_release);
+}
+
 // The copy is loaded here, so that its constructors run as the rank, and on its thread; or all ranks have one.
 int run_copy(shoal::machine::program_copies& program, const shoal::machine::program_copy* shared, rank_state& me,
-             int argc, char** argv) {
+             int argc, char** argv, bool is_debugged) {
   shoal::host::rank_libc& libc = shoal::host::libc_of(me);
   libc.world = me.world;
   shoal::machine::program_copy own;
@@ -69,6 +84,7 @@ int run_copy(shoal::machine::program_copies& program, const shoal::machine::prog
     shoal::host::share_copy(libc);
     begin_options(*shared);
   }
+  if (is_debugged) await_other_copies(me);
   std::vector<std::string> words(argv, argv + argc);  // a program may change its own
   std::vector<char*> pointers;
   for (std::string& w : words) pointers.push_back(w.data());
@@ -79,7 +95,8 @@ int run_copy(shoal::machine::program_copies& program, const shoal::machine::prog
     me.job.abort_job(me.job, status == 0 ? 1 : status,
                      fmt::format("rank {} has ended with status {} without MPI_Finalize", me.world, status));
   shoal::host::forget_thread_settings(me);
-  if (libc.has_made_threads) own.keep();
+  // A debugger is slow to learn that copies have gone; their destructors run at the end of the process then.
+  if (libc.has_made_threads || is_debugged) own.keep();
   return status;
 }
 
@@ -94,28 +111,32 @@ int print_functions() {
 }
 
 constexpr std::string_view k_profile = "--profile=";
+constexpr std::string_view k_debug = "--debug=";
 
 int run(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--functions") return print_functions();
   bool label = false;
   bool is_shared = false;
   std::optional<shoal::runtime::rank_profile_wish> profile;
+  std::string shown;
   int first = 3;
   for (; first < argc && std::string_view(argv[first]).starts_with("--"); ++first) {
     const std::string_view word = argv[first];
     label = label || word == "--label";
     is_shared = is_shared || word == "--shared-globals";
     if (word.starts_with(k_profile)) profile.emplace().file = word.substr(k_profile.size());
+    if (word.starts_with(k_debug)) shown = word.substr(k_debug.size());
   }
   if (argc <= first) throw shoal::error(shoal::errc::invalid_argument, "start MPI programs with shoal mpirun");
   shoal::runtime::mpi_program p;
   p.ranks_per_node = static_cast<unsigned>(std::stoul(argv[1]));
   p.stack_bytes = std::stoull(argv[2]);
   p.command.assign(argv + first, argv + argc);
-  ::program_invocation_name = argv[first];  // for messages of the C library
+  if (!shown.empty()) ::unsetenv("LD_AUDIT");  // not for what the ranks start
+  ::program_invocation_name = argv[first];     // for messages of the C library
   ::program_invocation_short_name = ::basename(argv[first]);
   const std::vector<std::string> private_libraries{"libgfortran.so."};  // units and files of Fortran
-  const auto program = std::make_shared<shoal::machine::program_copies>(argv[first], private_libraries);
+  const auto program = std::make_shared<shoal::machine::program_copies>(argv[first], private_libraries, shown);
   if (profile) {
     profile->copy_bytes = is_shared ? 0 : program->private_bytes();
     profile->shared_bytes = program->shared_bytes() + (is_shared ? program->private_bytes() : 0);
@@ -124,7 +145,7 @@ int run(int argc, char** argv) {
   }
   static shoal::machine::program_copy shared;
   p.run = [=](rank_state& me) {
-    return run_copy(*program, is_shared ? &shared : nullptr, me, argc - first, argv + first);
+    return run_copy(*program, is_shared ? &shared : nullptr, me, argc - first, argv + first, !shown.empty());
   };
   shoal::host::make_rank_libcs(p.ranks_per_node);
   if (p.ranks_per_node > 1 || label) shoal::host::split_output(label);

@@ -17,11 +17,11 @@ mpi_paths find_mpi() {
   mpi_paths found;
   if (fs::exists(built / "libmpi_abi.so"))
     found = {SHOAL_SOURCE_DIR "/include/mpi-abi", built.string(), (built / "shoal-mpi-start.o").string(),
-             (built / "shoal-mpi-host").string(), (built / "shoal-ranks-gdb.py").string()};
+             (built / "shoal-mpi-host").string(), (built / "shoal-start-gdb.py").string()};
   else
     found = {(here / ".." / "include" / "mpi-abi").lexically_normal().string(), installed.string(),
              (installed / "shoal" / "shoal-mpi-start.o").string(), (installed / "shoal" / "shoal-mpi-host").string(),
-             (installed / "shoal" / "shoal-ranks-gdb.py").string()};
+             (installed / "shoal" / "shoal-start-gdb.py").string()};
   for (const std::string& file :
        {found.include + "/mpi.h", found.library + "/libmpi_abi.so", found.start, found.host, found.gdb})
     if (!fs::exists(file))

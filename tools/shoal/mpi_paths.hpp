@@ -12,7 +12,7 @@ struct mpi_paths {
   std::string library;  // the folder of libmpi_abi.so
   std::string start;    // an object file: lets a shared object be started as a program
   std::string host;     // what mpirun starts
-  std::string gdb;      // a script: gdb's commands for ranks
+  std::string gdb;      // a script: makes gdb ready for ranks
 };
 mpi_paths find_mpi();
 

@@ -123,7 +123,8 @@ std::string profile_file(const mpirun_request& request, unsigned ranks, bool sev
 
 // gdb in the place of this process, on a host that is a job by itself.
 [[noreturn]] void debug(const mpi_paths& mpi, const runtime::start_request& job) {
-  std::vector<std::string> command{machine::find_program("gdb"), "-q", "-x", mpi.gdb, "--args"};
+  std::vector<std::string> command{
+      machine::find_program("gdb"), "-q", "-ix", mpi.gdb, "-ex", "shoal prepare", "--args"};
   if (!std::filesystem::exists(command.front()))
     throw error(errc::not_found, "--debug needs gdb, which is not installed (Debian's package gdb)");
   command.insert(command.end(), job.arguments.begin(), job.arguments.end());

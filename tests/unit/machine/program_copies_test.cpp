@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/program_copies.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -40,6 +41,20 @@ TEST(program_copies, have_variables_of_their_own) {
     for (const program_copy& c : copies) EXPECT_EQ(function<int()>(c, "step")(), k_first + 7 * round);
   for (std::size_t i = 1; i < copies.size(); ++i)
     EXPECT_NE(function<int*()>(copies[i], "variable")(), function<int*()>(copies[0], "variable")());
+}
+
+// Long enough that the loader's own name of the copy would be shorter.
+TEST(program_copies, have_the_name_that_a_debugger_shall_read) {
+  const std::string shown = "/somewhere/" + std::string(200, '-') + "/program";
+  program_copies program(k_program, {}, shown);
+  const program_copy first = program.load();
+  const program_copy second = program.load();
+  for (const program_copy* c : {&first, &second}) {
+    Dl_info found{};
+    ASSERT_NE(::dladdr(c->find("step"), &found), 0);
+    EXPECT_EQ(found.dli_fname, shown);
+  }
+  EXPECT_EQ(function<int()>(first, "step")(), function<int()>(second, "step")());
 }
 
 TEST(program_copies, catch_exceptions_and_end_on_their_own) {

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands for gdb: the ranks of an MPI program that share one process. See `help shoal`.
 
-A rank that does not run has its registers in memory. To look at it, the selected thread gets them for a while; before the
+A rank that does not run has its registers in memory. To look at it, its worker's thread gets them for a while; before the
 program goes on, and before another thread is selected, it gets its own ones back."""
 import gdb
 
-VERSION = 1
+VERSION = 2
 WORDS = 16
 KINDS = ("requests", "a message", "its receive", "any message", "the others")
 ANY_SOURCE, ANY_TAG = -1, -2  # of MPI's standard ABI
 NOT_BEGUN, BEGUN, ENDED = range(3)
+shoal_program = None  # the file that gdb has for each rank's copy of the program
 
 
 class NoRanks(gdb.GdbError):
@@ -23,15 +24,22 @@ def memory(address, size, signed=False):
 def text(address):
     if address == 0:
         return "a call"
-    return gdb.Value(address).cast(gdb.lookup_type("char").pointer()).string(errors="replace", length=-1)
+    found = bytearray()
+    while len(found) < 256 and found[-1:] != b"\0":
+        found += bytes(gdb.selected_inferior().read_memory(address + len(found), 1))
+    return found.rstrip(b"\0").decode(errors="replace")
 
 
 def address_of(symbol):
-    # Without debug information a symbol is a word with an address and no type.
+    # Without debug information a symbol is a word with an address and no type. The program may be in Fortran.
+    language = gdb.parameter("language")
     try:
+        gdb.execute("set language c", to_string=True)
         return int(gdb.parse_and_eval("(unsigned long)&" + symbol))
     except gdb.error:
         return 0
+    finally:
+        gdb.execute("set language " + language, to_string=True)
 
 
 class Table:
@@ -62,6 +70,7 @@ class Rank:
         self.stage = memory(at + 4, 4, True)
         self.fiber = memory(at + 8, 8)
         self.top = memory(at + 16, 8)
+        self.worker = memory(at + 24, 8)
 
     def thread(self, stacks):
         """The thread that runs it, or None. `stacks`: stack_pointers()."""
@@ -112,6 +121,7 @@ class Rank:
 class View:
     """The rank whose registers the selected thread has now, if any."""
     kept = None  # thread, its own registers
+    rank = None
 
     @classmethod
     def leave(cls):
@@ -126,11 +136,15 @@ class View:
     @classmethod
     def enter(cls, rank):
         cls.leave()
+        # Its worker's thread, for thread-local variables.
+        for thread in gdb.selected_inferior().threads():
+            if thread.ptid[1] == rank.worker:
+                thread.switch()
         thread = gdb.selected_thread()
         gdb.newest_frame().select()
         frame = gdb.selected_frame()
         own = {name: int(frame.read_register(name)) & (2**64 - 1) for name in ("rsp", "rip", "rbx", "rbp")}
-        cls.kept = (thread, own)
+        cls.kept, cls.rank = (thread, own), rank
         cls.set(rank.registers())
 
     @staticmethod
@@ -156,11 +170,11 @@ def stack_pointers():
     return result
 
 
-def select(rank):
-    """Makes `rank` what gdb's commands are about. Returns how it can be undone."""
+def select(rank, stacks=None):
+    """Makes `rank` what gdb's commands are about."""
     if rank.stage != BEGUN:
         raise gdb.GdbError("rank %d has %s" % (rank.number, "ended" if rank.stage == ENDED else "not begun"))
-    thread = rank.thread(stack_pointers())
+    thread = rank.thread(stacks or stack_pointers())
     if thread is not None:
         View.leave()
         thread.switch()
@@ -170,41 +184,68 @@ def select(rank):
     View.enter(rank)
 
 
-def backtrace(rank):
-    before, kept = gdb.selected_thread(), View.kept
-    frame = gdb.selected_frame() if kept is None else None
+def select_program_frame():
+    """The innermost frame of the program, so that its variables are the ones that expressions mean."""
+    frame = gdb.newest_frame()
+    while frame is not None and gdb.solib_name(frame.pc()) != shoal_program:
+        frame = frame.older()
+    if frame is not None:
+        frame.select()
+
+
+def backtrace():
+    gdb.execute("backtrace")
+
+
+def value_of(expression):
+    select_program_frame()
+    return gdb.parse_and_eval(expression).format_string(max_elements=20)
+
+
+def as_rank(rank, do, stacks=None):
+    """do() where gdb's commands are about `rank`; then they are about what they were."""
+    before, shown = gdb.selected_thread(), View.rank if View.kept is not None else None
+    frame = gdb.selected_frame() if shown is None else None
     try:
-        select(rank)
-        gdb.execute("backtrace")
+        select(rank, stacks)
+        return do()
     finally:
         View.leave()
         if before is not None and before.is_valid():
             before.switch()
         if frame is not None and frame.is_valid():
             frame.select()
+        if shown is not None:
+            View.enter(shown)
+            select_program_frame()
 
 
 class Shoal(gdb.Command):
     """The ranks of an MPI program in this process.
 shoal ranks          a table: what each rank does, and for what it waits
 shoal ranks bt       where each rank is, one after the other
+shoal ranks print X  the value of X in each rank, in its innermost function of the program
 shoal rank 17        from now on gdb's commands (bt, up, print) are about rank 17, until the program goes on
-shoal rank 17 bt     where it is"""
+shoal rank 17 bt     where it is
+run, run ARGS        starts the ranks, with the same arguments of the program or with these
+break main           stops in each rank; break FILE:LINE, break FUNCTION too"""
 
     def __init__(self):
         super().__init__("shoal", gdb.COMMAND_STACK, gdb.COMPLETE_NONE, True)
 
 
 class Ranks(gdb.Command):
-    """A table of the ranks; with bt the stack of each."""
+    """A table of the ranks; with bt the stack of each, with print X the value of X in each."""
 
     def __init__(self):
         super().__init__("shoal ranks", gdb.COMMAND_STACK)
 
     def invoke(self, argument, from_tty):
         words = gdb.string_to_argv(argument)
+        if words[:1] in (["print"], ["p"]) and words[1:]:
+            return self.print_values(argument.split(None, 1)[1])
         if words not in ([], ["bt"]):
-            raise gdb.GdbError("usage: shoal ranks [bt]")
+            raise gdb.GdbError("usage: shoal ranks [bt | print EXPRESSION]")
         ranks = Table().all()
         stacks = stack_pointers()
         rows = [("rank", "state", "in", "waits for", "peer", "tag")]
@@ -217,7 +258,18 @@ class Ranks(gdb.Command):
         for rank, row in zip(ranks, rows[1:]):
             gdb.write("rank %s: %s\n" % (row[0], " ".join(c for c in row[1:] if c)))
             if rank.stage == BEGUN:
-                backtrace(rank)
+                as_rank(rank, backtrace, stacks)
+
+    def print_values(self, expression):
+        stacks = stack_pointers()
+        for rank in Table().all():
+            if rank.stage != BEGUN:
+                continue
+            try:
+                value = as_rank(rank, lambda: value_of(expression), stacks)
+            except gdb.error as e:
+                value = "(%s)" % e
+            gdb.write("%4d  %s\n" % (rank.number, value))
 
 
 class OneRank(gdb.Command):
@@ -232,8 +284,9 @@ class OneRank(gdb.Command):
             raise gdb.GdbError("usage: shoal rank NUMBER [bt]")
         rank = Table().rank(int(words[0]))
         if words[1:]:
-            return backtrace(rank)
+            return as_rank(rank, backtrace)
         select(rank)
+        select_program_frame()
         gdb.execute("frame")
 
 
