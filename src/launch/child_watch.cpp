@@ -2,6 +2,7 @@
 #include "launch/child_watch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/exit_status.hpp"
@@ -10,6 +11,8 @@
 
 namespace shoal::launch {
 namespace {
+
+constexpr std::uint64_t k_report_ns = 1'000'000'000;  // after the end of a limit, for what the tasks wait for
 
 class child_watch {
 public:
@@ -38,7 +41,9 @@ private:
     std::int64_t wait_ns = -1;
     if (failing_ || limit_ns_ != 0) {
       const std::uint64_t now = base::now_ns();
-      const std::uint64_t end = failing_ ? kill_at_ns_ : begin_ns_ + static_cast<std::uint64_t>(limit_ns_);
+      const std::uint64_t end = failing_     ? kill_at_ns_
+                                : reporting_ ? report_until_ns_
+                                             : begin_ns_ + static_cast<std::uint64_t>(limit_ns_);
       wait_ns = now < end ? static_cast<std::int64_t>(end - now) : 0;
     }
     const int ready = machine::wait_any(descriptors, wait_ns);
@@ -53,15 +58,19 @@ private:
     ended(static_cast<std::uint32_t>(index));
   }
 
-  // To those that have a handler: to others, which may not have begun, it would be the end.
-  void pass_on_request() {
-    if (!asked_.take()) return;
-    int told = 0;
+  // Those that have a handler of SIGUSR1 (to others, which may not have begun, it would be the end) say what their tasks
+  // wait for. False: there are none.
+  bool ask_for_report() {
+    bool told = false;
     for (std::uint32_t n = 0; n < processes_.size(); ++n) {
       const int process = processes_[n].running() ? job_.process_of(n, processes_[n].pid()) : 0;
-      if (process != 0 && machine::signal_request::send_to(process)) ++told;
+      told |= process != 0 && machine::signal_request::send_to(process);
     }
-    if (told == 0)
+    return told;
+  }
+
+  void pass_on_request() {
+    if (asked_.take() && !ask_for_report())
       base::warn(
           "SIGUSR1 has come, and no process of this job on this machine has a handler for it yet; a job on other "
           "machines "
@@ -94,8 +103,12 @@ private:
   }
 
   void timed_out() {
-    base::say("the job has run for {:g} s, as long as it may; it is ended with status {}",
-              static_cast<double>(limit_ns_) * 1e-9, base::k_timeout_status);
+    if (!std::exchange(reporting_, true)) {
+      base::say("the job has run for {:g} s, as long as it may; it is ended with status {}",
+                static_cast<double>(limit_ns_) * 1e-9, base::k_timeout_status);
+      report_until_ns_ = base::now_ns() + k_report_ns;
+      if (ask_for_report()) return;
+    }
     job_.interrupt(SIGTERM);
     status_ = base::k_timeout_status;
     if (pass_signals_) signal_all(SIGTERM);
@@ -144,6 +157,8 @@ private:
   const std::uint64_t begin_ns_;
   int status_ = 0;
   bool failing_ = false;
+  bool reporting_ = false;  // the limit is over
+  std::uint64_t report_until_ns_ = 0;
   int follower_status_ = 0;      // of a node that left because another was lost
   bool awaiting_cause_ = false;  // and the process of that one has not ended yet
   std::uint64_t kill_at_ns_ = 0;

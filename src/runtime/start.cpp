@@ -45,6 +45,7 @@ public:
   void announce_lost(std::uint32_t, const std::string&) override {}
   std::optional<std::uint32_t> lost() override { return std::nullopt; }
   void interrupt(int) override {}
+  int process_of(std::uint32_t, int) override { return 0; }
   std::string describe(std::uint32_t, int) override { return "the launcher"; }
 };
 

@@ -323,6 +323,7 @@ TEST(a_limit_on_time, ends_the_job) {
   const outcome got = run_ranks("libc_faults.c", {"-n", "2", "--nfg", "2", "--timeout", "0.5"}, {"endless"});
   EXPECT_EQ(got.status.shell_code(), 124) << got;
   EXPECT_TRUE(got.has("the job has run for 0.5 s")) << got;
+  EXPECT_TRUE(got.has("the ranks of job")) << got;
   EXPECT_LT(got.seconds, 10) << got;
   EXPECT_TRUE(run_ranks("libc_end.c", {"-n", "2", "--timeout", "50"}).status.clean());
 }

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.hpp"
 #include "machine/local_service.hpp"
 #include "machine/memory_info.hpp"
 #include "runtime/memory_answer.hpp"
@@ -98,8 +99,11 @@ void print(const std::string& id, const seen_job& job, bool memory) {
     tasks += n.waiting;
     workers += n.workers;
   }
-  fmt::print("{} {}: {} node{}, {} worker{}, {} task{} wait{}\n", job.program, id, job.nodes, job.nodes == 1 ? "" : "s",
-             workers, workers == 1 ? "" : "s", tasks, tasks == 1 ? "" : "s", tasks == 1 ? "s" : "");
+  const std::uint64_t ranks = runtime::ranks_of(job.here);
+  const std::uint64_t waiting = ranks == 0 ? tasks : ranks;
+  fmt::print("{} {}: {}, {}, {} wait{}\n", job.program, id, base::counted(job.nodes, "node"),
+             base::counted(workers, "worker"), base::counted(waiting, ranks == 0 ? "task" : "rank"),
+             waiting == 1 ? "s" : "");
   if (job.here.size() < job.nodes)
     fmt::print("  {} of its nodes did not answer, or run on other machines\n", job.nodes - job.here.size());
   if (memory)
