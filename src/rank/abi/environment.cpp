@@ -104,11 +104,11 @@ int PMPI_Abi_get_fortran_info(MPI_Info* result) {
                      {"mpi_integer_size", "4"},
                      {"mpi_real_size", "4"},
                      {"mpi_double_precision_size", "8"}};
-    for (const auto& [name, type] : k_fortran_types) {
-      const bool known = std::ranges::any_of(predefined_types(), [&](const predefined_type& t) {
-        return t.handle == reinterpret_cast<std::uintptr_t>(type);
-      });
-      pairs.emplace_back(fmt::format("mpi_{}_supported", name), known ? "true" : "false");
+    for (const auto& name_and_type : k_fortran_types) {
+      const auto handle = reinterpret_cast<std::uintptr_t>(name_and_type.second);
+      const bool known =
+          std::ranges::find(predefined_types(), handle, &predefined_type::handle) != predefined_types().end();
+      pairs.emplace_back(fmt::format("mpi_{}_supported", name_and_type.first), known ? "true" : "false");
     }
     output(result) = handle_of<MPI_Info>(*new info(std::move(pairs)));
   });
