@@ -109,6 +109,7 @@ const std::string& symbols::line_of(const std::string& path, std::uint64_t offse
 }
 
 std::string symbols::call_at(const void* code) {
+  if (code == nullptr) return place_of(code);
   const void* const call = static_cast<const char*>(code) - 1;  // in it, not behind it
   const place where = find(call);
   if (where.path.empty()) return place_of(call);
