@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/child_watch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -134,7 +136,7 @@ private:
         return;
       }
     }
-    const std::string what = job_.describe(n, pid) + " " + job_.describe_end(how);
+    const std::string what = job_.describe(n, pid) + job_.ranks_of(n) + " " + job_.describe_end(how);
     // Others may have seen it die before it was reaped here, announced it, and left already: theirs is not the cause.
     job_.announce_lost(n, what);
     if (job_.lost() != n) {
@@ -165,6 +167,13 @@ private:
 };
 
 }  // namespace
+
+std::string job_view::ranks_of(std::uint32_t node) const {
+  const std::uint64_t first = std::uint64_t{node} * ranks_per_node_;
+  if (ranks_per_node_ == 0) return {};
+  if (ranks_per_node_ == 1) return fmt::format(" of rank {}", first);
+  return fmt::format(" of ranks {} to {}", first, first + ranks_per_node_ - 1);
+}
 
 job_end watch_children(std::vector<machine::child_process>& processes, job_view& job, machine::interruption& stop,
                        bool pass_signals, std::int64_t limit_ns) {

@@ -23,6 +23,8 @@ inline constexpr std::int64_t k_grace_ns = 3'000'000'000;
 /// A launcher's other sources of information about its nodes.
 class job_view {
 public:
+  /// `ranks_per_node`: of an MPI program; 0: it is none.
+  explicit job_view(unsigned ranks_per_node = 0) noexcept : ranks_per_node_(ranks_per_node) {}
   virtual presence at(std::uint32_t node) = 0;
   /// A process has ended, as described by `how`: notifies the others if it is the first loss.
   virtual void announce_lost(std::uint32_t node, const std::string& how) = 0;
@@ -40,8 +42,14 @@ public:
   virtual int descriptor() { return -1; }
   virtual std::string why() { return {}; }
 
+  /// " of ranks 4 to 7"; empty if the nodes have none.
+  std::string ranks_of(std::uint32_t node) const;
+
 protected:
   ~job_view() = default;
+
+private:
+  const unsigned ranks_per_node_;
 };
 
 struct job_end {

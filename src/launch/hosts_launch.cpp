@@ -27,8 +27,9 @@ constexpr int k_remote_shell_failed = 255;  // of ssh
 
 class hub_view final : public job_view {
 public:
-  hub_view(hub& h, const std::vector<std::string>& hosts, std::vector<machine::socket>& inputs) noexcept
-      : hub_(h), hosts_(hosts), inputs_(inputs) {}
+  hub_view(hub& h, const std::vector<std::string>& hosts, std::vector<machine::socket>& inputs,
+           unsigned ranks_per_node) noexcept
+      : job_view(ranks_per_node), hub_(h), hosts_(hosts), inputs_(inputs) {}
 
   presence at(std::uint32_t node) override { return hub_.at(node); }
   void announce_lost(std::uint32_t node, const std::string& how) override { hub_.announce_lost(node, how); }
@@ -159,7 +160,7 @@ int launch_hosts(const hosts_job& job, bool* lost_node) {
     send_whole(ours, remote_input(program));
     inputs.push_back(std::move(ours));
   }
-  hub_view view(center, hosts, inputs);
+  hub_view view(center, hosts, inputs, job.ranks_per_node);
   const job_end end = watch_children(processes, view, stop, !remote, job.limit_ns);
   if (lost_node != nullptr) *lost_node = end.lost_node;
   bool nobody = remote && end.status == 0;

@@ -22,6 +22,7 @@ struct hosts_job {
   std::int64_t start_ns = 30'000'000'000;
   std::vector<std::string> arguments;    // the program first
   std::vector<std::string> environment;  // added
+  unsigned ranks_per_node = 0;           // of an MPI program, for messages; 0: it is none
   std::int64_t limit_ns = 0;             // how long it may take; 0: any time
 };
 

@@ -23,7 +23,7 @@ namespace {
 // The page that the nodes share tells the launcher what it does not see of their processes.
 class world_view final : public job_view {
 public:
-  explicit world_view(world& shared) noexcept : shared_(shared) {}
+  world_view(world& shared, unsigned ranks_per_node) noexcept : job_view(ranks_per_node), shared_(shared) {}
 
   presence at(std::uint32_t node) override {
     switch (shared_.at(node).state.load(std::memory_order_acquire)) {
@@ -116,7 +116,7 @@ int launch_local(const local_job& job, bool* lost_node) {
     request.inherited = inherited;
     processes.push_back(machine::spawn(request));
   }
-  world_view view(shared);
+  world_view view(shared, job.ranks_per_node);
   const job_end end = watch_children(processes, view, stop, true, job.limit_ns);
   if (lost_node != nullptr) *lost_node = end.lost_node;
   return end.status;

@@ -36,6 +36,7 @@ struct local_job {
   std::uint64_t segment_bytes = 0;       // address space of each node's part of the global memory; 0: chosen
   std::vector<std::string> arguments;    // the program first
   std::vector<std::string> environment;  // added
+  unsigned ranks_per_node = 0;           // of an MPI program, for messages; 0: it is none
   std::int64_t limit_ns = 0;             // how long it may take; 0: any time
 };
 

@@ -75,6 +75,7 @@ int start_job(const config& c, const start_request& request, bool* lost_node) {
     job.segment_bytes = c.segment_bytes;
     job.arguments = request.arguments;
     job.environment = environment;
+    job.ranks_per_node = request.ranks_per_node;
     job.limit_ns = request.limit_ns;
     return launch::launch_local(job, lost_node);
   }
@@ -102,6 +103,7 @@ int start_job(const config& c, const start_request& request, bool* lost_node) {
   job.start_ns = c.start_timeout_ns;
   job.arguments = request.arguments;
   job.environment = environment;
+  job.ranks_per_node = request.ranks_per_node;
   job.limit_ns = request.limit_ns;
   return launch::launch_hosts(job, lost_node);
 }

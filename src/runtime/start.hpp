@@ -20,6 +20,7 @@ struct start_request {
   std::string listen;                    // for the others' first connections; empty: chosen
   std::vector<std::string> arguments;    // the program first
   std::vector<std::string> environment;  // added
+  unsigned ranks_per_node = 0;           // of an MPI program, for messages; 0: it is none
   std::int64_t limit_ns = 0;             // how long it may take; 0: any time
 };
 

@@ -163,6 +163,7 @@ runtime::start_request job_of(const mpirun_request& request, const what_runs& wh
   runtime::start_request job;
   if (!request.hosts.empty()) job.hosts = launch::parse_hosts(request.hosts);
   job.nodes = request.processes;
+  job.ranks_per_node = ranks;
   job.remote_shell = request.remote_shell;
   job.environment = read_environment(request.environment);
   if (what.copies) {
