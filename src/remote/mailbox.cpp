@@ -32,6 +32,7 @@ bool mailbox::execute(sched::worker& w) noexcept {
 }
 
 bool mailbox::pending() noexcept {
+  const fiber::tsan_ignore_scope ignore;
   return in_flight() ||
          std::ranges::any_of(crowded_, [](const waiters& c) { return c.for_room_in->has_room(c.words); });
 }

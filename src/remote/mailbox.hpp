@@ -17,6 +17,7 @@
 #include "remote/stream_waiter.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/message.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 
 namespace shoal::remote {
 
@@ -35,6 +36,7 @@ public:
   /// calls post(), and does nothing in between that may switch tasks or send. Handlers, too.
   std::uint64_t* try_begin(std::uint32_t node, std::uint32_t worker, detail::receiver receiver, std::size_t words) {
     const std::uint64_t name = detail::code_of(receiver);  // may throw, while nothing is begun
+    const detail::tsan_ignore_scope ignore;
     out_ = &port_->to(node, worker);
     std::uint64_t* const at = out_->begin(1 + words);
     if (at == nullptr) [[unlikely]]
@@ -50,13 +52,17 @@ public:
       make_room(node, worker, 1 + words);
     }
   }
-  void post() noexcept { out_->post(); }
+  void post() noexcept {
+    const detail::tsan_ignore_scope ignore;
+    out_->post();
+  }
 
   /// Executes messages that have come, and wakes who waits for room; true if there was anything.
   bool poll(sched::worker& w) noexcept {
     if (port_ == nullptr) return false;
     bool any = false;
     if (port_->in.seems_available()) any = execute(w);
+    const detail::tsan_ignore_scope ignore;
     if (!crowded_.empty()) [[unlikely]]
       any |= wake_waiters();
     return any;
@@ -65,7 +71,10 @@ public:
   bool pending() noexcept;
   /// Whether a message has come that is not executed. Any thread, while the worker sleeps.
   bool in_flight() const noexcept { return port_ != nullptr && port_->in.seems_available(); }
-  bool anyone_waits() const noexcept { return !crowded_.empty(); }
+  bool anyone_waits() const noexcept {
+    const detail::tsan_ignore_scope ignore;
+    return !crowded_.empty();
+  }
 
 private:
   static constexpr unsigned k_node_bits = 20;
