@@ -179,8 +179,8 @@ std::string report::json_text() const {
 
 void report::begin(const measuring_options& options) {
   require_writable(options.json, "the result");
-  parameter("repeat", options.repeat);
-  parameter("seconds", options.seconds);
+  if (options.repeat > 0) parameter("repeat", options.repeat);
+  if (options.seconds > 0) parameter("seconds", options.seconds);
   std::FILE* out = options.json == "-" ? stderr : stdout;
   fmt::print(out, "{}", parameters_text());
   std::fflush(out);

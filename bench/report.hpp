@@ -24,8 +24,8 @@ namespace shoal::bench {
 
 /// The options that every measuring command takes.
 struct measuring_options {
-  int repeat = 5;         // number of measurements of each value
-  double seconds = 0.25;  // duration of one measurement
+  int repeat = 5;         // number of measurements of each value; 0: not a parameter
+  double seconds = 0.25;  // duration of one measurement; 0: not a parameter
   std::string json;       // empty: none; "-": standard output
 };
 

@@ -136,7 +136,11 @@ void settings::read_configuration() {
   }
 }
 
-void settings::read_file(const std::string& path) {
+void settings::read_file(const std::string& path) { read_file(path, setting_origin::file); }
+
+void settings::read_tuned_file(const std::string& path) { read_file(path, setting_origin::tuned); }
+
+void settings::read_file(const std::string& path, setting_origin origin) {
   if (std::error_code ignored; !std::filesystem::is_regular_file(path, ignored)) {
     throw error(errc::not_found,
                 fmt::format("the configuration file {} does not exist or is not a file; set {} to one that does", path,
@@ -149,7 +153,8 @@ void settings::read_file(const std::string& path) {
     throw error(errc::bad_input, fmt::format("{}, line {}: {}", path, e.source().begin.line, e.description()));
   }
   for (auto& f : found)
-    put(f.name, {std::move(f.text), setting_origin::file, fmt::format("{}, line {}", path, f.line)});
+    put(f.name, {std::move(f.text), origin,
+                 fmt::format("{}{}, line {}", origin == setting_origin::tuned ? "tuned: " : "", path, f.line)});
 }
 
 settings::value settings::effective(const setting& s) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All settings of one runtime: the tables of all folders and plugins, and each value with its origin.
-// Precedence: the program's code > command line > environment (SHOAL_NAME) > shoal.toml > default. A setting has the
+// Precedence: the program's code > command line > environment (SHOAL_NAME) > shoal.toml > tuned for this machine >
+// default. A setting has the
 // same name everywhere; the key `ring` in the table [shm] of shoal.toml is the setting shm_ring.
 // Who may call: one thread, during set-up (add, set, read_*, check); afterwards any thread may read. Never switches
 // tasks.
@@ -26,7 +27,7 @@
 
 namespace shoal::base {
 
-enum class setting_origin : std::uint8_t { standard, file, environment, command_line, code };
+enum class setting_origin : std::uint8_t { standard, tuned, file, environment, command_line, code };
 
 /// One line of `shoal info`.
 struct setting_entry {
@@ -55,6 +56,8 @@ public:
   void read_configuration();
   /// Reads a file; throws, with the line, if it is missing or malformed.
   void read_file(const std::string& path);
+  /// The same for settings that were tuned for this machine.
+  void read_tuned_file(const std::string& path);
 
   /// Throws for the first wrong or unknown value; warns about unknown variables and keys, unless another process does.
   void check(bool warns = true);
@@ -90,6 +93,7 @@ private:
     std::string origin_text;
   };
 
+  void read_file(const std::string& path, setting_origin origin);
   const declared* find(std::string_view name) const;
   value effective(const setting& s) const;
   const setting& declaration_of(std::string_view name, setting_type type) const;

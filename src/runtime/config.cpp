@@ -3,6 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
+
+#include "runtime/tuned_file.hpp"
+
 extern char** environ;  // POSIX
 
 namespace shoal::runtime {
@@ -58,7 +63,11 @@ base::settings all_settings() {
   s.add(array::k_array_settings);
   s.add(collectives::k_collectives_settings);
   for (const std::string_view variable : launch::k_launcher_variables) s.accept_variable(variable);
+  s.accept_variable("SHOAL_TUNED");
   s.read_environment(environ);
+  const std::string tuned = tuned_file();
+  if (std::error_code ignored; !tuned.empty() && std::filesystem::is_regular_file(tuned, ignored))
+    s.read_tuned_file(tuned);
   s.read_configuration();
   return s;
 }

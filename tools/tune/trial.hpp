@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of the tuned program at a point, and the figure that it gives: its time, a number that it prints, or a metric
+// of the JSON object that Shoal's measuring commands print.
+// Who may call: one thread; blocks while the program runs. Errors: shoal::error for a command that cannot be started, a
+// figure that is not there, and parameters that the command does not use. Test: tests/unit/tune/trial_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tune/space.hpp"
+
+namespace shoal::tune {
+
+struct figure {
+  enum class kind : std::uint8_t { time, pattern, json };
+  kind is = kind::time;
+  std::string text;  // of a pattern: a regular expression whose first group is the number; of json: the metric's name
+  bool smaller_is_better = true;
+};
+/// "time", "json:NAME" or a regular expression with a group. Larger figures are better, but of time.
+figure parse_figure(const std::string& text);
+
+/// The figure in what a program has printed; empty: it is not there.
+std::optional<double> find_figure(const figure& f, const std::string& output);
+
+struct command_line {
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+};
+
+/// Throws errc::invalid_argument for a parameter that the command does not name, and a name in braces that is no parameter.
+void check_command(const space& s, const std::vector<std::string>& command);
+command_line command_at(const space& s, const point& p, const std::vector<std::string>& command);
+
+struct trial_end {
+  std::optional<double> value;
+  std::string why_not;   // one line
+  bool stopped = false;  // it took longer than the limit; of time, `value` is the limit
+};
+/// `limit_seconds` 0: none.
+trial_end run_trial(const command_line& c, const figure& f, double limit_seconds);
+
+}  // namespace shoal::tune
