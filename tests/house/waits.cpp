@@ -51,6 +51,7 @@ constexpr exception k_exceptions[] = {
     {"src/sched/sync.cpp", "for a thread that is no worker"},
     {"src/net/message_transport.hpp", "the default of an option"},
     {"src/net/ring_world.hpp", "the default of an option"},
+    {"src/noise", "it measures this machine, in real time, on threads of its own"},
     {"src/rank/abi/environment.cpp", "the time of MPI_Wtime for a thread that is no worker"},
     {"src/runtime/config.hpp", "the default of an option"},
     {"src/runtime/peer_watch.cpp", "looks at descriptors of real processes, without waiting"},

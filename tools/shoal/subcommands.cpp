@@ -48,6 +48,12 @@ constexpr subcommand k_subcommands[] = {
     {"mpif77", "the same as mpif90", "shoal mpif77 -O2 -o program program.f", declare_mpif90},
     {"mpi-threads", "fair and prioritised access of an MPI program's threads to its MPI library",
      "shoal mpi-threads --lock priority -- mpirun -n 2 ./program", declare_mpi_threads},
+    {"noise", "what the operating system takes from programs here, how often and why",
+     "shoal noise --seconds 10 --report noise.html\n  shoal noise --explain -- ./program argument", declare_noise},
+    {"tune", "find good values for the parameters of a program, and for settings, by running it",
+     "shoal tune --parameter grain=1:4096:log2 --parameter tile=16,32,64 -- ./app --grain {grain} --tile {tile}\n"
+     "  shoal tune --setting steal=random,nearest,loaded --metric json:mteps -- shoal bfs --json -",
+     declare_tune},
     {"bench", "measure", "shoal bench --list\n  shoal bench limits --seconds 0.1 --json -", declare_bench},
 };
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "noise/quanta.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "machine/topology.hpp"
+#include "machine/tracepoints.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal::noise {
+namespace {
+
+quanta_request short_quanta() {
+  quanta_request r;
+  r.processor = machine::topology::discover().processors().front().pu;
+  r.quantum_ns = 200'000;
+  r.quanta = 50;
+  r.most_detours = 1000;
+  return r;
+}
+
+TEST(quanta, fixed_time_has_a_figure_for_each_quantum) {
+  const std::uint64_t before = machine::kernel_clock_ns();
+  const quanta_result q = measure_fixed_time(short_quanta());
+  ASSERT_EQ(q.noise_ns.size(), 50U);
+  ASSERT_EQ(q.quantum_begin_ns.size(), 51U);
+  EXPECT_GT(q.operation_ns, 0);
+  EXPECT_DOUBLE_EQ(std::ranges::min(q.noise_ns), 0);  // the best one defines the rest
+  for (const double n : q.noise_ns) EXPECT_LE(n, 200'000 * 1.01);
+  EXPECT_NEAR(static_cast<double>(q.measured_ns()), 50 * 200'000.0, 50 * 200'000 * 0.02);
+  EXPECT_GT(q.begin_ns, before);
+  EXPECT_LT(q.quantum_begin_ns.back(), machine::kernel_clock_ns() + 1'000'000);
+  for (const detour& d : q.detours) {
+    EXPECT_GE(d.end_ns - d.begin_ns, 490U);
+    EXPECT_GE(d.end_ns, q.begin_ns);
+  }
+}
+
+TEST(quanta, fixed_work_has_the_rest_of_each) {
+  const quanta_result q = measure_fixed_work(short_quanta());
+  ASSERT_EQ(q.noise_ns.size(), 50U);
+  EXPECT_NEAR(std::ranges::min(q.noise_ns), 0, 1);
+  EXPECT_GT(q.quantum_ns, 0U);
+}
+
+TEST(quanta, detours_beyond_the_room_are_counted) {
+  quanta_request r = short_quanta();
+  r.detour_ns = 1;  // each look at the clock
+  r.most_detours = 10;
+  const quanta_result q = measure_fixed_time(r);
+  EXPECT_EQ(q.detours.size(), 10U);
+  EXPECT_GT(q.detours_left_out, 1000U);
+}
+
+TEST(quanta, a_processor_that_is_not_there_is_refused) {
+  quanta_request r = short_quanta();
+  r.processor = 100'000;
+  EXPECT_THROW(measure_fixed_time(r), error);
+}
+
+TEST(quanta, a_line_between_the_clocks) {
+  const clock_line line({1000, 50'000}, {3000, 51'000});
+  EXPECT_EQ(line.ns(1000), 50'000U);
+  EXPECT_EQ(line.ns(2000), 50'500U);
+  EXPECT_EQ(line.ns(500), 49'750U);
+  EXPECT_DOUBLE_EQ(line.ns_per_tick(), 0.5);
+}
+
+}  // namespace
+}  // namespace shoal::noise
