@@ -42,6 +42,7 @@
 #include "shoal/pool.hpp"
 #include "shoal/priority.hpp"
 #include "shoal/profile.hpp"
+#include "shoal/region_mark.hpp"
 #include "shoal/quiesce.hpp"
 #include "shoal/random.hpp"
 #include "shoal/range.hpp"

@@ -12,6 +12,7 @@
 
 #include "net/channel.hpp"
 #include "shoal/detail/stream.hpp"
+#include "trace/event_ring.hpp"
 
 namespace shoal::aggregate {
 
@@ -20,11 +21,14 @@ enum class reason : std::uint8_t { full, old, idle, asked, count };
 struct flush_counts {
   std::array<std::uint64_t, static_cast<std::size_t>(reason::count)> buffers{};
   std::uint64_t words = 0;
+  trace::event_ring* events = nullptr;  // of the worker; nullptr: no trace
 };
 
 class outbox {
 public:
-  void attach(net::out_channel& channel, detail::stream& stream, flush_counts& counts) noexcept {
+  /// `to`: the node, for the trace.
+  void attach(net::out_channel& channel, detail::stream& stream, flush_counts& counts, std::uint32_t to) noexcept {
+    to_ = to;
     channel_ = &channel;
     stream_ = &stream;
     counts_ = &counts;
@@ -48,6 +52,8 @@ public:
     const auto words = static_cast<std::size_t>(stream_->cursor - begin_);
     ++counts_->buffers[static_cast<std::size_t>(why)];
     counts_->words += words;
+    if (counts_->events != nullptr) [[unlikely]]
+      counts_->events->add(trace::event_kind::send, 0, to_, trace::message_value(words * 8, channel_->posted()));
     begin_ = nullptr;
     stream_->cursor = stream_->limit = nullptr;
     channel_->post(words);
@@ -79,6 +85,7 @@ private:
   detail::stream* stream_ = nullptr;
   flush_counts* counts_ = nullptr;
   std::uint64_t* begin_ = nullptr;  // of the open buffer
+  std::uint32_t to_ = 0;
 };
 
 }  // namespace shoal::aggregate

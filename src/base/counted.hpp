@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of things in messages: "1 node", "2 nodes". Any thread may call it.
+// Numbers of things in messages: "1 node", "2 nodes"; and times, in the unit that suits them. Any thread may call it.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,6 +13,14 @@ namespace shoal::base {
 /// `one`: a noun whose plural has an s.
 inline std::string counted(std::uint64_t n, std::string_view one) {
   return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+}
+
+/// "750 ns", "2.18 us", "4.00 ms", "1.20 s".
+inline std::string described_ns(double ns) {
+  if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
+  if (ns < 1e6) return fmt::format("{:.2f} us", ns / 1e3);
+  if (ns < 1e9) return fmt::format("{:.2f} ms", ns / 1e6);
+  return fmt::format("{:.2f} s", ns / 1e9);
 }
 
 }  // namespace shoal::base

@@ -29,6 +29,12 @@ namespace {
 constexpr const char* k_what_to_do =
     "run as root, or have `setcap cap_perfmon,cap_sys_admin=ep` set on the program, to see the kernel's events";
 
+std::uint64_t read_clock(clockid_t which) noexcept {
+  timespec t{};
+  ::clock_gettime(which, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
 int open_at(int folder, const std::string& path) noexcept {
   return ::openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC);
 }
@@ -88,11 +94,9 @@ void allow_many_descriptors() noexcept {
 
 }  // namespace
 
-std::uint64_t kernel_clock_ns() noexcept {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
-}
+std::uint64_t kernel_clock_ns() noexcept { return read_clock(CLOCK_MONOTONIC_RAW); }
+
+std::uint64_t world_clock_ns() noexcept { return read_clock(CLOCK_REALTIME); }
 
 const tracepoint_field* tracepoint::field(std::string_view wanted) const noexcept {
   const auto at = std::ranges::find(fields, wanted, &tracepoint_field::name);

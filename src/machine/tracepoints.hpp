@@ -28,6 +28,9 @@ namespace shoal::machine {
 /// Nanoseconds of CLOCK_MONOTONIC_RAW, the clock of the records.
 std::uint64_t kernel_clock_ns() noexcept;
 
+/// Nanoseconds since 1970, as the machine believes.
+std::uint64_t world_clock_ns() noexcept;
+
 struct tracepoint_field {
   std::string name;
   unsigned offset = 0;

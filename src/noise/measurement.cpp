@@ -146,6 +146,7 @@ measurement measure(const measurement_request& r) {
   if (of_program) {
     machine::spawn_request request;
     request.arguments = r.program;
+    request.environment = r.environment;
     machine::child_process program = machine::spawn(request);
     question.threads.insert(program.pid());
     const int ends[] = {program.descriptor()};

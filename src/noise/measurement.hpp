@@ -31,6 +31,7 @@ struct measurement_request {
   bool events = true;                            // of the kernel
   std::size_t ring_bytes = 8U << 20;             // of the kernel's memory, per processor
   std::vector<std::string> program;              // measured instead of processors, if not empty
+  std::vector<std::string> environment;          // added for it
   std::vector<unsigned> all_processors;          // that the program can run on
   std::function<void(double seconds)> progress;  // called about every second, if set
 };

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/counted.hpp"
 #include "noise/advice.hpp"
 #include "noise/summary.hpp"
 #include "noise/text.hpp"
@@ -71,10 +72,10 @@ std::string histogram(const event_row& row, const word_table& words) {
     const auto n = bars[static_cast<std::size_t>(i)];
     const double height = static_cast<double>(n) / static_cast<double>(tallest) * (k_height - 45);
     d.box(5 + i * (k_width - 10) / k_bars, k_height - 18 - height, (k_width - 10) / k_bars - 1, height, "#4477aa",
-          fmt::format("{} from {}", n, describe_ns(least + i * each)));
+          fmt::format("{} from {}", n, base::described_ns(least + i * each)));
   }
-  d.text(5, k_height - 4, describe_ns(least), "start", 11);
-  d.text(k_width - 5, k_height - 4, describe_ns(most) + " (p99)", "end", 11);
+  d.text(5, k_height - 4, base::described_ns(least), "start", 11);
+  d.text(k_width - 5, k_height - 4, base::described_ns(most) + " (p99)", "end", 11);
   return "<div class=\"small\">" + d.finish(k_width, k_height) + "</div>\n";
 }
 
@@ -112,9 +113,10 @@ std::string event_table(const measurement& m) {
     text += fmt::format(
         "<tr><td>{}</td><td>{}</td><td>{:.1f}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.4f} %</td></tr>\n",
         escaped_html(describe(row.what, row.detail, m.words)), name_of(class_of(row.what)),
-        time > 0 ? static_cast<double>(row.lengths_ns.size()) / (time * 1e-9) : 0, describe_ns(row.average_ns()),
-        describe_ns(static_cast<double>(row.p99_ns())), describe_ns(static_cast<double>(row.lengths_ns.back())),
-        describe_ns(static_cast<double>(row.lengths_ns.front())),
+        time > 0 ? static_cast<double>(row.lengths_ns.size()) / (time * 1e-9) : 0, base::described_ns(row.average_ns()),
+        base::described_ns(static_cast<double>(row.p99_ns())),
+        base::described_ns(static_cast<double>(row.lengths_ns.back())),
+        base::described_ns(static_cast<double>(row.lengths_ns.front())),
         time > 0 ? static_cast<double>(row.total_ns()) / time * 100 : 0);
   return text + "</table>\n";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "noise/summary.hpp"
+#include "base/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -102,13 +103,6 @@ explanation explained_share(std::span<const explained_detour> detours) {
   return sum;
 }
 
-std::string describe_ns(double ns) {
-  if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
-  if (ns < 1e6) return fmt::format("{:.2f} us", ns / 1e3);
-  if (ns < 1e9) return fmt::format("{:.2f} ms", ns / 1e6);
-  return fmt::format("{:.2f} s", ns / 1e9);
-}
-
 std::string describe(activity what, std::uint32_t detail, const word_table& words) {
   if (detail == 0) return std::string(name_of(what));
   return fmt::format("{} ({})", name_of(what), words.word(detail));
@@ -129,7 +123,7 @@ std::string describe(std::span<const interruption_part> parts, const word_table&
   std::string text;
   for (const interruption_part& p : sums)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", describe(p.what, p.detail, words),
-                        describe_ns(static_cast<double>(p.ns)));
+                        base::described_ns(static_cast<double>(p.ns)));
   return text;
 }
 

@@ -53,8 +53,6 @@ explanation explained_share(std::span<const explained_detour> detours);
 
 /// "timer interrupt 2.2 us, timer softirq 1.8 us, preemption (kworker/0:1) 2.2 us".
 std::string describe(std::span<const interruption_part> parts, const word_table& words);
-/// "750 ns", "2.18 us", "4.00 ms", "1.2 s".
-std::string describe_ns(double ns);
 /// "device interrupt (virtio1-req.0)".
 std::string describe(activity what, std::uint32_t detail, const word_table& words);
 

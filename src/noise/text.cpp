@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/counted.hpp"
 #include "noise/advice.hpp"
 #include "noise/summary.hpp"
 
@@ -25,7 +26,7 @@ std::string series_text(const measurement& m) {
     for (const detour& d : q.detours) longest = std::max(longest, d.end_ns - d.begin_ns);
     const explanation e = explained_share(explain(q, m.record.interruptions));
     text += fmt::format("{:>9} {:>9.2f} {:>9.4f}% {:>9} {:>12} ", q.processor, time * 1e-9, percent(noise, time),
-                        q.detours.size() + q.detours_left_out, describe_ns(static_cast<double>(longest)));
+                        q.detours.size() + q.detours_left_out, base::described_ns(static_cast<double>(longest)));
     text += m.has_events ? fmt::format("{:>9.4f}% {:>11.4f}%", percent(e.events_ns + e.edges_ns, time),
                                        percent(e.nothing_ns, time))
                          : fmt::format("{:>10} {:>12}", "-", "-");
@@ -40,11 +41,12 @@ std::string event_text(const measurement& m) {
                                  "p99", "max", "min", "share");
   for (const event_row& row : event_rows(m.record.interruptions)) {
     const auto n = static_cast<double>(row.lengths_ns.size());
-    text += fmt::format(
-        "{:<34} {:>10.1f} {:>10} {:>10} {:>10} {:>10} {:>8.4f}%\n", describe(row.what, row.detail, m.words),
-        time > 0 ? n / (time * 1e-9) : 0, describe_ns(row.average_ns()), describe_ns(static_cast<double>(row.p99_ns())),
-        describe_ns(static_cast<double>(row.lengths_ns.back())),
-        describe_ns(static_cast<double>(row.lengths_ns.front())), percent(static_cast<double>(row.total_ns()), time));
+    text += fmt::format("{:<34} {:>10.1f} {:>10} {:>10} {:>10} {:>10} {:>8.4f}%\n",
+                        describe(row.what, row.detail, m.words), time > 0 ? n / (time * 1e-9) : 0,
+                        base::described_ns(row.average_ns()), base::described_ns(static_cast<double>(row.p99_ns())),
+                        base::described_ns(static_cast<double>(row.lengths_ns.back())),
+                        base::described_ns(static_cast<double>(row.lengths_ns.front())),
+                        percent(static_cast<double>(row.total_ns()), time));
   }
   return text;
 }
@@ -67,7 +69,7 @@ std::string class_text(const measurement& m) {
   for (const double t : times) sum += t;
   std::string text = fmt::format("{:<14} {:>12} {:>10} {:>10}\n", "class", "time", "of time", "of noise");
   for (std::size_t c = 0; c < k_classes; ++c)
-    text += fmt::format("{:<14} {:>12} {:>9.4f}% {:>9.1f}%\n", k_class_names[c], describe_ns(times[c]),
+    text += fmt::format("{:<14} {:>12} {:>9.4f}% {:>9.1f}%\n", k_class_names[c], base::described_ns(times[c]),
                         percent(times[c], time), percent(times[c], sum));
   if (!m.series.empty())
     text += fmt::format(
@@ -81,8 +83,8 @@ std::string class_text(const measurement& m) {
 std::string thread_text(const measurement& m) {
   std::string text = fmt::format("{:>9} {:>12} {:>12}\n", "thread", "running", "waiting");
   for (const auto& [thread, t] : m.record.threads)
-    text += fmt::format("{:>9} {:>12} {:>12}\n", thread, describe_ns(static_cast<double>(t.running_ns)),
-                        describe_ns(static_cast<double>(t.waiting_ns)));
+    text += fmt::format("{:>9} {:>12} {:>12}\n", thread, base::described_ns(static_cast<double>(t.running_ns)),
+                        base::described_ns(static_cast<double>(t.waiting_ns)));
   return text;
 }
 
@@ -106,7 +108,7 @@ std::string steal_text(const measurement& m) {
   std::uint64_t sum = 0;
   for (const std::uint64_t one : m.counts.steal_ns) sum += one;
   return fmt::format("the host's own account of time that it took (steal, all processors): {}\n",
-                     describe_ns(static_cast<double>(sum)));
+                     base::described_ns(static_cast<double>(sum)));
 }
 
 std::string cost_text(const measurement& m) {
@@ -133,7 +135,7 @@ std::string noise_text(const measurement& m) {
     text += class_text(m) + "\n" + event_text(m) + "\n";
     if (m.series.empty())
       text += fmt::format("a page fault is counted as {}, measured on fresh memory: the kernel does not tell its end\n",
-                          describe_ns(static_cast<double>(m.fault_ns))) +
+                          base::described_ns(static_cast<double>(m.fault_ns))) +
               thread_text(m) + fmt::format("migrations: {}\n", m.record.migrations);
     text += cost_text(m);
   } else {
@@ -158,13 +160,13 @@ std::string explained_text(const measurement& m, std::size_t most) {
     for (const explained_detour& e : explain(q, m.record.interruptions)) {
       const std::uint64_t ns = e.when.end_ns - e.when.begin_ns;
       lines.push_back({ns, fmt::format("{:>12.3f} ms  processor {:<3} {:>10}  {}", at(e.when.begin_ns), q.processor,
-                                       describe_ns(static_cast<double>(ns)), describe(e.parts, m.words))});
+                                       base::described_ns(static_cast<double>(ns)), describe(e.parts, m.words))});
     }
   if (m.series.empty())
     for (const interruption& i : m.record.interruptions)
-      lines.push_back(
-          {i.noise_ns(), fmt::format("{:>12.3f} ms  thread {:<7} {:>10}  {}", at(i.begin_ns), i.thread,
-                                     describe_ns(static_cast<double>(i.noise_ns())), describe(i.parts, m.words))});
+      lines.push_back({i.noise_ns(),
+                       fmt::format("{:>12.3f} ms  thread {:<7} {:>10}  {}", at(i.begin_ns), i.thread,
+                                   base::described_ns(static_cast<double>(i.noise_ns())), describe(i.parts, m.words))});
   std::ranges::stable_sort(lines, std::greater<>(), &line::ns);
   if (lines.size() > most) lines.resize(most);
   std::string text = "the longest, by when they began\n";

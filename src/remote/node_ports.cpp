@@ -37,6 +37,7 @@ node_ports::node_ports(const setup& s)
     net::domain& domain = transport_.at(w);
     servers_.push_back(
         std::make_unique<server>(domain, c.node, c.nodes, c.bases[c.node], s.segment_bytes, exclusive, &overflow_));
+    servers_.back()->belongs_to(w);
     ports_.push_back(std::make_unique<worker_port>(domain, *servers_.back(), c, exclusive, overflow_));
     ports_.back()->send_after_us(s.send_after_us);
   }

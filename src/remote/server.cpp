@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "sched/worker.hpp"
 #include "shoal/detail/assert.hpp"
 
 namespace shoal::remote {
@@ -18,10 +19,10 @@ server::server(net::domain& domain, std::uint32_t node, std::uint32_t nodes, std
   serving_.capacity_bytes = segment_bytes;
   for (std::uint32_t n = 0; n < nodes; ++n) {
     peers_[n].requests = &domain.in(n, net::traffic::request);
-    peers_[n].replies.attach(domain.out(n, net::traffic::reply), peers_[n].reply_stream, counts_.replies);
+    peers_[n].replies.attach(domain.out(n, net::traffic::reply), peers_[n].reply_stream, counts_.replies, n);
     peer& h = handler_peers_[n];
     h.requests = &domain.in(n, net::traffic::handler_request);
-    h.replies.attach(domain.out(n, net::traffic::handler_reply), h.reply_stream, counts_.replies);
+    h.replies.attach(domain.out(n, net::traffic::handler_reply), h.reply_stream, counts_.replies, n);
   }
 }
 
@@ -33,6 +34,14 @@ namespace {
       "names no function, or is cut off; start the same program on all nodes",
       node, detail::operation_of(header), detail::offset_of(header));
   detail::assertion_failed(message.c_str(), __FILE__, __LINE__, __func__);
+}
+
+void trace_receive(detail::worker_base& w, std::uint16_t stream, std::uint32_t from, std::uint64_t bytes,
+                   std::uint64_t number) noexcept {
+  const sched::profile_recorder* const p = static_cast<sched::worker&>(w).profile();
+  if (p == nullptr || p->events() == nullptr) [[likely]]
+    return;
+  p->events()->add(trace::event_kind::receive, stream, from, trace::message_value(bytes, number));
 }
 
 }  // namespace
@@ -79,6 +88,9 @@ bool server::serve_peer(peer& p, std::uint32_t node, const aggregate::overflow_m
       break;
     }
     p.position = 0;
+    // Of what handlers send only the receiver would have an event.
+    if (w != nullptr && limit != nullptr) trace_receive(*w, worker_, node, buffer.size() * 8, p.taken);
+    ++p.taken;
     ++counts_.buffers;
     any = true;
     p.requests->release();

@@ -45,6 +45,8 @@ public:
     aggregate::flush_counts replies;
   };
   const statistics& counts() const noexcept { return counts_; }
+  /// The worker whose messages these are, for the trace: a sibling may execute them. At start.
+  void belongs_to(unsigned worker) noexcept { worker_ = static_cast<std::uint16_t>(worker); }
 
 private:
   // What tasks, or what handlers, of one node send.
@@ -53,6 +55,7 @@ private:
     detail::stream reply_stream;
     aggregate::outbox replies;
     std::size_t position = 0;  // in the front buffer: where execution stopped
+    std::uint64_t taken = 0;   // buffers, for the trace
   };
 
   bool serve_peer(peer& p, std::uint32_t node, const aggregate::overflow_memory* limit,
@@ -65,6 +68,7 @@ private:
   std::vector<peer> handler_peers_;
   const aggregate::overflow_memory* const overflow_;
   statistics counts_;
+  std::uint16_t worker_ = 0;
   std::atomic<bool> held_{false};  // partners: others that serve
 };
 

@@ -35,7 +35,7 @@ worker_port::worker_port(net::domain& domain, server& serving, detail::node_cont
   nodes = of.nodes;
   if (is_exclusive) unusual = detail::k_exclusive;
   for (std::uint32_t n = 0; n < nodes; ++n) {
-    peers_[n].requests.attach(domain.out(n, net::traffic::request), hot_[n].requests, flushes_);
+    peers_[n].requests.attach(domain.out(n, net::traffic::request), hot_[n].requests, flushes_, n);
     peers_[n].replies = &domain.in(n, net::traffic::reply);
   }
 }

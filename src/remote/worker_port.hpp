@@ -110,6 +110,8 @@ public:
   handler_port& for_handlers() noexcept { return handler_port_; }
   mailbox& mail() noexcept { return mail_; }
   const aggregate::flush_counts& flushes() const noexcept { return flushes_; }
+  /// Before the worker runs.
+  void trace_into(trace::event_ring* events) noexcept { flushes_.events = events; }
 
 private:
   struct peer {

@@ -58,6 +58,7 @@ base::settings all_settings() {
   s.add(fiber::k_fiber_settings);
   s.add(sched::k_sched_settings);
   s.add(k_profile_settings);
+  s.add(k_trace_settings);
   for (const base::setting_table& table : net::k_net_settings) s.add(table);
   s.add(remote::k_remote_settings);
   s.add(array::k_array_settings);

@@ -25,6 +25,7 @@
 #include "runtime/start_info.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/message.hpp"
+#include "shoal/region_mark.hpp"
 #include "shoal/spmd.hpp"
 #include "shoal/stack_bytes.hpp"
 #include "shoal/task.hpp"
@@ -146,6 +147,7 @@ private:
   int run_program(rank::rank_state& me) {
     const void* const frame = __builtin_frame_address(0);
     watch_.note_progress(me.home);
+    if (is_traced()) name_task(fmt::format("rank {}", me.world));
     debugged_.begin(me, frame);
     if (profiled_ != nullptr) profiled_->begin(me);
     const int status = the_program.run(me);

@@ -104,6 +104,10 @@ node::node(node_parts parts)
       pool_(pool_setup(parts), &ports_) {
   profile_files_ = claim_profile_files(wish_, node_, nodes_);
   for (unsigned w = 0; w < pool_.size(); ++w) ports_.attach(pool_.at(w));
+  if (!wish_.trace.folder.empty()) {
+    tracing_.emplace(wish_.trace, node_, nodes_, pool_);
+    for (unsigned w = 0; w < pool_.size(); ++w) ports_.at(w).trace_into(&tracing_->writer().ring(w));
+  }
   if (nodes_ > 1 && parts.settings->helpers != 0)
     helpers_.emplace(*transport_, ports_, parts.settings->workers, parts.settings->helpers, pool_.executor());
 }
@@ -186,13 +190,16 @@ void node::finish() {
 }
 
 void node::begin_profile() {
-  if (wish_.on) profiling_.emplace(shoal::begin_profile(pool_, wish_.options(nodes_)));
+  if (wish_.on || tracing_) profiling_.emplace(shoal::begin_profile(pool_, wish_.options(nodes_)));
 }
 
 void node::end_profile() noexcept {
   if (!profiling_) return;
   try {
-    profile_ = profiling_->end();
+    const profile ended = profiling_->end();
+    if (tracing_) tracing_->finish();
+    if (!wish_.on) return;
+    profile_ = ended;
     if (nodes_ == 1) return;
     const net::registered_memory registered = transport_->registered();
     profile_->transport = transport_->name();

@@ -110,6 +110,7 @@ private:
   submissions main_tasks_{pool_, "the job is ending and takes no more main tasks; run them before end()"};
   submissions own_tasks_{pool_, "the node is ending"};  // of finish() and of nodes that serve
   std::optional<remote::request_threads> helpers_;
+  std::optional<trace_recording> tracing_;
   std::optional<profile_span> profiling_;
   std::optional<profile> profile_;  // once it has ended
 };

@@ -74,7 +74,8 @@ struct pool::state {
   const runtime::profile_wish wish;
   const runtime::profile_files files;
   sched::pool workers;
-  std::optional<profile_span> whole_life;  // of the setting `profile`
+  std::optional<runtime::trace_recording> tracing;
+  std::optional<profile_span> whole_life;  // of the settings `profile` and `trace`
   runtime::submissions tasks{
       workers,
       "the pool is shutting down and takes no more tasks; submit before shutdown() or the destructor, or "
@@ -90,13 +91,15 @@ pool::pool(const pool_options& options) {
   try {
     sched::explain_stack_overflows();
     state_ = std::make_unique<state>(read_options(options));
+    if (!state_->wish.trace.folder.empty()) state_->tracing.emplace(state_->wish.trace, 0, 1, state_->workers);
     state_->workers.start();
     runtime::watched_job watched;
     watched.pools = {&state_->workers};
     watched.hang_ns = state_->hang_ns;
     watched.runs = [&s = *state_] { return s.tasks.any() || s.workers.has_detached(); };
     state_->watched.emplace(std::move(watched));
-    if (state_->wish.on) state_->whole_life.emplace(shoal::begin_profile(state_->workers, state_->wish.options(1)));
+    if (state_->wish.on || state_->tracing)
+      state_->whole_life.emplace(shoal::begin_profile(state_->workers, state_->wish.options(1)));
   } catch (const std::system_error& e) {
     throw error(errc::system, runtime::describe_failure(e));
   }
@@ -110,7 +113,9 @@ pool::~pool() {
   shutdown();
   if (state_->whole_life) {
     try {
-      runtime::report_profile(state_->whole_life->end(), state_->files, 0, 1);
+      const profile whole = state_->whole_life->end();
+      if (state_->tracing) state_->tracing->finish();
+      if (state_->wish.on) runtime::report_profile(whole, state_->files, 0, 1);
     } catch (const error& e) {
       base::warn("{}", e.what());
     }

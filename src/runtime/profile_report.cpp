@@ -76,6 +76,7 @@ profile_wish read_profile_wish(const base::settings& s) {
   w.on = s.get_bool("profile") || !w.json.empty() || !w.picture.empty();
   w.interval_seconds = s.get_real("profile_interval_ms") * 1e-3;
   w.serial_seconds = s.get_real("profile_serial_seconds");
+  w.trace = read_trace_wish(s);
   return w;
 }
 

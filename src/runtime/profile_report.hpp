@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/settings.hpp"
+#include "runtime/trace_recording.hpp"
 #include "shoal/profile.hpp"
 
 namespace shoal::runtime {
@@ -19,6 +20,7 @@ struct profile_wish {
   std::string picture;
   double interval_seconds = 0.005;
   double serial_seconds = 0;  // 0: not known
+  trace_wish trace;
 
   /// Of several nodes none can be compared with the serial run.
   profile_options options(std::uint32_t nodes) const;

@@ -17,7 +17,7 @@ struct submissions::entry final : sched::errand {
 void submissions::execute(detail::task& t) noexcept {
   const std::unique_ptr<entry> mine(&static_cast<entry&>(static_cast<sched::errand&>(t)));
   if (auto* const p = sched::this_worker()->profile(); p != nullptr) p->begins_unspawned();
-  sched::this_worker()->begun().code = mine->what->code;
+  sched::this_worker()->runs_code(mine->what->code);
   detail::set_outermost(true);
   mine->what->run();
   detail::set_outermost(false);

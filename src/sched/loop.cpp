@@ -28,6 +28,7 @@ void run_piece_task(task& t) noexcept {
   if (sched::this_worker()->defer_if_full(*piece.loop, t)) return;
   const piece_task copy = piece;
   deallocate(*t_worker, &piece, sizeof piece);
+  sched::this_worker()->runs_code(reinterpret_cast<const void*>(copy.loop->piece));  // which names the loop's body
   run_piece(*copy.loop, copy.begin, copy.end);
 }
 

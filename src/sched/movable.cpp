@@ -30,6 +30,8 @@ movable_frame::movable_frame(fiber::fiber& stack, worker& taken_by) noexcept
 }
 
 void movable_frame::arrive(worker& at) noexcept {
+  if (profile_recorder* const p = at.profile(); p != nullptr) [[unlikely]]
+    p->resumes(at.begun().code, &self);
   parting.arrive();
   host = at.host_;
   frames = at.frames;
@@ -54,7 +56,7 @@ void movable_frame::leave(worker* wanted, detail::wait_kind why, const void* obj
   if (loop != nullptr && !counted) w.count_iteration(*this);
   ++w.counts_.left;
   if (profile_recorder* const p = w.profile(); p != nullptr) [[unlikely]]
-    p->leaves();
+    p->leaves(why, &self);
   // Read by whoever keeps others off this stack meanwhile: see worker::list_waits().
   const fiber::wait_note note{object, owner.rough_now()};
   self.wait = &note;

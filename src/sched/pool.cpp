@@ -205,7 +205,7 @@ void pool::run(const std::function<void()>& body) {
   first.owner = this;
   first.run = [](detail::task& t) noexcept {
     auto& m = static_cast<main_task&>(t);
-    this_worker()->begun().code = nullptr;  // the only one that nothing names
+    this_worker()->runs_code(nullptr);  // the only one that nothing names
     detail::set_outermost(true);
     try {
       (*m.body)();

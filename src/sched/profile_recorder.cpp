@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "machine/thread_id.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
 
@@ -12,6 +13,19 @@ namespace {
 constexpr std::size_t at(profile_operation op) noexcept { return static_cast<std::size_t>(op); }
 constexpr std::uint32_t number(profile_state s) noexcept { return static_cast<std::uint32_t>(s); }
 constexpr std::uint32_t k_busy = number(profile_state::busy);
+
+trace::worker_state traced(profile_state s) noexcept {
+  switch (s) {
+    case profile_state::busy: return trace::worker_state::running;
+    case profile_state::get:
+    case profile_state::look: return trace::worker_state::looking;
+    case profile_state::steal: return trace::worker_state::stealing;
+    case profile_state::messages: return trace::worker_state::messages;
+    case profile_state::spin: return trace::worker_state::spinning;
+    case profile_state::park: return trace::worker_state::parked;
+  }
+  return trace::worker_state::running;
+}
 
 }  // namespace
 
@@ -58,6 +72,7 @@ void profile_recorder::ends(profile_operation op, const moment& began, bool alon
 void profile_recorder::join(profile_state was) noexcept {
   const std::uint32_t epoch = epoch_.load(std::memory_order_acquire);  // partner: profiler::start()
   const std::uint64_t since = started_.load(std::memory_order_relaxed);
+  if (events_ != nullptr) events_->note_thread(machine::thread_id());
   last_ticks_ = std::max(last_ticks_, since);
   clock_.restart(k_busy, ticks(), number(was), since, epoch);
   charged_ = profile_state::busy;
@@ -79,6 +94,8 @@ void profile_recorder::enter(profile_state next) noexcept {
   if (clock_.state() != k_busy) bump(idle_spawned, spawned - spawned_at_change_);
   spawned_at_change_ = spawned;
   if (next == profile_state::park) bump(parks);
+  if (events_ != nullptr && next != profile_state::busy)
+    events_->add(trace::event_kind::state, static_cast<std::uint16_t>(traced(next)));
   clock_.enter(number(next), ticks(), number(charged_));
   charged_ = next;
 }
@@ -112,8 +129,11 @@ void profile_recorder::close_turn(profile_operation how) noexcept {
   ends(how, turn_);
 }
 
-void profile_recorder::begins(profile_operation how, bool spawned) noexcept {
+void profile_recorder::begins(profile_operation how, bool spawned, const void* code) noexcept {
   join_if_new(profile_state::busy);
+  if (events_ != nullptr)
+    events_->add(trace::event_kind::task_begin, how == profile_operation::steal ? 1 : 0, 0,
+                 reinterpret_cast<std::uint64_t>(code));
   bump(count[at(how)]);
   if (spawned) bump(begun);
   if (clock_.state() == k_busy) {
@@ -126,8 +146,9 @@ void profile_recorder::begins(profile_operation how, bool spawned) noexcept {
   publish_spawned();
 }
 
-void profile_recorder::leaves() noexcept {
+void profile_recorder::leaves(detail::wait_kind why, const void* stack) noexcept {
   join_if_new(profile_state::busy);
+  if (events_ != nullptr) events_->add(trace::event_kind::task_wait, static_cast<std::uint16_t>(why), number_of(stack));
   bump(left);
   if ((!pending_ || handed_) && --until_turn_ == 0) mark_turn();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of one worker while its pool is profiled: its current state and since when, the number of operations, and
-// the times of some short operations.
+// the times of some short operations. If a trace is wanted, too, the same calls write its events.
 // Who may call: the worker's own thread; try_read() and the counters: any thread. Never switches tasks.
 // Guarantees: counts are exact. Each change between running, searching, pausing and parking is timed, and so is
 // executing messages and waking. Shorter operations (spawn, get, ...) are timed at random, less the time of reading the
@@ -14,8 +14,10 @@
 
 #include "base/clock.hpp"
 #include "lockfree/state_clock.hpp"
+#include "shoal/detail/worker.hpp"
 #include "shoal/random.hpp"
 #include "shoal/steal_policy.hpp"
+#include "trace/event_ring.hpp"
 
 namespace shoal::sched {
 
@@ -48,12 +50,21 @@ public:
     if ((!pending_ || handed_) && --until_turn_ == 0) mark_turn();
   }
   /// A task begins: what led to it was `how`. `spawned`: it lay in a deque.
-  void begins(profile_operation how, bool spawned) noexcept;
-  void leaves() noexcept;
+  void begins(profile_operation how, bool spawned, const void* code) noexcept;
+  /// The task that has begun is known by other code.
+  void names(const void* code) noexcept {
+    if (events_ != nullptr) events_->add(trace::event_kind::task_name, 0, 0, reinterpret_cast<std::uint64_t>(code));
+  }
+  void ended() noexcept {
+    if (events_ != nullptr) events_->add(trace::event_kind::task_end);
+  }
+  /// `stack` is its address.
+  void leaves(detail::wait_kind why, const void* stack) noexcept;
   /// A task continues: before the switch, and after it if the task left while profiled. Times the switch.
   void hands_over() noexcept;
-  void arrives() noexcept {
+  void arrives(const void* code, const void* stack) noexcept {
     join_if_new(profile_state::busy);
+    resumes(code, stack);
     if (pending_ && handed_) close_turn(profile_operation::resume);
   }
   /// A task starts that was not spawned: a deferred range, or one that a thread of the program has submitted.
@@ -71,7 +82,16 @@ public:
   void wakes_from_park() noexcept;
   void attempt(unsigned victim, steal_result result) noexcept {
     bump(attempts[static_cast<std::size_t>(distance_[victim])][static_cast<std::size_t>(result)]);
+    if (events_ != nullptr && result == steal_result::won) events_->add(trace::event_kind::steal, 0, victim);
   }
+  /// A task continues, of which the profile takes no notice otherwise.
+  void resumes(const void* code, const void* stack) noexcept {
+    if (events_ != nullptr)
+      events_->add(trace::event_kind::task_resume, 0, number_of(stack), reinterpret_cast<std::uint64_t>(code));
+  }
+  /// Where events go; nullptr: nowhere. For the owner, and while it has not begun.
+  void trace_into(trace::event_ring* events) noexcept { events_ = events; }
+  trace::event_ring* events() const noexcept { return events_; }
 
   struct moment {
     std::uint64_t ticks = 0;  // 0: not while busy
@@ -114,6 +134,9 @@ private:
   static constexpr std::uint32_t k_every_poll = 16;
   static constexpr std::uint32_t k_every_spawn = 256;
 
+  static std::uint32_t number_of(const void* stack) noexcept {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(stack) >> 4);
+  }
   template <class T>
   static void bump(std::atomic<T>& a, T by = 1) noexcept {
     a.store(a.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
@@ -130,6 +153,7 @@ private:
   }
 
   clock clock_;
+  trace::event_ring* events_ = nullptr;
   worker& owner_;
   const std::atomic<std::uint32_t>& epoch_;
   const std::atomic<std::uint64_t>& started_;

@@ -2,6 +2,7 @@
 #include "sched/profiler.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "fiber/sanitizer.hpp"
 #include "sched/pool.hpp"
@@ -44,8 +45,20 @@ void profiler::start() {
   if (users_++ > 0) return;
   started_.store(base::ticks(), std::memory_order_relaxed);
   epoch_.store(epoch_.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // partner: recorder::join()
-  for (unsigned i = 0; i < pool_.size(); ++i) pool_.at(i).set_profile(recorders_[i].get());
+  for (unsigned i = 0; i < pool_.size(); ++i) {
+    recorders_[i]->trace_into(events_ == nullptr ? nullptr : &events_->ring(i));
+    pool_.at(i).set_profile(recorders_[i].get());
+  }
   if (worker* const w = this_worker(); w != nullptr && &w->owner() == &pool_) w->profile()->join(profile_state::busy);
+}
+
+std::uint32_t profiler::number_of(std::string_view name) noexcept {
+  const fiber::tsan_ignore_scope ignore;
+  try {
+    return events_ == nullptr ? 0 : events_->number_of(name);
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
 }
 
 void profiler::stop() noexcept {

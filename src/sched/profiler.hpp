@@ -11,10 +11,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "sched/profile_recorder.hpp"
 #include "shoal/profile_result.hpp"
+#include "trace/trace_file.hpp"
 
 namespace shoal::sched {
 
@@ -50,6 +52,12 @@ public:
   profiler& operator=(const profiler&) = delete;
   ~profiler();
 
+  /// From the next start on, workers write their events there, too; nullptr: no more. While no profile is wanted.
+  void trace_into(trace::trace_writer* events) noexcept { events_ = events; }
+
+  /// Of a name in the trace; 0: there is none.
+  std::uint32_t number_of(std::string_view name) noexcept;
+
   void start();
   void stop() noexcept;
 
@@ -67,6 +75,7 @@ private:
   seen look_at(unsigned worker) const noexcept;
 
   pool& pool_;
+  trace::trace_writer* events_ = nullptr;
   std::mutex lock_;
   unsigned users_ = 0;
   std::atomic<std::uint32_t> epoch_{0};    // partner: recorders, which join

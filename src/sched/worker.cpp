@@ -114,10 +114,12 @@ void worker::run(task& t, started& begun, profile_operation how, bool spawned) n
   begun.node = nullptr;
   begun.group = t.group;
   if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
-    p->begins(how, spawned);
+    p->begins(how, spawned, begun.code);
   fiber::acquire_from(&t);
   const fiber::watched program;
   t.run(t);
+  if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
+    p->ended();
 }
 
 void worker::loop(fiber::fiber& self) noexcept {
@@ -334,7 +336,7 @@ void worker::cut_frames() noexcept {
   const int kept_error = *error_number_;
   if (frames != nullptr) cut_frames();
   ++counts_.left;
-  if (profiled != nullptr) profiled->leaves();
+  if (profiled != nullptr) profiled->leaves(why, current_);
   fiber::fiber& me = *current_;
   fiber::wait_note note;
   if (waits) {
@@ -372,7 +374,7 @@ void worker::cut_frames() noexcept {
   // where ready_queue::fetch_ahead() does not reach.
   if (waits) current_->waits_as = 0;
   if (profiled != nullptr)
-    if (profile_recorder* const p = profile(); p != nullptr) p->arrives();
+    if (profile_recorder* const p = profile(); p != nullptr) p->arrives(begun().code, current_);
   fiber::acquire_from(&me);
   *error_number_ = kept_error;
   return word_;

@@ -141,6 +141,12 @@ public:
   cycle_searches& searches() noexcept { return searches_; }
   /// What the current stack's loop has begun last.
   started& begun() const noexcept { return *static_cast<started*>(current_->notes->running); }
+  /// What the running task executes, if its own code does not tell; nullptr: the main task.
+  void runs_code(const void* code) noexcept {
+    begun().code = code;
+    if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
+      p->names(code);
+  }
   /// started::local of what runs, for another thread, which may read what is past.
   const void* local_of_running() const noexcept { return begun().local; }
 

@@ -63,7 +63,7 @@ void execute(std::span<const std::uint64_t> buffer, bool exclusive) {
   detail::stream stream;
   aggregate::flush_counts counts;
   aggregate::outbox replies;
-  replies.attach(out, stream, counts);
+  replies.attach(out, stream, counts, 0);
   remote::serving s;
   s.base = reinterpret_cast<std::byte*>(memory.data() + 1);
   s.capacity_bytes = k_bytes;

@@ -20,6 +20,7 @@ constexpr door k_doors[] = {
     {"boost/context/", {"src/fiber"}},
     {"mpi.h", {"src/net/transports/mpi"}},
     {"pmix.h", {"src/launch/pmix"}},
+    {"otf2/", {"src/trace/otf2"}},
     {"ucp/", {"src/net/transports/ucx"}},
     {"uct/", {"src/net/transports/ucx"}},
     {"unistd.h", {"src/machine", "src/base", "src/net/transports"}},

@@ -11,6 +11,7 @@
 #include "kernels/bfs/rules.hpp"
 #include "shoal/error.hpp"
 #include "shoal/on.hpp"
+#include "shoal/region_mark.hpp"
 #include "tools/shoal/bfs_options.hpp"
 
 namespace shoal::tools {
@@ -83,7 +84,10 @@ std::string in_words(const graph::graph_header& header, const std::vector<std::u
 
 int search_as_asked(const bfs_options& o) {
   check_outputs(o);  // repeated, because a job started by a launcher begins here
-  bfs_input in = load(o);
+  bfs_input in = [&] {
+    const region_mark build("build the graph");
+    return load(o);
+  }();
   bfs::searcher& s = *in.searcher;
   const std::vector<std::uint64_t> roots =
       o.root.empty() ? s.choose_roots(o.roots, o.seed) : std::vector{graph::find_vertex(in.header, o.root)};
@@ -100,7 +104,10 @@ int search_as_asked(const bfs_options& o) {
   std::string words;
   for (std::size_t i = 0; i < roots.size(); ++i) {
     bar.show(i, "searching from " + graph::name_of(in.header, roots[i]));
-    const bfs::search_counts counts = s.search(roots[i]);
+    const bfs::search_counts counts = [&] {
+      const region_mark search("search");
+      return s.search(roots[i]);
+    }();
     const double seconds = s.search_s();
     const std::uint64_t traversed = s.traversed();
     r.record("search_ms", "ms", seconds * 1e3);
@@ -115,6 +122,7 @@ int search_as_asked(const bfs_options& o) {
     if (traversed != 0) seconds_per_edge += seconds / static_cast<double>(traversed);
     if (o.validate) {
       bar.show(i, "checking the tree from " + graph::name_of(in.header, roots[i]));
+      const region_mark check("validate");
       const bfs::tree_verdict verdict = s.validate();
       std::string text = verdict.right() ? "Graph500's rules hold for the tree of every root" : verdict.message;
       if (!verdict.right()) text = fmt::format("from {}: {}", graph::name_of(in.header, roots[i]), text);

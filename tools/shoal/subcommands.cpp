@@ -50,6 +50,9 @@ constexpr subcommand k_subcommands[] = {
      "shoal mpi-threads --lock priority -- mpirun -n 2 ./program", declare_mpi_threads},
     {"noise", "what the operating system takes from programs here, how often and why",
      "shoal noise --seconds 10 --report noise.html\n  shoal noise --explain -- ./program argument", declare_noise},
+    {"trace", "what a program's workers did, and when",
+     "shoal trace --report run.html -- shoal bfs --kronecker 16 -n 2\n  shoal trace --read --perfetto run.json",
+     declare_trace},
     {"tune", "find good values for the parameters of a program, and for settings, by running it",
      "shoal tune --parameter grain=1:4096:log2 --parameter tile=16,32,64 -- ./app --grain {grain} --tile {tile}\n"
      "  shoal tune --setting steal=random,nearest,loaded --metric json:mteps -- shoal bfs --json -",

@@ -25,7 +25,7 @@ public:
 
 class outboxes : public testing::Test {
 protected:
-  outboxes() { box_.attach(channel_, stream_, counts_); }
+  outboxes() { box_.attach(channel_, stream_, counts_, 0); }
   bool write(std::uint64_t value, std::size_t words = 1) {
     if (!box_.make_room(words)) return false;
     for (std::size_t i = 0; i < words; ++i) *stream_.cursor++ = value;

@@ -20,7 +20,7 @@ using namespace shoal::detail;
 class handler_runs : public testing::TestWithParam<bool> {
 protected:
   handler_runs() : memory_(64) {
-    replies_.attach(out_, stream_, counts_);
+    replies_.attach(out_, stream_, counts_, 0);
     serving_.base = reinterpret_cast<std::byte*>(memory_.data());
     serving_.capacity_bytes = memory_.size() * 8;
     serving_.replies = &replies_;

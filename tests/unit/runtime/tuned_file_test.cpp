@@ -44,8 +44,10 @@ TEST_F(tuned_files, a_job_takes_them_unless_told_otherwise) {
   EXPECT_EQ(s.get_int("workers"), 3);
   EXPECT_EQ(s.origin("workers"), base::setting_origin::tuned);
   EXPECT_TRUE(s.get_bool("pin"));
-  for (const base::setting_entry& one : s.list())
-    if (one.declaration->name == "workers") EXPECT_NE(one.origin_text.find("tuned"), std::string::npos);
+  for (const base::setting_entry& one : s.list()) {
+    if (one.declaration->name != "workers") continue;
+    EXPECT_NE(one.origin_text.find("tuned"), std::string::npos);
+  }
 }
 
 TEST_F(tuned_files, what_cannot_be_written_is_named) {

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace shoal::trace {
+namespace {
+
+class word_list {
+public:
+  explicit word_list(std::vector<std::string>& words) : words_(words) {}
+  std::uint32_t of(const std::string& word) {
+    const auto [at, is_new] = numbers_.try_emplace(word, static_cast<std::uint32_t>(words_.size()));
+    if (is_new) words_.push_back(word);
+    return at->second;
+  }
+
+private:
+  std::vector<std::string>& words_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+// One end of a message, with what identifies it: nodes, worker, number.
+struct message_end {
+  std::uint32_t track;
+  double ns;
+  std::uint64_t bytes;
+};
+using message_key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;  // from, to, worker, number
+
+activity activity_of(worker_state s) {
+  switch (s) {
+    case worker_state::running: return activity::runtime;
+    case worker_state::parked: return activity::parked;
+    case worker_state::messages: return activity::messages;
+    case worker_state::looking:
+    case worker_state::stealing:
+    case worker_state::spinning: return activity::looking;
+  }
+  return activity::runtime;
+}
+
+// A clock of a node, as nanoseconds on the first machine's raw clock.
+struct node_clock {
+  double ns_per_tick;
+  double at_begin;  // ns
+  std::uint64_t begin_ticks;
+  double shift = 0;
+
+  double ns(std::uint64_t ticks) const {
+    return at_begin + shift + static_cast<double>(static_cast<std::int64_t>(ticks - begin_ticks)) * ns_per_tick;
+  }
+};
+
+class maker {
+public:
+  explicit maker(const std::vector<node_trace>& nodes) : nodes_(nodes), words_(line_.words) {}
+
+  timeline run() {
+    if (nodes_.empty()) return std::move(line_);
+    make_clocks();
+    align_machines();
+    double first = std::numeric_limits<double>::infinity();
+    double last = -first;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      first = std::min(first, clocks_[n].ns(nodes_[n].begin.ticks));
+      last = std::max(last, clocks_[n].ns(nodes_[n].end.ticks));
+    }
+    first_ = first;
+    line_.program = nodes_.front().form.program;
+    line_.begin_raw_ns = static_cast<std::uint64_t>(first);
+    line_.length_ns = static_cast<std::uint64_t>(std::max(last - first, 1.0));
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      line_.nodes = std::max(line_.nodes, nodes_[n].form.node + 1);
+      if (!nodes_[n].is_whole) line_.unfinished.push_back(nodes_[n].form.node);
+      line_.clock_shift_ns.push_back(clocks_[n].shift);
+      for (std::uint32_t w = 0; w < nodes_[n].workers.size(); ++w) read_worker(n, w);
+    }
+    join_messages();
+    return std::move(line_);
+  }
+
+private:
+  // The processors of a machine count in step: one line for all its nodes, of the one with the longest time between its
+  // ends, so that rounding does not change the order of events.
+  void make_clocks() {
+    std::map<std::string, std::size_t> measured_by;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      const auto length = [&](std::size_t i) { return nodes_[i].end.raw_ns - nodes_[i].begin.raw_ns; };
+      const auto [at, is_new] = measured_by.try_emplace(nodes_[n].form.machine, n);
+      const node_trace& before = nodes_[at->second];
+      if (nodes_[n].is_whole && (!before.is_whole || length(n) > length(at->second))) at->second = n;
+    }
+    const node_trace& reference = nodes_[measured_by.at(nodes_.front().form.machine)];
+    for (const node_trace& t : nodes_) {
+      const node_trace& line = nodes_[measured_by.at(t.form.machine)];
+      node_clock c{line.ns_per_tick(), static_cast<double>(line.begin.raw_ns), line.begin.ticks};
+      if (line.form.machine != reference.form.machine)
+        c.at_begin = static_cast<double>(reference.begin.raw_ns) +
+                     static_cast<double>(static_cast<std::int64_t>(line.begin.world_ns - reference.begin.world_ns));
+      clocks_.push_back(c);
+    }
+  }
+
+  // A message from a to b says: b's clock may be late by no more than its time of travel. The middle between what
+  // messages of both directions allow is taken, machine by machine, against the first.
+  void align_machines() {
+    const std::string& reference = nodes_.front().form.machine;
+    std::map<message_key, std::pair<std::size_t, double>> sent;  // node, ns
+    for_each_message([&](std::size_t n, const message_key& key, bool is_send, const event& e) {
+      if (is_send) sent[key] = {n, clocks_[n].ns(e.ticks)};
+    });
+    std::map<std::string, std::pair<double, double>> bounds;  // of the shift: at least, at most
+    for_each_message([&](std::size_t n, const message_key& key, bool is_send, const event& e) {
+      if (is_send) return;
+      const auto at = sent.find(key);
+      if (at == sent.end()) return;
+      const std::string& from = nodes_[at->second.first].form.machine;
+      const std::string& to = nodes_[n].form.machine;
+      const double travel = clocks_[n].ns(e.ticks) - at->second.second;
+      constexpr double k_none = std::numeric_limits<double>::infinity();
+      if (from == reference && to != reference) {
+        auto& b = bounds.try_emplace(to, -k_none, k_none).first->second;
+        b.first = std::max(b.first, -travel);
+      } else if (to == reference && from != reference) {
+        auto& b = bounds.try_emplace(from, -k_none, k_none).first->second;
+        b.second = std::min(b.second, travel);
+      }
+    });
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      const auto at = bounds.find(nodes_[n].form.machine);
+      if (at == bounds.end()) continue;
+      const auto [least, most] = at->second;
+      if (std::isfinite(least) && std::isfinite(most))
+        clocks_[n].shift = (least + most) / 2;
+      else if (std::isfinite(least))
+        clocks_[n].shift = std::max(least, 0.0);
+      else if (std::isfinite(most))
+        clocks_[n].shift = std::min(most, 0.0);
+    }
+  }
+
+  template <class Use>
+  void for_each_message(Use use) const {
+    for (std::size_t n = 0; n < nodes_.size(); ++n)
+      for (std::uint32_t w = 0; w < nodes_[n].workers.size(); ++w)
+        for (const event& e : nodes_[n].workers[w]) {
+          const auto number = static_cast<std::uint32_t>(e.value);
+          if (e.kind == event_kind::send) use(n, message_key{nodes_[n].form.node, e.number, w, number}, true, e);
+          if (e.kind == event_kind::receive)
+            use(n, message_key{e.number, nodes_[n].form.node, e.small, number}, false, e);
+        }
+  }
+
+  std::uint64_t ns(std::size_t n, std::uint64_t ticks) const {
+    return static_cast<std::uint64_t>(std::max(0.0, clocks_[n].ns(ticks) - first_));
+  }
+  std::uint32_t code_name(std::size_t n, std::uint64_t address) {
+    if (n != cached_node_) cached_.clear();
+    cached_node_ = n;
+    const auto [known, is_new] = cached_.try_emplace(address, 0);
+    if (is_new) known->second = find_code_name(n, address);
+    return known->second;
+  }
+  std::uint32_t find_code_name(std::size_t n, std::uint64_t address) {
+    if (address == 0) return words_.of("the main task");
+    const auto at = nodes_[n].code.find(address);
+    return words_.of(at != nodes_[n].code.end() ? at->second : fmt::format("code at {:#x}", address));
+  }
+  std::uint32_t event_name(std::size_t n, std::uint32_t number) {
+    const auto at = nodes_[n].names.find(number);
+    return words_.of(at != nodes_[n].names.end() ? at->second : "(no name)");
+  }
+
+  void read_worker(std::size_t n, std::uint32_t w) {
+    const node_trace& node = nodes_[n];
+    const auto number = static_cast<std::uint32_t>(line_.tracks.size());
+    track& t = line_.tracks.emplace_back();
+    t.node = node.form.node;
+    t.worker = w;
+    t.left_out = node.left_out[w];
+    t.thread = w < node.threads.size() ? node.threads[w] : 0;
+    t.machine = node.form.machine;
+    struct running {
+      std::uint32_t name;
+      bool is_labelled = false;  // by the program
+    };
+    std::unordered_set<std::uint32_t> labelled;             // stacks of such tasks that wait
+    std::vector<running> stack;                             // what runs, and what it has interrupted
+    std::unordered_map<std::uint32_t, wait_slice> waiting;  // by stack
+    std::vector<region_slice> open;
+    slice now;
+    const auto change = [&](std::uint64_t at, activity what, std::uint32_t name) {
+      now.end_ns = at;
+      if (now.end_ns > now.begin_ns) t.slices.push_back(now);
+      now = {at, at, what, name};
+    };
+    const auto go_on = [&](std::uint64_t at) {
+      if (stack.empty())
+        change(at, activity::runtime, 0);
+      else
+        change(at, activity::task, stack.back().name);
+    };
+    bool is_first = true;
+    for (const event& e : node.workers[w]) {
+      const std::uint64_t at = ns(n, e.ticks);
+      if (std::exchange(is_first, false)) now.begin_ns = at;
+      switch (e.kind) {
+        case event_kind::task_begin:
+          ++t.tasks;
+          stack.push_back({code_name(n, e.value)});
+          go_on(at);
+          break;
+        case event_kind::task_name:
+          if (stack.empty()) break;
+          stack.back().name = code_name(n, e.value);
+          // What has just begun has had this name from the start.
+          if (now.what == activity::task) now.name = stack.back().name;
+          break;
+        case event_kind::task_label:
+          if (stack.empty()) break;
+          stack.back() = {event_name(n, e.number), true};
+          go_on(at);
+          break;
+        case event_kind::task_resume: {
+          stack.push_back({code_name(n, e.value)});
+          if (const auto from = waiting.find(e.number); from != waiting.end()) {
+            if (labelled.contains(e.number)) stack.back() = {from->second.name, true};
+            from->second.end_ns = at;
+            t.waits.push_back(from->second);
+            waiting.erase(from);
+          }
+          go_on(at);
+          break;
+        }
+        case event_kind::task_end:
+          if (!stack.empty()) stack.pop_back();
+          go_on(at);
+          break;
+        case event_kind::task_wait: {
+          const auto why = node.waits.find(e.small);
+          const std::uint32_t name = stack.empty() ? 0 : stack.back().name;
+          if (!stack.empty() && stack.back().is_labelled)
+            labelled.insert(e.number);
+          else
+            labelled.erase(e.number);
+          waiting[e.number] = {at, at, name, words_.of(why != node.waits.end() ? why->second : "unknown")};
+          if (!stack.empty()) stack.pop_back();
+          go_on(at);
+          break;
+        }
+        case event_kind::state:
+          stack.clear();  // it has nothing to run
+          change(at, activity_of(static_cast<worker_state>(e.small)), 0);
+          break;
+        case event_kind::steal: ++t.steals; break;
+        case event_kind::send:
+          ends_[{t.node, e.number, w, static_cast<std::uint32_t>(e.value)}].first = {number, clocks_[n].ns(e.ticks),
+                                                                                     e.value >> 32};
+          break;
+        case event_kind::receive:
+          ends_[{e.number, t.node, e.small, static_cast<std::uint32_t>(e.value)}].second = {
+              number, clocks_[n].ns(e.ticks), e.value >> 32};
+          break;
+        case event_kind::region_begin: open.push_back({at, at, event_name(n, e.number)}); break;
+        case event_kind::region_end: {
+          const std::uint32_t name = event_name(n, e.number);
+          const auto last =
+              std::find_if(open.rbegin(), open.rend(), [&](const region_slice& r) { return r.name == name; });
+          if (last == open.rend()) break;
+          last->end_ns = at;
+          t.regions.push_back(*last);
+          open.erase(std::next(last).base());
+          break;
+        }
+        case event_kind::mark:
+        case event_kind::none: break;
+      }
+    }
+    const std::uint64_t end = ns(n, node.end.ticks);
+    change(end, activity::runtime, 0);
+    for (auto& [key, one] : waiting) {
+      one.end_ns = std::max(one.begin_ns, end);
+      t.waits.push_back(one);
+    }
+    for (region_slice& r : open) {
+      r.end_ns = std::max(r.begin_ns, end);
+      t.regions.push_back(r);
+    }
+    std::ranges::stable_sort(t.waits, {}, &wait_slice::end_ns);
+  }
+
+  void join_messages() {
+    for (const auto& [key, both] : ends_) {
+      const auto& [from, to] = both;
+      if (from.bytes == 0 || to.bytes == 0) {
+        ++line_.unmatched_messages;
+        continue;
+      }
+      line_.messages.push_back({from.track, to.track, static_cast<std::uint64_t>(std::max(0.0, from.ns - first_)),
+                                static_cast<std::uint64_t>(std::max(0.0, to.ns - first_)), from.bytes});
+    }
+    std::ranges::sort(line_.messages, {}, &message::sent_ns);
+  }
+
+  const std::vector<node_trace>& nodes_;
+  timeline line_;
+  word_list words_;
+  std::vector<node_clock> clocks_;
+  std::map<message_key, std::pair<message_end, message_end>> ends_;
+  double first_ = 0;
+  std::size_t cached_node_ = 0;
+  std::unordered_map<std::uint64_t, std::uint32_t> cached_;  // names of code of that node
+};
+
+}  // namespace
+
+timeline make_timeline(const std::vector<node_trace>& nodes) { return maker(nodes).run(); }
+
+bool add_kernel_slice(timeline& t, std::uint32_t thread, std::uint64_t raw_ns, std::uint64_t ns,
+                      const std::string& name) {
+  if (thread == 0 || t.tracks.empty()) return false;
+  const auto of = std::ranges::find_if(
+      t.tracks, [&](const track& one) { return one.thread == thread && one.machine == t.tracks.front().machine; });
+  if (of == t.tracks.end()) return false;
+  if (raw_ns < t.begin_raw_ns || raw_ns - t.begin_raw_ns > t.length_ns) return true;  // before or after the trace
+  const auto word = std::ranges::find(t.words, name);
+  const auto number = static_cast<std::uint32_t>(word - t.words.begin());
+  if (word == t.words.end()) t.words.push_back(name);
+  of->kernel.push_back({raw_ns - t.begin_raw_ns, ns, number});
+  return true;
+}
+
+}  // namespace shoal::trace

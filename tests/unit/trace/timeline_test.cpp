@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces made by hand, with known answers.
+#include "trace/timeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "trace/timeline_output.hpp"
+
+namespace shoal::trace {
+namespace {
+
+// Ticks are nanoseconds here.
+node_trace node(std::uint32_t number, const std::string& machine = "a", std::uint64_t raw = 1000,
+                std::uint64_t world = 0) {
+  node_trace t;
+  t.form.node = number;
+  t.form.nodes = 2;
+  t.form.machine = machine;
+  t.form.program = "program";
+  t.begin = {0, raw, world};
+  t.end = {10'000, raw + 10'000, world + 10'000};
+  t.is_whole = true;
+  t.workers.resize(1);
+  t.left_out = {0};
+  t.code = {{0x10, "first"}, {0x20, "second"}};
+  t.names = {{1, "build"}};
+  t.waits = {{9, "loop"}};
+  return t;
+}
+event at(std::uint64_t ticks, event_kind kind, std::uint64_t value = 0, std::uint32_t number = 0,
+         std::uint16_t small = 0) {
+  return {ticks, kind, small, number, value};
+}
+
+TEST(timeline, a_task_that_waits_is_two_slices_and_a_wait) {
+  node_trace n = node(0);
+  n.workers[0] = {at(100, event_kind::task_begin, 0x10),     at(400, event_kind::task_wait, 0, 5, 9),
+                  at(450, event_kind::task_begin, 0x20),     at(650, event_kind::task_end),
+                  at(700, event_kind::task_resume, 0x10, 5), at(1000, event_kind::task_end),
+                  at(1100, event_kind::state, 0, 0, 5)};
+  const timeline t = make_timeline({n});
+  ASSERT_EQ(t.tracks.size(), 1U);
+  const track& one = t.tracks[0];
+  EXPECT_EQ(one.tasks, 2U);
+  std::vector<std::string> seen;
+  for (const slice& s : one.slices)
+    seen.push_back(std::to_string(s.begin_ns) + "-" + std::to_string(s.end_ns) + " " +
+                   (s.what == activity::task ? t.words[s.name] : std::to_string(static_cast<int>(s.what))));
+  EXPECT_EQ(seen, (std::vector<std::string>{"100-400 first", "400-450 1", "450-650 second", "650-700 1",
+                                            "700-1000 first", "1000-1100 1", "1100-10000 4"}));
+  ASSERT_EQ(one.waits.size(), 1U);
+  EXPECT_EQ(one.waits[0].end_ns - one.waits[0].begin_ns, 300U);
+  EXPECT_EQ(t.words[one.waits[0].why], "loop");
+  EXPECT_EQ(t.words[one.waits[0].name], "first");
+  const auto rows = task_rows(t);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].ns, 600U);
+  EXPECT_EQ(rows[0].longest_ns, 300U);
+  const timeline_times times = times_of(t);
+  EXPECT_DOUBLE_EQ(times.ns[static_cast<std::size_t>(activity::task)], 800);
+  EXPECT_DOUBLE_EQ(times.ns[static_cast<std::size_t>(activity::parked)], 8900);
+}
+
+TEST(timeline, a_task_has_the_name_that_it_is_given) {
+  node_trace n = node(0);
+  n.workers[0] = {at(100, event_kind::task_begin, 0x10), at(110, event_kind::task_name, 0x20),
+                  at(200, event_kind::task_end),         at(300, event_kind::task_begin, 0x10),
+                  at(310, event_kind::task_name, 0),     at(400, event_kind::task_end)};
+  const timeline t = make_timeline({n});
+  EXPECT_EQ(t.words[t.tracks[0].slices[0].name], "second");
+  EXPECT_EQ(t.words[t.tracks[0].slices[2].name], "the main task");
+}
+
+TEST(timeline, a_name_from_the_program_stays_over_waits) {
+  node_trace n = node(0);
+  n.names = {{1, "rank 3"}};
+  n.workers[0] = {at(100, event_kind::task_begin, 0x10), at(110, event_kind::task_label, 0, 1),
+                  at(200, event_kind::task_wait, 0, 5, 9), at(300, event_kind::task_resume, 0x10, 5),
+                  at(400, event_kind::task_end)};
+  const timeline t = make_timeline({n});
+  EXPECT_EQ(t.words[t.tracks[0].slices[1].name], "rank 3");
+  EXPECT_EQ(t.tracks[0].slices[3].begin_ns, 300U);
+  EXPECT_EQ(t.words[t.tracks[0].slices[3].name], "rank 3");
+  EXPECT_EQ(t.words[t.tracks[0].waits[0].name], "rank 3");
+}
+
+TEST(timeline, a_trace_that_begins_in_the_middle_is_read) {
+  node_trace n = node(0);
+  n.workers[0] = {at(100, event_kind::task_end), at(150, event_kind::task_resume, 0x10, 77),
+                  at(200, event_kind::task_wait, 0, 77, 9), at(250, event_kind::region_end, 0, 1)};
+  n.is_whole = false;
+  const timeline t = make_timeline({n});
+  EXPECT_EQ(t.unfinished, (std::vector<std::uint32_t>{0}));
+  EXPECT_TRUE(t.tracks[0].regions.empty());
+  ASSERT_EQ(t.tracks[0].waits.size(), 1U);  // it has not ended
+  EXPECT_EQ(t.tracks[0].waits[0].end_ns, 10'000U);
+}
+
+TEST(timeline, regions_may_overlap_tasks) {
+  node_trace n = node(0);
+  n.workers[0] = {at(100, event_kind::task_begin, 0x10),   at(150, event_kind::region_begin, 0, 1),
+                  at(160, event_kind::region_begin, 0, 1), at(170, event_kind::region_end, 0, 1),
+                  at(200, event_kind::task_wait, 0, 5, 9), at(300, event_kind::task_resume, 0x10, 5),
+                  at(350, event_kind::region_end, 0, 1),   at(400, event_kind::region_begin, 0, 1)};
+  const timeline t = make_timeline({n});
+  ASSERT_EQ(t.tracks[0].regions.size(), 3U);
+  EXPECT_EQ(t.tracks[0].regions[0].end_ns - t.tracks[0].regions[0].begin_ns, 10U);
+  EXPECT_EQ(t.tracks[0].regions[1].end_ns - t.tracks[0].regions[1].begin_ns, 200U);
+  EXPECT_EQ(t.words[t.tracks[0].regions[1].name], "build");
+}
+
+std::pair<node_trace, node_trace> talking(const std::string& other_machine, std::uint64_t other_raw,
+                                          std::uint64_t other_world) {
+  node_trace a = node(0);
+  node_trace b = node(1, other_machine, other_raw, other_world);
+  // Two messages each way, 100 ns of travel; b's ticks begin with a's.
+  a.workers[0] = {at(1000, event_kind::send, message_value(64, 0), 1),
+                  at(2300, event_kind::receive, message_value(32, 0), 1),
+                  at(3000, event_kind::send, message_value(64, 1), 1)};
+  b.workers[0] = {
+      at(1100, event_kind::receive, message_value(64, 0), 0), at(2200, event_kind::send, message_value(32, 0), 0),
+      at(3100, event_kind::receive, message_value(64, 1), 0), at(3200, event_kind::send, message_value(16, 1), 0)};
+  return {a, b};
+}
+
+TEST(timeline, messages_join_both_ends) {
+  const auto [a, b] = talking("a", 1000, 0);
+  const timeline t = make_timeline({a, b});
+  ASSERT_EQ(t.messages.size(), 3U);
+  EXPECT_EQ(t.unmatched_messages, 1U);
+  EXPECT_EQ(t.messages[0].received_ns - t.messages[0].sent_ns, 100U);
+  EXPECT_EQ(message_matrix(t), (std::vector<std::uint64_t>{0, 128, 32, 0}));
+}
+
+// The other machine's clock is late by 50 us, which its messages tell.
+TEST(timeline, clocks_of_machines_are_aligned_by_messages) {
+  const auto [a, b] = talking("b", 777'000'000, 50'000);
+  const timeline t = make_timeline({a, b});
+  EXPECT_NEAR(t.clock_shift_ns[1], -50'000, 1);
+  for (const message& m : t.messages) EXPECT_NEAR(static_cast<double>(m.received_ns - m.sent_ns), 100, 2);
+}
+
+TEST(timeline, parallelism_counts_workers_in_tasks) {
+  node_trace a = node(0);
+  node_trace b = node(1);
+  a.workers[0] = {at(0, event_kind::task_begin, 0x10), at(5000, event_kind::task_end)};
+  b.workers[0] = {at(2500, event_kind::task_begin, 0x10), at(7500, event_kind::task_end)};
+  const auto p = parallelism(make_timeline({a, b}), 4);
+  EXPECT_NEAR(p[0], 1, 1e-9);
+  EXPECT_NEAR(p[1], 2, 1e-9);
+  EXPECT_NEAR(p[2], 1, 1e-9);
+  EXPECT_NEAR(p[3], 0, 1e-9);
+}
+
+TEST(timeline, what_the_kernel_took_is_beside_the_slices) {
+  node_trace n = node(0);
+  n.threads = {4711};
+  n.workers[0] = {at(100, event_kind::task_begin, 0x10), at(900, event_kind::task_end)};
+  timeline t = make_timeline({n});
+  EXPECT_TRUE(add_kernel_slice(t, 4711, 1000 + 300, 50, "timer interrupt"));
+  EXPECT_TRUE(add_kernel_slice(t, 4711, 1000 + 950, 50, "timer interrupt"));
+  EXPECT_TRUE(add_kernel_slice(t, 4711, 1, 50, "timer interrupt"));  // before the trace
+  EXPECT_FALSE(add_kernel_slice(t, 1, 1300, 50, "timer interrupt"));
+  EXPECT_FALSE(add_kernel_slice(t, 0, 1300, 50, "timer interrupt"));
+  ASSERT_EQ(t.tracks[0].kernel.size(), 2U);
+  EXPECT_EQ(t.tracks[0].kernel[0].begin_ns, 300U);
+  const std::string text = timeline_text(t);
+  EXPECT_NE(text.find("the kernel took"), std::string::npos);
+  EXPECT_NE(text.find("100 ns        50 ns"), std::string::npos) << text;  // one of them not from a task
+  EXPECT_NE(timeline_json(t).find("\"cat\":\"kernel\""), std::string::npos);
+}
+
+timeline example() {
+  auto [a, b] = talking("a", 1000, 0);
+  a.workers[0].insert(a.workers[0].begin(),
+                      {at(100, event_kind::task_begin, 0x10), at(150, event_kind::region_begin, 0, 1),
+                       at(400, event_kind::region_end, 0, 1), at(500, event_kind::task_end)});
+  a.code[0x10] = "say \"x\" </script> <b>\\";
+  return make_timeline({a, b});
+}
+
+TEST(timeline_output, json_is_what_viewers_read) {
+  const auto j = nlohmann::json::parse(timeline_json(example()));
+  int slices = 0;
+  int flows = 0;
+  int regions = 0;
+  for (const auto& e : j["traceEvents"]) {
+    ASSERT_TRUE(e.contains("ph") && e.contains("pid") && e.contains("name")) << e;
+    const std::string phase = e["ph"];
+    if (phase != "M") ASSERT_TRUE(e["ts"].is_number() && e.contains("tid")) << e;
+    if (phase == "X") ASSERT_TRUE(e["dur"].is_number()) << e;
+    slices += phase == "X" && e["cat"] == "task" ? 1 : 0;
+    flows += phase == "s" || phase == "f" ? 1 : 0;
+    regions += phase == "b" || phase == "e" ? 1 : 0;
+    if (phase == "X" && e["cat"] == "task") EXPECT_EQ(e["name"], "say \"x\" </script> <b>\\");
+  }
+  EXPECT_EQ(slices, 1);
+  EXPECT_EQ(flows, 6);
+  EXPECT_EQ(regions, 2);
+}
+
+TEST(timeline_output, the_page_hides_what_html_reserves) {
+  const std::string page = timeline_page(example());
+  EXPECT_EQ(page.find("</script> <b>"), std::string::npos);
+  EXPECT_NE(page.find("\\x3c/script>"), std::string::npos);
+  EXPECT_NE(page.find("parallelism"), std::string::npos);
+}
+
+std::vector<std::uint64_t> numbers_of(const std::string& line) {
+  std::vector<std::uint64_t> all;
+  std::istringstream in(line);
+  for (std::string part; std::getline(in, part, ':');) all.push_back(std::stoull(part));
+  return all;
+}
+
+// A reader of the format, as its description says.
+void check_paraver(const std::string& prv, std::uint64_t cpus, std::uint64_t tasks, std::size_t& states,
+                   std::size_t& events, std::size_t& communications) {
+  std::istringstream in(prv);
+  std::string line;
+  ASSERT_TRUE(std::getline(in, line));
+  ASSERT_EQ(line.rfind("#Paraver (01/02/2026 at 03:04):", 0), 0U) << line;
+  const std::uint64_t length = std::stoull(line.substr(line.find("):") + 2));
+  std::uint64_t last = 0;
+  const auto check_place = [&](const std::vector<std::uint64_t>& n, std::size_t from) {
+    ASSERT_GE(n[from], 1U);
+    ASSERT_LE(n[from], cpus);
+    ASSERT_EQ(n[from + 1], 1U);
+    ASSERT_GE(n[from + 2], 1U);
+    ASSERT_LE(n[from + 2], tasks);
+    ASSERT_GE(n[from + 3], 1U);
+  };
+  while (std::getline(in, line)) {
+    const auto n = numbers_of(line);
+    ASSERT_GE(n.size(), 8U) << line;
+    check_place(n, 1);
+    ASSERT_GE(n[5], last) << line;  // in the order of time
+    last = n[5];
+    ASSERT_LE(n[5], length);
+    if (n[0] == 1) {
+      ASSERT_EQ(n.size(), 8U);
+      ASSERT_LE(n[5], n[6]);
+      ++states;
+    } else if (n[0] == 2) {
+      ASSERT_EQ(n.size() % 2, 0U);
+      ++events;
+    } else {
+      ASSERT_EQ(n[0], 3U);
+      ASSERT_EQ(n.size(), 15U) << line;
+      check_place(n, 7);
+      ++communications;
+    }
+  }
+}
+
+TEST(timeline_output, paraver_files_follow_the_format) {
+  const paraver_files f = timeline_paraver(example(), "01/02/2026 at 03:04");
+  EXPECT_NE(f.prv.find(":2(1,1):1:2(1:1,1:2)\n"), std::string::npos) << f.prv.substr(0, 200);
+  std::size_t states = 0;
+  std::size_t events = 0;
+  std::size_t communications = 0;
+  check_paraver(f.prv, 2, 2, states, events, communications);
+  EXPECT_GE(states, 2U);
+  EXPECT_EQ(events, 4U);
+  EXPECT_EQ(communications, 3U);
+  EXPECT_NE(f.pcf.find("EVENT_TYPE"), std::string::npos);
+  EXPECT_NE(f.row.find("LEVEL THREAD SIZE 2\nnode 0 worker 0\nnode 1 worker 0\n"), std::string::npos);
+}
+
+TEST(timeline_output, an_empty_run_has_a_report) {
+  const timeline none = make_timeline({node(0)});
+  EXPECT_NE(timeline_text(none).find("0 tasks"), std::string::npos);
+  EXPECT_NE(timeline_page(none).find("</html>"), std::string::npos);
+  EXPECT_NO_THROW(static_cast<void>(nlohmann::json::parse(timeline_json(none))));
+  EXPECT_EQ(timeline_text({}).find("nan"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shoal::trace
