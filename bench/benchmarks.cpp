@@ -10,8 +10,11 @@
 #include "bench/micro/domains.hpp"
 #include "bench/micro/limits.hpp"
 #include "bench/micro/locks.hpp"
+#include "bench/micro/pages.hpp"
+#include "bench/micro/priorities.hpp"
 #include "bench/micro/service.hpp"
 #include "bench/micro/spawn.hpp"
+#include "bench/micro/steal_profile.hpp"
 #include "bench/micro/switch.hpp"
 #include "bench/micro/wake.hpp"
 #include "bench/micro/woken.hpp"
@@ -22,6 +25,8 @@ namespace {
 constexpr subcommand k_benchmarks[] = {
     {"limits", "limits of memory and cores: plain loops without the runtime",
      "shoal bench limits --repeat 3 --json limits.json", declare_limits},
+    {"pages", "what the size of pages costs or gains: random accesses and a stream over tables of growing size",
+     "shoal bench pages --picture pages.svg", declare_pages},
     {"access", "element operations on a global array",
      "shoal bench access -n 2 -w 1 --op add --mode async --direct off", declare_access},
     {"switch", "yield of a task through the scheduler, and a bare stack switch for comparison",
@@ -35,6 +40,10 @@ constexpr subcommand k_benchmarks[] = {
      declare_blocked},
     {"woken", "tasks that are woken together and then compute, tied to their workers and movable",
      "shoal bench woken -w 2", declare_woken},
+    {"steal-profile", "where the time of stealing workers goes, by victim policy and number of workers",
+     "shoal bench steal-profile --picture steals.svg", declare_steal_profile},
+    {"priorities", "a chain of high priority beside short tasks, and tasks in the background",
+     "shoal bench priorities -w 2", declare_priorities},
     {"locks", "locks under contention: rates, waiting times, bias factors",
      "shoal bench locks --threads 1,2,4 --picture locks.svg", declare_locks},
     {"domains", "workers over a network library: number of domains, processes, poll mask",

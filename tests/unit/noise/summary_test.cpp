@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/counted.hpp"
 #include "noise/advice.hpp"
 
 namespace shoal::noise {
@@ -86,9 +87,9 @@ TEST(summary, advice_names_what_takes_most) {
 }
 
 TEST(summary, words) {
-  EXPECT_EQ(describe_ns(750), "750 ns");
-  EXPECT_EQ(describe_ns(2178), "2.18 us");
-  EXPECT_EQ(describe_ns(4e6), "4.00 ms");
+  EXPECT_EQ(base::described_ns(750), "750 ns");
+  EXPECT_EQ(base::described_ns(2178), "2.18 us");
+  EXPECT_EQ(base::described_ns(4e6), "4.00 ms");
   word_table words;
   const std::uint32_t disk = words.number_of("disk");
   EXPECT_EQ(words.number_of("disk"), disk);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// `shoal bench priorities`: what priorities of tasks are good for, in two experiments.
+//   balance     a chain of tasks that follow each other beside many short tasks: with a high priority the chain does not
+//               wait behind them, and the whole ends earlier
+//   background  a foreground that computes in steps beside tasks that nobody waits for: of background priority they
+//               take idle time only
+// After the uses of hardware thread priorities in the literature. Test: tests/unit/bench/priorities_test.cpp.
+#pragma once
+
+#include <cstdint>
+
+#include "bench/subcommand.hpp"
+#include "shoal/priority.hpp"
+
+namespace shoal::bench {
+
+subcommand_body declare_priorities(CLI::App& app);
+
+struct balance_request {
+  unsigned workers = 2;
+  unsigned links = 200;  // of the chain
+  double link_us = 50;
+  unsigned tasks = 2000;  // beside it
+  double task_us = 20;
+};
+/// Seconds until all have ended. `done`: tasks and links that ran.
+double run_balance(const balance_request& r, priority of_chain, std::uint64_t& done);
+
+struct background_request {
+  unsigned workers = 2;
+  unsigned steps = 100;
+  unsigned tasks = 8;  // of each step
+  double task_us = 50;
+  double background_us = 200;  // of a task that nobody waits for
+};
+struct background_result {
+  double seconds = 0;            // of the foreground
+  std::uint64_t foreground = 0;  // tasks
+  std::uint64_t background = 0;  // tasks that have run meanwhile
+};
+/// `has_background`: false: none. There are always enough of them.
+background_result run_background(const background_request& r, bool has_background, priority of_background);
+
+}  // namespace shoal::bench

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/micro/priorities.hpp"
+
+#include <gtest/gtest.h>
+
+namespace shoal::bench {
+namespace {
+
+TEST(priorities, all_links_and_tasks_run) {
+  balance_request r;
+  r.links = 20;
+  r.link_us = 1;
+  r.tasks = 100;
+  r.task_us = 1;
+  for (const priority p : {priority::normal, priority::high}) {
+    std::uint64_t done = 0;
+    EXPECT_GT(run_balance(r, p, done), 0);
+    EXPECT_EQ(done, 120U);
+  }
+}
+
+TEST(priorities, the_foreground_is_whole_with_any_background) {
+  background_request r;
+  r.steps = 10;
+  r.task_us = 5;
+  r.background_us = 20;
+  EXPECT_EQ(run_background(r, false, priority::normal).background, 0U);
+  for (const priority p : {priority::normal, priority::background})
+    EXPECT_EQ(run_background(r, true, p).foreground, 80U);
+}
+
+}  // namespace
+}  // namespace shoal::bench
