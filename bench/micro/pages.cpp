@@ -47,9 +47,10 @@ std::pair<double, std::uint64_t> timed_loop(double seconds, Work work) {
 
 class paged_table {
 public:
-  paged_table(std::size_t bytes, machine::page_kind pages) : memory_(bytes, pages) {}
+  paged_table(std::size_t bytes, machine::page_kind pages) : memory_(bytes, pages), bytes_(bytes) {}
 
-  std::span<std::uint64_t> words() const { return memory_.as<std::uint64_t>(); }
+  // Of huge pages there may be more than the table takes.
+  std::span<std::uint64_t> words() const { return memory_.as<std::uint64_t>().first(bytes_ / sizeof(std::uint64_t)); }
   double huge_share() const { return static_cast<double>(memory_.huge_bytes()) / static_cast<double>(memory_.size()); }
 
   double chase_ns(double seconds, bool& right) const {
@@ -81,6 +82,7 @@ public:
 
 private:
   machine::huge_buffer memory_;
+  std::size_t bytes_;
   mutable std::uint64_t ends_at_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal bench priorities`: what priorities of tasks are good for, in two experiments.
-//   balance     a chain of tasks that follow each other beside many short tasks: with a high priority the chain does not
-//               wait behind them, and the whole ends earlier
+//   balance     a chain of tasks that follow each other, beside many short tasks that each worker begins: with a high
+//               priority the chain does not wait behind them, and its result is there earlier
 //   background  a foreground that computes in steps beside tasks that nobody waits for: of background priority they
 //               take idle time only
 // After the uses of hardware thread priorities in the literature. Test: tests/unit/bench/priorities_test.cpp.
@@ -23,8 +23,12 @@ struct balance_request {
   unsigned tasks = 2000;  // beside it
   double task_us = 20;
 };
-/// Seconds until all have ended. `done`: tasks and links that ran.
-double run_balance(const balance_request& r, priority of_chain, std::uint64_t& done);
+struct balance_result {
+  double seconds = 0;        // until all have ended
+  double chain_seconds = 0;  // until the last link has
+  std::uint64_t done = 0;    // tasks and links that ran
+};
+balance_result run_balance(const balance_request& r, priority of_chain);
 
 struct background_request {
   unsigned workers = 2;

@@ -25,12 +25,12 @@ namespace {
 
 constexpr std::uint64_t k_root = 42;
 
-// Half of the nodes are leaves; the others have up to 4 children, so that subtrees differ much.
+// A quarter of the nodes are leaves; the others have up to 4 children, so that subtrees differ much.
 unsigned children_of(std::uint64_t name, unsigned depth, unsigned most) noexcept {
   if (depth == most) return 0;
   if (depth < 3) return 4;
   const std::uint64_t h = mix64(name);
-  return (h & 1) == 0 ? 0 : 1 + static_cast<unsigned>((h >> 1) % 4);
+  return (h & 3) == 0 ? 0 : 1 + static_cast<unsigned>((h >> 2) % 4);
 }
 
 struct part {

@@ -114,6 +114,7 @@ node::node(node_parts parts)
 
 // After its workers.
 void node::end_messages() noexcept {
+  for (unsigned w = 0; w < pool_.size(); ++w) ports_.at(w).trace_into(nullptr);
   helpers_.reset();
   transport_->finish();
 }
