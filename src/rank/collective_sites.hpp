@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "mpi-abi/mpi.h"
 #include "sched/worker.hpp"
 
 namespace shoal::rank {
