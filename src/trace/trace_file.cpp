@@ -191,9 +191,12 @@ node_trace read_trace(std::span<const std::byte> file, const std::string& path) 
     std::memcpy(&entry, file.data() + k_page + at, sizeof entry);
     if (at + sizeof entry + entry.length > name_bytes) refuse("a name is cut off");
     std::string name(reinterpret_cast<const char*>(file.data()) + k_page + at + sizeof entry, entry.length);
-    if (entry.kind == k_of_event) t.names[static_cast<std::uint32_t>(entry.key)] = std::move(name);
-    if (entry.kind == k_of_wait) t.waits[static_cast<std::uint16_t>(entry.key)] = std::move(name);
-    if (entry.kind == k_of_code) t.code[entry.key] = std::move(name);
+    if (entry.kind == k_of_event)
+      t.names[static_cast<std::uint32_t>(entry.key)] = std::move(name);
+    else if (entry.kind == k_of_wait)
+      t.waits[static_cast<std::uint16_t>(entry.key)] = std::move(name);
+    else if (entry.kind == k_of_code)
+      t.code[entry.key] = std::move(name);
     at += (sizeof entry + entry.length + 7) / 8 * 8;
   }
   std::uint64_t last = t.begin.ticks;

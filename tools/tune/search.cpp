@@ -49,7 +49,8 @@ public:
     std::ranges::stable_sort(result_.points, [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
     // The best one has been compared in turn with the others; a lucky median of fewer runs is not better.
     if (best_)
-      std::ranges::stable_partition(result_.points, [&](const measured_point& p) { return p.where == *best_; });
+      std::stable_partition(result_.points.begin(), result_.points.end(),
+                            [&](const measured_point& p) { return p.where == *best_; });
     return std::move(result_);
   }
 
