@@ -53,8 +53,11 @@ void attribute_set::set(attribute_keys& keys, attribute_key::kind of, void* hand
   const auto at = std::ranges::find(entries_, key, &entry::key);
   if (at != entries_.end()) {
     if (known.erase != nullptr) delete_value(known, handle, key, at->value);
-    at->value = value;
-    return;
+    // The callback may have set or deleted attributes.
+    if (const auto again = std::ranges::find(entries_, key, &entry::key); again != entries_.end()) {
+      again->value = value;
+      return;
+    }
   }
   entries_.push_back({key, value});
   keys.use(key);
@@ -68,7 +71,9 @@ void attribute_set::erase(attribute_keys& keys, attribute_key::kind of, void* ha
   }
   const attribute_key known = keys.at(key, of);
   if (known.erase != nullptr) delete_value(known, handle, key, at->value);
-  entries_.erase(std::ranges::find(entries_, key, &entry::key));
+  const auto again = std::ranges::find(entries_, key, &entry::key);
+  if (again == entries_.end()) return;  // the callback has deleted it
+  entries_.erase(again);
   keys.drop(key);
 }
 
@@ -78,7 +83,8 @@ void attribute_set::erase_all(attribute_keys& keys, attribute_key::kind of, void
 
 void attribute_set::copy(attribute_keys& keys, attribute_key::kind of, void* handle_of_from,
                          const attribute_set& from) {
-  for (const entry& e : from.entries_) {
+  const std::vector<entry> all = from.entries_;  // callbacks may set others
+  for (const entry& e : all) {
     const attribute_key known = keys.at(e.key, of);
     if (known.copy == nullptr) continue;
     void* copied = e.value;

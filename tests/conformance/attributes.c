@@ -91,6 +91,32 @@ static void of_communicators(void) {
 }
 
 /* Functions that fail: the duplicate is not made, the attribute and its communicator stay. */
+static int key_of_others;
+/* A callback that sets an attribute of the same object. */
+static int sets_another(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)key, (void)value, (void)extra;
+  for (int i = 0; i < 8; ++i) {
+    int another = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &another, NULL);
+    MPI_Comm_set_attr(comm, another, &key_of_others);
+  }
+  return MPI_SUCCESS;
+}
+static void set_by_callbacks(void) {
+  int key = MPI_KEYVAL_INVALID, one = 1, two = 2, flag = 0, *value = NULL;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sets_another, &key, NULL);
+  MPI_Comm_set_attr(comm, key, &one);
+  MPI_Comm_set_attr(comm, key, &two);
+  MPI_Comm_get_attr(comm, key, &value, &flag);
+  CHECK(flag && value == &two);
+  MPI_Comm_delete_attr(comm, key);
+  MPI_Comm_get_attr(comm, key, &value, &flag);
+  CHECK(!flag);
+  MPI_Comm_free(&comm);
+}
+
 static void failing(void) {
   int key, refusing, refuses = 1, flag = -1;
   void* value = NULL;
@@ -227,6 +253,7 @@ int main(int argc, char** argv) {
   int key[3];
   begin(&argc, &argv);
   of_communicators();
+  set_by_callbacks();
   failing();
   of_types();
   of_mpi_1();

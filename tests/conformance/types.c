@@ -17,6 +17,27 @@ static int first_of_resized_large(void) { return -3; } /* which are large counts
 
 #include "types.inc"
 
+/* An array of structs whose end the compiler pads travels whole. */
+static void padded_structs(void) {
+  struct padded {
+    double d;
+    char c;
+  } out[3] = {{1, 'a'}, {2, 'b'}, {3, 'c'}}, in[3] = {{0}};
+  const int lengths[] = {1, 1};
+  const MPI_Aint places[] = {0, offsetof(struct padded, c)};
+  const MPI_Datatype types[] = {MPI_DOUBLE, MPI_CHAR};
+  MPI_Datatype type;
+  MPI_Aint lower = -1, extent = -1;
+  MPI_Type_create_struct(2, lengths, places, types, &type);
+  MPI_Type_commit(&type);
+  MPI_Type_get_extent(type, &lower, &extent);
+  CHECK_EQUAL(lower, 0);
+  CHECK_EQUAL(extent, (MPI_Aint)sizeof(struct padded));
+  MPI_Sendrecv(out, 3, type, 0, 0, in, 3, type, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+  for (int i = 0; i < 3; ++i) CHECK(in[i].d == out[i].d && in[i].c == out[i].c);
+  MPI_Type_free(&type);
+}
+
 static void predefined(void) {
   static const struct {
     MPI_Datatype type;
@@ -124,6 +145,7 @@ static void pairs(void) {
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   for (int i = 0; i < ROOM; ++i) from_[i] = (unsigned char)(i * 37 + i / 256 + rank_);
+  padded_structs();
   predefined();
   constructors();
   constructors_large();

@@ -139,4 +139,25 @@ std::span<const predefined_type> predefined_types() noexcept { return k_types; }
 std::uint64_t size_of(basic kind) noexcept { return sizes_of(kind).size; }
 std::uint64_t extent_of(basic kind) noexcept { return sizes_of(kind).extent; }
 
+std::uint64_t alignment_of(basic kind) noexcept {
+  switch (kind) {
+    case basic::none: return 1;
+    case basic::c32:
+    case basic::float_int:
+    case basic::int_int:
+    case basic::short_int:
+    case basic::float_float: return 4;
+    case basic::c64:
+    case basic::double_int:
+    case basic::long_int:
+    case basic::double_double: return 8;
+    case basic::f80:
+    case basic::f128:
+    case basic::c80:
+    case basic::c128:
+    case basic::long_double_int: return 16;
+    default: return size_of(kind);
+  }
+}
+
 }  // namespace shoal::rank

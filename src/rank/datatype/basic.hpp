@@ -60,5 +60,7 @@ std::span<const predefined_type> predefined_types() noexcept;
 /// The size of an element without and with padding.
 std::uint64_t size_of(basic kind) noexcept;
 std::uint64_t extent_of(basic kind) noexcept;
+/// Where elements begin in C: at multiples of this.
+std::uint64_t alignment_of(basic kind) noexcept;
 
 }  // namespace shoal::rank

@@ -91,6 +91,12 @@ public:
     return *made;
   }
 
+  datatype& finish_aligned(type_origin origin, std::int64_t alignment) {
+    if (lower_ > upper_) return finish(std::move(origin));
+    const std::int64_t extent = upper_ - lower_;
+    return finish(std::move(origin), lower_, plus(lower_, plus(extent, (alignment - extent % alignment) % alignment)));
+  }
+
 private:
   void add(const type_part& p) {
     if (p.size() == 0) return;
@@ -134,6 +140,23 @@ private:
   std::int64_t upper_ = std::numeric_limits<std::int64_t>::min();
 };
 
+// Whether the program has set bounds in it, as far as its types tell.
+bool has_bounds(const datatype& t) {
+  switch (t.origin().combiner) {
+    case MPI_COMBINER_RESIZED:
+    case MPI_COMBINER_SUBARRAY:
+    case MPI_COMBINER_DARRAY: return true;
+    default: break;
+  }
+  return std::ranges::any_of(t.origin().types, [](const type_ref& r) { return r.get() != nullptr && has_bounds(*r); });
+}
+
+std::int64_t alignment_of(const datatype& t) {
+  std::uint64_t most = 1;
+  for (const type_run& r : t.runs()) most = std::max(most, alignment_of(r.kind));
+  return static_cast<std::int64_t>(most);
+}
+
 }  // namespace
 
 std::int64_t distance_of(std::int64_t elements, const datatype& of) { return times(elements, of.extent()); }
@@ -142,6 +165,19 @@ datatype& make_blocks(std::span<const type_block> blocks, type_origin origin) {
   assembly a;
   for (const type_block& b : blocks) a.add(b);
   return a.finish(std::move(origin));
+}
+
+datatype& make_struct(std::span<const type_block> blocks, type_origin origin) {
+  assembly a;
+  std::int64_t alignment = 1;
+  bool bounded = false;
+  for (const type_block& b : blocks) {
+    a.add(b);
+    if (b.length == 0) continue;
+    alignment = std::max(alignment, alignment_of(*b.of));
+    bounded = bounded || has_bounds(*b.of);
+  }
+  return bounded ? a.finish(std::move(origin)) : a.finish_aligned(std::move(origin), alignment);
 }
 
 datatype& make_vector(std::int64_t count, std::int64_t length, std::int64_t stride, const datatype& of,

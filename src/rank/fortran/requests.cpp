@@ -68,7 +68,7 @@ SHOAL_FORTRAN_PROCEDURE(void, waitsome,
   request_array all(count, requests);
   const int code = PMPI_Waitsome(all.count(), all.data(), outcount, indices, status_at(statuses));
   all.give_back();
-  give_indices(indices, *outcount);
+  if (code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS) give_indices(indices, *outcount);  // else C has not set it
   report(ierror, code);
 }
 
@@ -94,7 +94,7 @@ SHOAL_FORTRAN_PROCEDURE(void, testsome,
   request_array all(count, requests);
   const int code = PMPI_Testsome(all.count(), all.data(), outcount, indices, status_at(statuses));
   all.give_back();
-  give_indices(indices, *outcount);
+  if (code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS) give_indices(indices, *outcount);  // else C has not set it
   report(ierror, code);
 }
 
@@ -117,7 +117,7 @@ SHOAL_FORTRAN_PROCEDURE(void, request_get_status_some,
                         (const int* count, int* requests, int* outcount, int* indices, word statuses, int* ierror)) {
   request_array all(count, requests);
   const int code = PMPI_Request_get_status_some(all.count(), all.data(), outcount, indices, status_at(statuses));
-  give_indices(indices, *outcount);
+  if (code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS) give_indices(indices, *outcount);  // else C has not set it
   report(ierror, code);
 }
 
