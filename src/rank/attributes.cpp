@@ -38,6 +38,13 @@ attribute_key& attribute_keys::at(int key, attribute_key::kind of) {
   return found->second;
 }
 
+void attribute_keys::free(int key, attribute_key::kind of) {
+  attribute_key& known = at(key, of);
+  if (known.freed) throw mpi_error(MPI_ERR_KEYVAL, fmt::format("the attribute key {} has been freed already", key));
+  known.freed = true;
+  drop(key);
+}
+
 void attribute_keys::drop(int key) noexcept {
   const auto found = all_.find(key);
   if (--found->second.uses == 0) all_.erase(found);

@@ -22,6 +22,7 @@ struct attribute_key {
   delete_function* erase;
   void* extra;
   std::uint32_t uses = 1;  // its handle, and values
+  bool freed = false;      // the handle is gone, and values remain
 };
 
 class attribute_set;
@@ -31,6 +32,8 @@ public:
   int add(const attribute_key& k);
   /// Throws MPI_ERR_KEYVAL.
   attribute_key& at(int key, attribute_key::kind of);
+  /// The handle goes; what has values of the key keeps them. Throws MPI_ERR_KEYVAL, also for one that has gone before.
+  void free(int key, attribute_key::kind of);
   void use(int key) noexcept { ++all_.at(key).uses; }
   void drop(int key) noexcept;
 

@@ -18,17 +18,23 @@ void for_blocks(const buffer& b, std::uint64_t offset, std::uint64_t bytes, cons
   if (bytes == 0) return;
   if (b.type == nullptr || b.type->is_solid()) return move(address(b) + offset, bytes);
   const datatype& t = *b.type;
-  const auto parts = t.parts();
+  const type_layout& layout = t.layout();
   const auto begins = t.begins();
   std::byte* element = address(b) + static_cast<std::int64_t>(offset / t.size()) * t.extent();
   std::uint64_t within = offset % t.size();
+  std::uint64_t time = 0;  // in the element
+  if (layout.times > 1) {
+    time = within / begins.back();
+    within %= begins.back();
+  }
   auto part = static_cast<std::size_t>(std::ranges::upper_bound(begins, within) - begins.begin()) - 1;
   within -= begins[part];
+  std::byte* base = element + static_cast<std::int64_t>(time) * layout.distance;
   for (;;) {
-    const type_part& p = parts[part];
+    const type_part& p = layout.parts[part];
     std::uint64_t block = within / p.bytes;
     const std::uint64_t skipped = within % p.bytes;
-    std::byte* at = element + p.offset + static_cast<std::int64_t>(block) * p.stride;
+    std::byte* at = base + p.offset + static_cast<std::int64_t>(block) * p.stride;
     if (skipped != 0) {
       const std::uint64_t n = std::min(bytes, p.bytes - skipped);
       move(at + skipped, n);
@@ -42,9 +48,14 @@ void for_blocks(const buffer& b, std::uint64_t offset, std::uint64_t bytes, cons
     if (bytes == 0) return;
     if (block + whole < p.count) return move(at, bytes);
     within = 0;
-    if (++part < parts.size()) continue;
+    if (++part < layout.parts.size()) continue;
     part = 0;
-    element += t.extent();
+    if (++time < layout.times) {
+      base += layout.distance;
+    } else {
+      time = 0;
+      base = element += t.extent();
+    }
   }
 }
 
@@ -76,8 +87,9 @@ void unpack_elements(const std::byte* from, std::uint64_t bytes, const buffer& t
 
 std::byte* solid_bytes(const buffer& b) noexcept {
   if (b.type == nullptr || b.type->is_solid()) return address(b);
-  if (b.count == 1 && b.type->parts().size() == 1 && b.type->parts()[0].count == 1)
-    return address(b) + b.type->parts()[0].offset;
+  const type_layout& layout = b.type->layout();
+  if (b.count == 1 && layout.times == 1 && layout.parts.size() == 1 && layout.parts[0].count == 1)
+    return address(b) + layout.parts[0].offset;
   return nullptr;
 }
 

@@ -115,8 +115,10 @@ loop of_integers(basic kind) noexcept {
     case u16: return apply<std::uint16_t, F>;
     case i32: return apply<std::int32_t, F>;
     case u32: return apply<std::uint32_t, F>;
-    case i64: return apply<std::int64_t, F>;
-    case u64: return apply<std::uint64_t, F>;
+    case i64:
+    case c_long: return apply<std::int64_t, F>;
+    case u64:
+    case c_unsigned_long: return apply<std::uint64_t, F>;
     default: return nullptr;
   }
 }

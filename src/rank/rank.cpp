@@ -20,6 +20,10 @@ int first_of_machine(const job_ranks::shape& of) noexcept {
 
 }  // namespace
 
+bool job_ranks::is_on_one_machine() const noexcept {
+  return shape_.nodes == 1 || (!shape_.processes.empty() && std::ranges::count(shape_.processes, 0) == 0);
+}
+
 constinit unhosted_maker make_unhosted = nullptr;
 
 rank_state* thread_rank() noexcept { return t_rank; }

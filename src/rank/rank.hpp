@@ -90,6 +90,7 @@ public:
   error_codes added_errors;
   // How many partitioned requests it has made: by context, and by partner and tag.
   std::map<std::pair<context_id, std::uint64_t>, std::uint64_t> partitioned;
+  std::map<MPI_Datatype, std::string> type_names;         // that it has given to predefined ones
   std::map<MPI_Datatype, attribute_set> type_attributes;  // of datatypes, which ranks do not share in a program's eyes
   error_handler_ref initial_errors;                       // of what has no other handler
   // The buffer of MPI_Buffer_attach.
@@ -147,6 +148,8 @@ public:
   }
   /// A number that ranks of one machine share: their processes can read each other's memory.
   int machine() const noexcept { return machine_; }
+  /// Whether all processes of the job are known to be on one machine.
+  bool is_on_one_machine() const noexcept;
   bool is_here(int world) const noexcept { return static_cast<std::uint32_t>(world - first_) < shape_.ranks_per_node; }
   /// A rank of this process, by its number here.
   rank_state& at(int local) const noexcept { return *ranks_[static_cast<std::size_t>(local)]; }

@@ -18,9 +18,19 @@ inline const datatype& committed_type(MPI_Datatype type) {
   return t;
 }
 
+/// Throws mpi_error: more than a number can tell.
+inline std::uint64_t checked_bytes(MPI_Count count, std::uint64_t size) {
+  MPI_Count bytes = 0;
+  if (__builtin_mul_overflow(count, static_cast<MPI_Count>(size), &bytes))
+    throw mpi_error(MPI_ERR_COUNT,
+                    fmt::format("{} elements of {} bytes are more bytes than an MPI_Count can tell", count, size));
+  return static_cast<std::uint64_t>(bytes);
+}
+
 inline buffer checked_buffer(const void* at, MPI_Count count, MPI_Datatype type) {
   if (count < 0) throw mpi_error(MPI_ERR_COUNT, fmt::format("the count is {}, below 0", count));
   const datatype& t = committed_type(type);
+  static_cast<void>(checked_bytes(count, t.size()));
   if (at == nullptr && count != 0 && t.size() != 0 && t.is_solid())
     throw mpi_error(MPI_ERR_BUFFER, "the address of the buffer is null, and the count is not 0");
   return {const_cast<void*>(at), count, &t};

@@ -16,11 +16,12 @@ const int* predefined(const caller& c, int key) {
   static const int no_host = MPI_PROC_NULL;
   static const int any = MPI_ANY_SOURCE;
   static const int yes = 1;
+  static const int no = 0;
   switch (key) {
     case MPI_TAG_UB: return &tag_upper_bound;
     case MPI_HOST: return &no_host;
     case MPI_IO: return &any;
-    case MPI_WTIME_IS_GLOBAL: return &yes;
+    case MPI_WTIME_IS_GLOBAL: return c.me.job.is_on_one_machine() ? &yes : &no;
     case MPI_UNIVERSE_SIZE: c.me.universe_size = c.me.job.size(); return &c.me.universe_size;
     case MPI_LASTUSEDCODE: c.me.last_used_code = last_used_code(); return &c.me.last_used_code;
     default: return nullptr;
@@ -64,8 +65,7 @@ MPI_ABI_ALIAS(Keyval_create)
 
 int PMPI_Comm_free_keyval(int* keyval) {
   return enter([&](caller& c) {
-    c.me.keys.at(output(keyval), k_communicators);
-    c.me.keys.drop(*keyval);
+    c.me.keys.free(output(keyval), k_communicators);
     *keyval = MPI_KEYVAL_INVALID;
   });
 }

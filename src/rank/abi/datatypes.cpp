@@ -6,6 +6,7 @@
 
 #include "rank/abi/arguments.hpp"
 #include "rank/datatype/constructors.hpp"
+#include "rank/datatype/external32.hpp"
 
 using namespace shoal::rank;       // NOLINT: the functions of a C interface
 using namespace shoal::rank::abi;  // NOLINT
@@ -81,39 +82,60 @@ void store(Count* to, std::int64_t value) {
   output(to) = static_cast<Count>(value > std::numeric_limits<Count>::max() ? std::int64_t{MPI_UNDEFINED} : value);
 }
 
-// How many basic elements so many bytes are; MPI_UNDEFINED if they end within one.
+std::uint64_t values_in(const type_elements& all) {
+  std::uint64_t n = 0;
+  for (const type_run& r : all.runs) n += r.count * values_in(r.kind);
+  return n * all.times;
+}
+
+// How many basic elements so many bytes are; MPI_UNDEFINED if they end within one. A pair is two of them.
 std::int64_t elements_in(std::uint64_t bytes, const datatype& t) {
   if (t.size() == 0) return bytes == 0 ? 0 : std::int64_t{MPI_UNDEFINED};
-  std::uint64_t per_type = 0;
-  for (const type_run& r : t.runs()) per_type += r.count;
-  std::uint64_t n = bytes / t.size() * per_type;
-  std::uint64_t rest = bytes % t.size();
-  for (const type_run& r : t.runs()) {
+  const type_elements& all = t.elements();
+  const std::uint64_t once = t.size() / all.times;
+  std::uint64_t n = bytes / once * (values_in(all) / all.times);
+  std::uint64_t rest = bytes % once;
+  for (const type_run& r : all.runs) {
     const std::uint64_t size = size_of(r.kind);
     const std::uint64_t some = std::min(r.count, rest / size);
-    n += some;
+    n += some * values_in(r.kind);
     rest -= some * size;
-    if (some < r.count) break;
+    if (some == r.count) continue;
+    if (const std::uint64_t first = size_of(parts_of(r.kind).value); rest >= first && rest > 0 && first < size) {
+      ++n;  // the value of a pair
+      rest -= first;
+    }
+    break;
   }
   return rest == 0 ? static_cast<std::int64_t>(n) : std::int64_t{MPI_UNDEFINED};
 }
 
 std::uint64_t bytes_of_elements(std::int64_t n, const datatype& t) {
   if (n < 0) throw mpi_error(MPI_ERR_COUNT, fmt::format("the count is {}, below 0", n));
-  std::uint64_t per_type = 0;
-  for (const type_run& r : t.runs()) per_type += r.count;
-  if (per_type == 0) return 0;
-  std::uint64_t bytes = static_cast<std::uint64_t>(n) / per_type * t.size();
-  std::uint64_t rest = static_cast<std::uint64_t>(n) % per_type;
-  for (const type_run& r : t.runs()) {
-    const std::uint64_t some = std::min(r.count, rest);
+  const type_elements& all = t.elements();
+  const std::uint64_t per_time = values_in(all) / all.times;
+  if (per_time == 0) return 0;
+  std::uint64_t bytes = static_cast<std::uint64_t>(n) / per_time * (t.size() / all.times);
+  std::uint64_t rest = static_cast<std::uint64_t>(n) % per_time;
+  for (const type_run& r : all.runs) {
+    const std::uint64_t some = std::min(r.count, rest / values_in(r.kind));
     bytes += some * size_of(r.kind);
-    rest -= some;
+    rest -= some * values_in(r.kind);
+    if (some == r.count) continue;
+    if (rest > 0) bytes += size_of(parts_of(r.kind).value);
+    break;
   }
   return bytes;
 }
 
+// What so many elements take; throws mpi_error.
+std::uint64_t bytes_of_count(std::int64_t count, std::uint64_t size) {
+  if (count < 0) throw mpi_error(MPI_ERR_COUNT, fmt::format("the count is {}, below 0", count));
+  return checked_bytes(count, size);
+}
+
 std::byte* room_for(void* at, std::int64_t size, std::int64_t position, std::uint64_t bytes) {
+  if (bytes == 0 && at == nullptr) return nullptr;
   if (position < 0 || size < 0 || static_cast<std::uint64_t>(size) < static_cast<std::uint64_t>(position) + bytes)
     throw mpi_error(MPI_ERR_TRUNCATE,
                     fmt::format("the packed buffer of {} bytes has no room for {} bytes at {}", size, bytes, position));
@@ -123,32 +145,6 @@ std::byte* room_for(void* at, std::int64_t size, std::int64_t position, std::uin
 void check_representation(const char* datarep) {
   if (datarep == nullptr || std::strcmp(datarep, "external32") != 0)
     throw mpi_error(MPI_ERR_ARG, "the only external data representation is \"external32\"");
-}
-
-// Between this machine's order of bytes and that of external32, in which the first is the most significant.
-void turn_bytes(std::byte* at, std::int64_t elements, const datatype& t) {
-  const auto turn = [&at](std::uint64_t size) {
-    std::reverse(at, at + size);
-    at += size;
-  };
-  using enum basic;
-  for (std::int64_t i = 0; i < elements; ++i)
-    for (const type_run& r : t.runs())
-      for (std::uint64_t k = 0; k < r.count; ++k) switch (r.kind) {
-          case c32: turn(4), turn(4); break;
-          case c64: turn(8), turn(8); break;
-          case c80:
-          case c128: turn(16), turn(16); break;
-          case float_int:
-          case int_int:
-          case float_float: turn(4), turn(4); break;
-          case double_int:
-          case long_int: turn(8), turn(4); break;
-          case short_int: turn(2), turn(4); break;
-          case long_double_int: turn(16), turn(4); break;
-          case double_double: turn(8), turn(8); break;
-          default: turn(size_of(r.kind));
-        }
 }
 
 }  // namespace

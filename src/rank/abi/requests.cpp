@@ -143,7 +143,12 @@ void start(MPI_Request h) {
   if (!r.persistent) throw mpi_error(MPI_ERR_REQUEST, "only persistent requests can be started");
   if (r.active) throw mpi_error(MPI_ERR_REQUEST, "the request has been started already and is not complete");
   r.active = true;
-  r.begin(r);
+  try {
+    r.begin(r);
+  } catch (const mpi_error&) {
+    r.active = false;  // as before the call
+    throw;
+  }
 }
 
 }  // namespace

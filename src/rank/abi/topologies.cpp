@@ -61,6 +61,10 @@ std::shared_ptr<topology> graph(const communicator& in, int nnodes, const int* i
     throw mpi_error(MPI_ERR_ARG,
                     fmt::format("the graph has {} nodes, and the communicator {} ranks", nnodes, in.size()));
   t->index = copied(index, nnodes, "nodes");
+  for (int i = 0, before = 0; i < nnodes; before = t->index[static_cast<std::size_t>(i++)])
+    if (const int at = t->index[static_cast<std::size_t>(i)]; at < before)
+      throw mpi_error(MPI_ERR_ARG, fmt::format("node {} has {} edges: numbers of edges up to each node are {} and {}",
+                                               i, std::int64_t{at} - before, before, at));
   t->edges = copied(edges, nnodes == 0 ? 0 : t->index.back(), "edges");
   for (const int e : t->edges)
     if (e < 0 || e >= nnodes)

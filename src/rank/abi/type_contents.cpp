@@ -73,6 +73,9 @@ MPI_Datatype real_of(int precision, int range) {
   };
   if (fits(6, 37)) return MPI_REAL4;
   if (fits(15, 307)) return MPI_REAL8;
+#if defined(__x86_64__)
+  if (fits(18, 4931)) return MPI_LONG_DOUBLE;  // Fortran's kind 10, for which MPI has no name
+#endif
   if (fits(33, 4931)) return MPI_REAL16;
   throw mpi_error(MPI_ERR_ARG, "no real type has this precision and range");
 }
@@ -188,14 +191,20 @@ int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_integers, MPI_Coun
 MPI_ABI_ALIAS(Type_get_contents_c)
 
 int PMPI_Type_set_name(MPI_Datatype type, const char* type_name) {
-  return enter([&](caller&) { changeable(type).name = checked_text(type_name, MPI_MAX_OBJECT_NAME); });
+  return enter([&](caller& c) {
+    datatype& t = changeable(type);
+    (t.is_predefined() ? c.me.type_names[type] : t.name) = checked_text(type_name, MPI_MAX_OBJECT_NAME);
+  });
 }
 MPI_ABI_ALIAS(Type_set_name)
 
 int PMPI_Type_get_name(MPI_Datatype type, char* type_name, int* resultlen) {
-  return enter([&](caller&) {
+  return enter([&](caller& c) {
     const datatype& t = type_of(type);
-    const std::string name = t.name.empty() && t.is_predefined() ? std::string(t.predefined()->name) : t.name;
+    const auto given = c.me.type_names.find(type);
+    const std::string name = !t.is_predefined()               ? t.name
+                             : given != c.me.type_names.end() ? given->second
+                                                              : std::string(t.predefined()->name);
     give_text(name, type_name, MPI_MAX_OBJECT_NAME, resultlen);
   });
 }
@@ -212,8 +221,7 @@ MPI_ABI_ALIAS(Type_create_keyval)
 
 int PMPI_Type_free_keyval(int* keyval) {
   return enter([&](caller& c) {
-    c.me.keys.at(output(keyval), k_types);
-    c.me.keys.drop(*keyval);
+    c.me.keys.free(output(keyval), k_types);
     *keyval = MPI_KEYVAL_INVALID;
   });
 }
@@ -282,9 +290,10 @@ int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype* newtype) {
   return enter([&](caller&) {
     const MPI_Datatype part = real_of(p, r);
     output(newtype) = numbered(MPI_COMBINER_F90_COMPLEX, {p, r},
-                               part == MPI_REAL4   ? MPI_COMPLEX8
-                               : part == MPI_REAL8 ? MPI_COMPLEX16
-                                                   : MPI_COMPLEX32);
+                               part == MPI_REAL4         ? MPI_COMPLEX8
+                               : part == MPI_REAL8       ? MPI_COMPLEX16
+                               : part == MPI_LONG_DOUBLE ? MPI_C_LONG_DOUBLE_COMPLEX
+                                                         : MPI_COMPLEX32);
   });
 }
 MPI_ABI_ALIAS(Type_create_f90_complex)

@@ -38,6 +38,8 @@ constexpr kind_sizes sizes_of(basic kind) noexcept {
     case logical32: return {4, 4};
     case i64:
     case u64:
+    case c_long:
+    case c_unsigned_long:
     case f64:
     case c32:
     case logical64: return {8, 8};
@@ -69,11 +71,11 @@ const predefined_type k_types[] = {
     SHOAL_TYPE(PACKED, byte),
     SHOAL_TYPE(SHORT, i16),
     SHOAL_TYPE(INT, i32),
-    SHOAL_TYPE(LONG, i64),
+    SHOAL_TYPE(LONG, c_long),
     SHOAL_TYPE(LONG_LONG, i64),
     SHOAL_TYPE(UNSIGNED_SHORT, u16),
     SHOAL_TYPE(UNSIGNED, u32),
-    SHOAL_TYPE(UNSIGNED_LONG, u64),
+    SHOAL_TYPE(UNSIGNED_LONG, c_unsigned_long),
     SHOAL_TYPE(UNSIGNED_LONG_LONG, u64),
     SHOAL_TYPE(FLOAT, f32),
     SHOAL_TYPE(C_FLOAT_COMPLEX, c32),
@@ -157,6 +159,21 @@ std::uint64_t alignment_of(basic kind) noexcept {
     case basic::c128:
     case basic::long_double_int: return 16;
     default: return size_of(kind);
+  }
+}
+
+basic_parts parts_of(basic kind) noexcept {
+  using enum basic;
+  switch (kind) {
+    case float_int: return {f32, i32};
+    case double_int: return {f64, i32};
+    case long_int: return {c_long, i32};
+    case int_int: return {i32, i32};
+    case short_int: return {i16, i32};
+    case long_double_int: return {f80, i32};
+    case float_float: return {f32, f32};
+    case double_double: return {f64, f64};
+    default: return {kind, none};
   }
 }
 

@@ -25,6 +25,8 @@ enum class basic : std::uint8_t {
   u32,
   i64,
   u64,
+  c_long,           // those of C, which external32 has with 4 bytes
+  c_unsigned_long,  //
   f16,
   f32,
   f64,
@@ -62,5 +64,14 @@ std::uint64_t size_of(basic kind) noexcept;
 std::uint64_t extent_of(basic kind) noexcept;
 /// Where elements begin in C: at multiples of this.
 std::uint64_t alignment_of(basic kind) noexcept;
+
+/// What an element consists of: a value, and an index if it is a pair (none: it is not). A complex number is one value.
+struct basic_parts {
+  basic value;
+  basic index;
+};
+basic_parts parts_of(basic kind) noexcept;
+/// Values in an element: 1, in a pair 2.
+inline std::uint64_t values_in(basic kind) noexcept { return parts_of(kind).index == basic::none ? 1 : 2; }
 
 }  // namespace shoal::rank

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 #include "rank/error.hpp"
 
@@ -36,72 +36,114 @@ public:
     const std::int64_t end = plus(b.at, times(b.length - 1, t.extent()));
     static_cast<void>(plus(end, plus(t.lower(), t.extent())));
     total_ = plus(total_, times(static_cast<std::int64_t>(t.size()), b.length));
-    lower_ = std::min({lower_, b.at + t.lower(), end + t.lower()});
-    upper_ = std::max({upper_, b.at + t.lower() + t.extent(), end + t.lower() + t.extent()});
-    add_runs(t, static_cast<std::uint64_t>(b.length));
+    cover(t.has_set_bounds(), std::min(b.at, end) + t.lower(), std::max(b.at, end) + t.lower() + t.extent());
+    add_elements(t.elements(), static_cast<std::uint64_t>(b.length));
+    const type_layout& its = t.layout();
     if (t.is_solid()) {
       add({b.at, t.size() * static_cast<std::uint64_t>(b.length), 1, 0});
-    } else if (t.parts().size() == 1 && t.parts()[0].count == 1) {
-      const type_part& p = t.parts()[0];
+    } else if (its.times == 1 && its.parts.size() == 1 && its.parts[0].count == 1) {
+      const type_part& p = its.parts[0];
       add({b.at + p.offset, p.bytes, static_cast<std::uint64_t>(b.length), t.extent()});
+    } else if (layout_.parts.empty()) {
+      add_layout(its, b.at);
+      if (b.length > 1) repeat_layout(static_cast<std::uint64_t>(b.length), t.extent());
     } else {
-      for (std::int64_t i = 0; i < b.length; ++i)
-        for (type_part p : t.parts()) {
-          p.offset += b.at + i * t.extent();
-          add(p);
-        }
+      for (std::int64_t i = 0; i < b.length; ++i) add_layout(its, b.at + i * t.extent());
     }
   }
 
-  // The parts so far, `count` times at this distance: one row if they are one block.
+  // What is there so far, `count` times at this distance: one row if it is one block.
   void repeat(std::int64_t count, std::int64_t stride) {
     const std::int64_t far = times(count - 1, stride);
-    if (lower_ <= upper_) static_cast<void>(plus(far < 0 ? lower_ : upper_, far));
+    if (!is_empty()) static_cast<void>(plus(far < 0 ? bounds_.lower : bounds_.upper, far));
     total_ = times(total_, count);
-    const std::vector<type_part> once = parts_;
-    const std::vector<type_run> runs = runs_;
-    if (once.size() == 1 && once[0].count == 1 && static_cast<std::int64_t>(once[0].bytes) != stride) {
-      parts_[0].count = static_cast<std::uint64_t>(count);
-      parts_[0].stride = stride;
-    } else if (once.size() == 1 && once[0].count == 1) {
-      parts_[0].bytes *= static_cast<std::uint64_t>(count);
-    } else {
-      for (std::int64_t i = 1; i < count; ++i)
-        for (type_part p : once) {
-          p.offset += i * stride;
-          add(p);
-        }
-    }
-    if (runs.size() == 1)
-      runs_[0].count *= static_cast<std::uint64_t>(count);
-    else
-      for (std::int64_t i = 1; i < count; ++i)
-        for (const type_run& r : runs) add_run(r);
-    lower_ = std::min(lower_, lower_ + far);
-    upper_ = std::max(upper_, upper_ + far);
+    repeat_layout(static_cast<std::uint64_t>(count), stride);
+    if (!elements_.runs.empty()) repeat_elements(static_cast<std::uint64_t>(count));
+    if (is_empty()) return;
+    bounds_.lower = std::min(bounds_.lower, bounds_.lower + far);
+    bounds_.upper = std::max(bounds_.upper, bounds_.upper + far);
   }
 
-  datatype& finish(type_origin origin) {
-    const bool empty = lower_ > upper_;
-    return finish(std::move(origin), empty ? 0 : lower_, empty ? 0 : upper_);
-  }
-  datatype& finish(type_origin origin, std::int64_t lower, std::int64_t upper) {
-    auto* const made = new datatype(std::move(parts_), std::move(runs_), lower, upper, std::move(origin));
+  datatype& finish(type_origin origin) { return finish(std::move(origin), is_empty() ? type_bounds{} : bounds_); }
+  datatype& finish(type_origin origin, const type_bounds& bounds) {
+    auto* const made = new datatype(std::move(layout_), std::move(elements_), bounds, std::move(origin));
     made->add_reference();
     return *made;
   }
 
+  // Bounds that were set are the last word.
   datatype& finish_aligned(type_origin origin, std::int64_t alignment) {
-    if (lower_ > upper_) return finish(std::move(origin));
-    const std::int64_t extent = upper_ - lower_;
-    return finish(std::move(origin), lower_, plus(lower_, plus(extent, (alignment - extent % alignment) % alignment)));
+    if (is_empty() || bounds_.set) return finish(std::move(origin));
+    const std::int64_t extent = bounds_.upper - bounds_.lower;
+    bounds_.upper = plus(bounds_.upper, (alignment - extent % alignment) % alignment);
+    return finish(std::move(origin));
   }
 
 private:
+  bool is_empty() const noexcept { return empty_; }
+
+  // Where bounds are set, no others count (MPI 5.0, 5.1.7: lb_marker, ub_marker).
+  void cover(bool set, std::int64_t lower, std::int64_t upper) {
+    if (bounds_.set && !set) return;
+    if (empty_ || (set && !bounds_.set)) bounds_ = {lower, upper, set};
+    empty_ = false;
+    bounds_.lower = std::min(bounds_.lower, lower);
+    bounds_.upper = std::max(bounds_.upper, upper);
+  }
+
+  // Where more parts follow, each time is written out.
+  void unroll_layout() {
+    const auto many = std::exchange(layout_.times, 1);
+    const std::vector<type_part> once = layout_.parts;
+    for (std::uint64_t i = 1; i < many; ++i)
+      for (type_part p : once) {
+        p.offset += static_cast<std::int64_t>(i) * layout_.distance;
+        add(p);
+      }
+  }
+
+  void add_layout(const type_layout& from, std::int64_t at) {
+    if (layout_.parts.empty()) {
+      layout_ = from;
+      for (type_part& p : layout_.parts) p.offset += at;
+      return;
+    }
+    for (std::uint64_t i = 0; i < from.times; ++i)
+      for (type_part p : from.parts) {
+        p.offset += at + static_cast<std::int64_t>(i) * from.distance;
+        add(p);
+      }
+  }
+
+  void repeat_layout(std::uint64_t count, std::int64_t stride) {
+    if (layout_.parts.empty()) return;
+    type_part& first = layout_.parts[0];
+    if (layout_.times == 1 && layout_.parts.size() == 1) {
+      if (first.count == 1 && static_cast<std::int64_t>(first.bytes) == stride) {
+        first.bytes *= count;
+        return;
+      }
+      if (first.count == 1) first.stride = stride;
+      if (stride == static_cast<std::int64_t>(first.count) * first.stride) {
+        first.count *= count;
+        return;
+      }
+    }
+    if (layout_.times > 1 && stride == static_cast<std::int64_t>(layout_.times) * layout_.distance) {
+      layout_.times *= count;
+      return;
+    }
+    unroll_layout();
+    layout_.times = count;
+    layout_.distance = stride;
+  }
+
   void add(const type_part& p) {
     if (p.size() == 0) return;
-    if (!parts_.empty()) {
-      type_part& last = parts_.back();
+    if (layout_.times > 1) unroll_layout();
+    std::vector<type_part>& parts = layout_.parts;
+    if (!parts.empty()) {
+      type_part& last = parts.back();
       if (last.count == 1 && p.count == 1 && last.offset + static_cast<std::int64_t>(last.bytes) == p.offset) {
         last.bytes += p.bytes;
         return;
@@ -119,41 +161,52 @@ private:
         }
       }
     }
-    parts_.push_back(p);
+    parts.push_back(p);
   }
-  void add_run(const type_run& r) {
-    if (!runs_.empty() && runs_.back().kind == r.kind)
-      runs_.back().count += r.count;
+
+  void unroll_elements() {
+    const auto many = std::exchange(elements_.times, 1);
+    const std::vector<type_run> once = elements_.runs;
+    for (std::uint64_t i = 1; i < many; ++i)
+      for (const type_run& r : once) add_run(r);
+  }
+
+  void repeat_elements(std::uint64_t count) {
+    if (elements_.runs.size() == 1 && elements_.times == 1)
+      elements_.runs[0].count *= count;
     else
-      runs_.push_back(r);
-  }
-  void add_runs(const datatype& t, std::uint64_t times) {
-    if (t.runs().size() == 1) return add_run({t.runs()[0].kind, t.runs()[0].count * times});
-    for (std::uint64_t i = 0; i < times; ++i)
-      for (const type_run& r : t.runs()) add_run(r);
+      elements_.times *= count;
   }
 
-  std::vector<type_part> parts_;
-  std::vector<type_run> runs_;
+  void add_run(const type_run& r) {
+    if (!elements_.runs.empty() && elements_.runs.back().kind == r.kind)
+      elements_.runs.back().count += r.count;
+    else
+      elements_.runs.push_back(r);
+  }
+
+  void add_elements(const type_elements& from, std::uint64_t count) {
+    if (from.runs.empty()) return;
+    if (elements_.runs.empty()) {
+      elements_ = from;
+      return repeat_elements(count);
+    }
+    if (elements_.times > 1) unroll_elements();
+    if (from.runs.size() == 1) return add_run({from.runs[0].kind, from.runs[0].count * from.times * count});
+    for (std::uint64_t i = 0; i < from.times * count; ++i)
+      for (const type_run& r : from.runs) add_run(r);
+  }
+
+  type_layout layout_;
+  type_elements elements_;
   std::int64_t total_ = 0;  // bytes of the elements
-  std::int64_t lower_ = std::numeric_limits<std::int64_t>::max();
-  std::int64_t upper_ = std::numeric_limits<std::int64_t>::min();
+  type_bounds bounds_;
+  bool empty_ = true;  // no element yet
 };
-
-// Whether the program has set bounds in it, as far as its types tell.
-bool has_bounds(const datatype& t) {
-  switch (t.origin().combiner) {
-    case MPI_COMBINER_RESIZED:
-    case MPI_COMBINER_SUBARRAY:
-    case MPI_COMBINER_DARRAY: return true;
-    default: break;
-  }
-  return std::ranges::any_of(t.origin().types, [](const type_ref& r) { return r.get() != nullptr && has_bounds(*r); });
-}
 
 std::int64_t alignment_of(const datatype& t) {
   std::uint64_t most = 1;
-  for (const type_run& r : t.runs()) most = std::max(most, alignment_of(r.kind));
+  for (const type_run& r : t.elements().runs) most = std::max(most, alignment_of(r.kind));
   return static_cast<std::int64_t>(most);
 }
 
@@ -170,14 +223,11 @@ datatype& make_blocks(std::span<const type_block> blocks, type_origin origin) {
 datatype& make_struct(std::span<const type_block> blocks, type_origin origin) {
   assembly a;
   std::int64_t alignment = 1;
-  bool bounded = false;
   for (const type_block& b : blocks) {
     a.add(b);
-    if (b.length == 0) continue;
-    alignment = std::max(alignment, alignment_of(*b.of));
-    bounded = bounded || has_bounds(*b.of);
+    if (b.length > 0) alignment = std::max(alignment, alignment_of(*b.of));
   }
-  return bounded ? a.finish(std::move(origin)) : a.finish_aligned(std::move(origin), alignment);
+  return a.finish_aligned(std::move(origin), alignment);
 }
 
 datatype& make_vector(std::int64_t count, std::int64_t length, std::int64_t stride, const datatype& of,
@@ -192,13 +242,13 @@ datatype& make_vector(std::int64_t count, std::int64_t length, std::int64_t stri
 datatype& make_resized(const datatype& of, std::int64_t lower, std::int64_t extent, type_origin origin) {
   assembly a;
   a.add(type_block{0, 1, &of});
-  return a.finish(std::move(origin), lower, lower + extent);
+  return a.finish(std::move(origin), {lower, plus(lower, extent), true});
 }
 
 datatype& make_duplicate(const datatype& of, type_origin origin) {
   assembly a;
   a.add(type_block{0, 1, &of});
-  datatype& made = a.finish(std::move(origin), of.lower(), of.lower() + of.extent());
+  datatype& made = a.finish(std::move(origin), {of.lower(), of.lower() + of.extent(), of.has_set_bounds()});
   if (of.is_committed()) made.commit();
   return made;
 }
@@ -218,8 +268,8 @@ datatype& make_subarray(std::span<const std::int64_t> sizes, std::span<const std
   std::int64_t first = 0;
   const auto dimension = [&](std::size_t k) { return order == MPI_ORDER_C ? dims - 1 - k : k; };
   for (std::size_t k = 0; k < dims; ++k) {  // from the one that varies fastest
-    first += starts[dimension(k)] * distance;
-    distance *= sizes[dimension(k)];
+    distance = times(distance, sizes[dimension(k)]);
+    first = plus(first, times(starts[dimension(k)], distance / sizes[dimension(k)]));
   }
   a.add(type_block{first, subsizes[dimension(0)], &of});
   std::int64_t stride = of.extent();
@@ -227,7 +277,7 @@ datatype& make_subarray(std::span<const std::int64_t> sizes, std::span<const std
     stride *= sizes[dimension(k - 1)];
     if (subsizes[dimension(k)] > 1) a.repeat(subsizes[dimension(k)], stride);
   }
-  return a.finish(std::move(origin), 0, distance);
+  return a.finish(std::move(origin), {0, distance, true});
 }
 
 namespace {
@@ -240,10 +290,13 @@ std::vector<std::pair<std::int64_t, std::int64_t>> own_runs(std::int64_t size, i
     runs.emplace_back(0, size);
     return runs;
   }
+  if (distribution != MPI_DISTRIBUTE_BLOCK && distribution != MPI_DISTRIBUTE_CYCLIC)
+    throw mpi_error(MPI_ERR_ARG,
+                    fmt::format("{} is no kind of distribution: MPI_DISTRIBUTE_BLOCK, _CYCLIC or _NONE", distribution));
   std::int64_t block = argument;
   if (distribution == MPI_DISTRIBUTE_BLOCK) {
-    if (argument == MPI_DISTRIBUTE_DFLT_DARG) block = (size + processes - 1) / processes;
-    if (block <= 0 || block * processes < size)
+    if (argument == MPI_DISTRIBUTE_DFLT_DARG) block = (size - 1) / processes + 1;
+    if (block <= 0 || times(block, processes) < size)
       throw mpi_error(MPI_ERR_ARG,
                       fmt::format("blocks of {} elements on {} processes do not hold {}", block, processes, size));
     const std::int64_t first = block * coordinate;
@@ -252,8 +305,11 @@ std::vector<std::pair<std::int64_t, std::int64_t>> own_runs(std::int64_t size, i
   }
   if (argument == MPI_DISTRIBUTE_DFLT_DARG) block = 1;
   if (block <= 0) throw mpi_error(MPI_ERR_ARG, fmt::format("a cyclic distribution has blocks of {} elements", block));
-  for (std::int64_t first = block * coordinate; first < size; first += block * processes)
+  const std::int64_t step = block * processes;
+  for (std::int64_t first = block * coordinate; first < size; first += step) {
     runs.emplace_back(first, std::min(block, size - first));
+    if (size - first <= step) break;  // and no number beyond the largest
+  }
   return runs;
 }
 
@@ -262,8 +318,15 @@ std::vector<std::pair<std::int64_t, std::int64_t>> own_runs(std::int64_t size, i
 datatype& make_darray(const darray_arguments& how, const datatype& of, type_origin origin) {
   const std::size_t dims = how.sizes.size();
   if (dims == 0) throw mpi_error(MPI_ERR_ARG, "an array has at least one dimension");
+  if (how.order != MPI_ORDER_C && how.order != MPI_ORDER_FORTRAN)
+    throw mpi_error(MPI_ERR_ARG, "the order is MPI_ORDER_C or MPI_ORDER_FORTRAN");
   std::int64_t all = 1;
-  for (const int p : how.processes) all *= p;
+  for (std::size_t d = 0; d < dims; ++d) {
+    if (how.sizes[d] < 1) throw mpi_error(MPI_ERR_ARG, fmt::format("dimension {} has {} elements", d, how.sizes[d]));
+    if (how.processes[d] < 1)
+      throw mpi_error(MPI_ERR_ARG, fmt::format("dimension {} is distributed over {} processes", d, how.processes[d]));
+    all = times(all, how.processes[d]);
+  }
   if (all != how.size)
     throw mpi_error(MPI_ERR_ARG, fmt::format("the grid has {} processes, and the group {}", all, how.size));
   if (how.rank < 0 || how.rank >= how.size) throw mpi_error(MPI_ERR_RANK, "the rank is not in the group");
@@ -283,7 +346,7 @@ datatype& make_darray(const darray_arguments& how, const datatype& of, type_orig
   std::int64_t distance = of.extent();
   for (std::size_t k = 0; k < dims; ++k) {
     distances[k] = distance;
-    distance *= how.sizes[dimension(k)];
+    distance = times(distance, how.sizes[dimension(k)]);
   }
   assembly a;
   const auto add = [&](const auto& self, std::size_t k, std::int64_t at) -> void {
@@ -296,7 +359,7 @@ datatype& make_darray(const darray_arguments& how, const datatype& of, type_orig
     }
   };
   add(add, dims - 1, 0);
-  return a.finish(std::move(origin), 0, distance);
+  return a.finish(std::move(origin), {0, distance, true});
 }
 
 }  // namespace shoal::rank

@@ -22,8 +22,8 @@ struct type_block {
 std::int64_t distance_of(std::int64_t elements, const datatype& of);
 
 datatype& make_blocks(std::span<const type_block> blocks, type_origin origin);
-/// The same with an extent as a struct of C has: a multiple of the largest alignment in it (MPI 3.1, 4.1); not if bounds
-/// were set in one of its types.
+/// The same with an extent as a struct of C has: a multiple of the largest alignment in it (MPI 5.0, 5.1); not if bounds
+/// were set in one of its types, which are those of the struct then.
 datatype& make_struct(std::span<const type_block> blocks, type_origin origin);
 /// `count` blocks of `length` elements, `stride` bytes from one to the next.
 datatype& make_vector(std::int64_t count, std::int64_t length, std::int64_t stride, const datatype& of,

@@ -36,37 +36,41 @@ std::vector<type_part> parts_of_basic(basic kind) {
 }  // namespace
 
 datatype::datatype(const predefined_type& p, type_origin origin)
-    : datatype(parts_of_basic(p.kind), {{p.kind, 1}}, 0, static_cast<std::int64_t>(extent_of(p.kind)),
+    : datatype({parts_of_basic(p.kind)}, {{{p.kind, 1}}}, {0, static_cast<std::int64_t>(extent_of(p.kind))},
                std::move(origin)) {
   predefined_ = &p;
   committed_ = true;
 }
 
-datatype::datatype(std::vector<type_part> parts, std::vector<type_run> runs, std::int64_t lower, std::int64_t upper,
-                   type_origin origin)
+datatype::datatype(type_layout layout, type_elements elements, const type_bounds& bounds, type_origin origin)
     : handle_object(k_kind),
-      parts_(std::move(parts)),
-      runs_(std::move(runs)),
-      lower_(lower),
-      extent_(upper - lower),
+      layout_(std::move(layout)),
+      elements_(std::move(elements)),
+      lower_(bounds.lower),
+      extent_(bounds.upper - bounds.lower),
+      bounds_set_(bounds.set),
       origin_(std::move(origin)) {
+  const std::vector<type_part>& parts = layout_.parts;
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = std::numeric_limits<std::int64_t>::min();
-  begins_.reserve(parts_.size() + 1);
-  for (const type_part& p : parts_) {
-    begins_.push_back(size_);
-    size_ += p.size();
+  begins_.reserve(parts.size() + 1);
+  std::uint64_t once = 0;
+  for (const type_part& p : parts) {
+    begins_.push_back(once);
+    once += p.size();
     const std::int64_t other = p.offset + static_cast<std::int64_t>(p.count - 1) * p.stride;
     first = std::min({first, p.offset, other});
     last = std::max({last, p.offset + static_cast<std::int64_t>(p.bytes), other + static_cast<std::int64_t>(p.bytes)});
   }
-  begins_.push_back(size_);
-  if (!parts_.empty()) {
-    true_lower_ = first;
-    true_extent_ = last - first;
+  begins_.push_back(once);
+  size_ = once * layout_.times;
+  if (!parts.empty()) {
+    const std::int64_t far = static_cast<std::int64_t>(layout_.times - 1) * layout_.distance;
+    true_lower_ = std::min(first, first + far);
+    true_extent_ = std::max(last, last + far) - true_lower_;
   }
-  solid_ = parts_.empty() || (parts_.size() == 1 && parts_[0].count == 1 && parts_[0].offset == 0 &&
-                              extent_ == static_cast<std::int64_t>(size_));
+  solid_ = parts.empty() || (parts.size() == 1 && parts[0].count == 1 && parts[0].offset == 0 && layout_.times == 1 &&
+                             extent_ == static_cast<std::int64_t>(size_));
 }
 
 const datatype& type_of(MPI_Datatype handle) {

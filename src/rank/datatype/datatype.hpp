@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A datatype of MPI: which bytes of memory belong to an element, in which order. It is kept as parts, each a row of
-// equal blocks at equal distances, so copies are loops over blocks.
+// equal blocks at equal distances, and how often the parts are repeated; so copies are loops over blocks.
 // Who may call: any thread; an object does not change but for its commit. The functions of copies are in layout.hpp.
-// Complexity: memory and making O(parts); the parts of a vector of a solid type are one.
+// Complexity: memory and making O(parts); the parts of a vector are those of one of its blocks.
 // Source: MPI 5.0, chapter 5. Test: tests/unit/rank/datatype_test.cpp.
 #pragma once
 
@@ -57,6 +57,26 @@ struct type_run {
   std::uint64_t count = 0;
 };
 
+/// Where the bytes of a type lie: these parts, `times` times, `distance` bytes from one time to the next.
+struct type_layout {
+  std::vector<type_part> parts;
+  std::uint64_t times = 1;
+  std::int64_t distance = 0;
+};
+
+/// Its elements, in the order of the packed bytes: these runs, `times` times.
+struct type_elements {
+  std::vector<type_run> runs;
+  std::uint64_t times = 1;
+};
+
+/// Bounds, in bytes from the type's address. `set`: by the program, in the type or in one of those it consists of.
+struct type_bounds {
+  std::int64_t lower = 0;
+  std::int64_t upper = 0;
+  bool set = false;
+};
+
 /// How it was made: the arguments of its constructor.
 struct type_origin {
   int combiner = MPI_COMBINER_NAMED;
@@ -76,24 +96,23 @@ public:
 
   /// A predefined one; with an origin: one of those that MPI_Type_create_f90_real and its like choose.
   explicit datatype(const predefined_type& p, type_origin origin = {});
-  /// `lower`, `upper`: its bounds.
-  datatype(std::vector<type_part> parts, std::vector<type_run> runs, std::int64_t lower, std::int64_t upper,
-           type_origin origin);
+  datatype(type_layout layout, type_elements elements, const type_bounds& bounds, type_origin origin);
   ~datatype() = default;
 
   std::uint64_t size() const noexcept { return size_; }
   std::int64_t lower() const noexcept { return lower_; }
   std::int64_t extent() const noexcept { return extent_; }
+  bool has_set_bounds() const noexcept { return bounds_set_; }
   std::int64_t true_lower() const noexcept { return true_lower_; }
   std::int64_t true_extent() const noexcept { return true_extent_; }
   /// Elements lie one behind the other without gaps, from their address on.
   bool is_solid() const noexcept { return solid_; }
   /// The kind of all its elements; none if they differ.
-  basic kind() const noexcept { return runs_.size() == 1 ? runs_.front().kind : basic::none; }
+  basic kind() const noexcept { return elements_.runs.size() == 1 ? elements_.runs.front().kind : basic::none; }
 
-  std::span<const type_part> parts() const noexcept { return parts_; }
-  std::span<const type_run> runs() const noexcept { return runs_; }
-  /// Bytes in the parts before each, and in all.
+  const type_layout& layout() const noexcept { return layout_; }
+  const type_elements& elements() const noexcept { return elements_; }
+  /// Bytes in the layout's parts before each, and in all of them.
   std::span<const std::uint64_t> begins() const noexcept { return begins_; }
   const type_origin& origin() const noexcept { return origin_; }
   bool is_predefined() const noexcept { return predefined_ != nullptr; }
@@ -111,14 +130,15 @@ public:
   }
 
 private:
-  std::vector<type_part> parts_;
-  std::vector<type_run> runs_;
+  type_layout layout_;
+  type_elements elements_;
   std::vector<std::uint64_t> begins_;
   std::uint64_t size_ = 0;
   std::int64_t lower_ = 0;
   std::int64_t extent_ = 0;
   std::int64_t true_lower_ = 0;
   std::int64_t true_extent_ = 0;
+  bool bounds_set_ = false;
   bool solid_ = false;
   bool committed_ = false;
   const predefined_type* predefined_ = nullptr;

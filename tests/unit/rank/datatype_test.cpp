@@ -19,17 +19,21 @@
 namespace shoal::rank {
 namespace {
 
-// The type map: the place of each byte, in the order of the packed bytes, and the bounds.
+// The type map: the place of each byte, in the order of the packed bytes, and the bounds: those that a resized type or
+// a subarray has set (lb_marker, ub_marker), and if none has, those of the bytes.
 struct byte_list {
   std::vector<std::int64_t> at;
   std::int64_t lower = 0, upper = 0;
+  bool are_bounds_set = false;
 };
 
 byte_list joined(std::span<const std::pair<std::int64_t, const byte_list*>> pieces) {
   byte_list all;
+  for (const auto& [offset, piece] : pieces) all.are_bounds_set |= piece->are_bounds_set;
   bool first = true;
   for (const auto& [offset, piece] : pieces) {
     for (const std::int64_t a : piece->at) all.at.push_back(offset + a);
+    if (piece->are_bounds_set != all.are_bounds_set) continue;
     all.lower = first ? offset + piece->lower : std::min(all.lower, offset + piece->lower);
     all.upper = first ? offset + piece->upper : std::max(all.upper, offset + piece->upper);
     first = false;
@@ -105,6 +109,7 @@ private:
     byte_list bytes = of.bytes;
     bytes.lower = number(-20, 20);
     bytes.upper = bytes.lower + number(0, 60);
+    bytes.are_bounds_set = true;
     datatype& t = make_resized(*of.type, bytes.lower, bytes.upper - bytes.lower, {});
     return add(t, std::move(bytes));
   }
@@ -130,6 +135,7 @@ private:
     byte_list bytes = joined(pieces);
     bytes.lower = 0;
     bytes.upper = sizes[0] * sizes[1] * of.type->extent();
+    bytes.are_bounds_set = true;
     return add(make_subarray(sizes, parts, starts, in_c ? MPI_ORDER_C : MPI_ORDER_FORTRAN, *of.type, {}),
                std::move(bytes));
   }
