@@ -4,10 +4,21 @@
 #include <fmt/format.h>
 
 #include <sstream>
+#include <string_view>
 
 #include "shoal/error.hpp"
 
 namespace shoal::launch {
+
+std::string shell_words(std::span<const std::string> words) {
+  constexpr std::string_view k_plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%^";
+  std::string text;
+  for (const std::string& w : words) {
+    if (!text.empty()) text += ' ';
+    text += w.empty() || w.find_first_not_of(k_plain) != w.npos ? quoted(w) : w;
+  }
+  return text;
+}
 
 std::string quoted(const std::string& word) {
   std::string result = "'";

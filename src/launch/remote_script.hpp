@@ -5,6 +5,7 @@
 // Who may call: hosts_launch. Never switches tasks. Shown by tests/unit/launch/hosts_launch_test.cpp.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,7 @@ std::string remote_input(const remote_program& program);
 
 /// For a POSIX shell: one word, whatever is in it.
 std::string quoted(const std::string& word);
+/// A command of these words; those that a shell takes as they are stay as they are.
+std::string shell_words(std::span<const std::string> words);
 
 }  // namespace shoal::launch

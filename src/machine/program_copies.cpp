@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <string_view>
 
 #include "machine/descriptor.hpp"
@@ -16,12 +17,21 @@
 namespace shoal::machine {
 namespace {
 
+// A folder for libraries as the loader reads it: $ORIGIN or ${ORIGIN} stands for the program's. True: it did.
+bool replace_origin(std::string& folder, const std::string& program) {
+  for (const std::string_view origin : {"$ORIGIN", "${ORIGIN}"}) {
+    const auto at = folder.find(origin);
+    if (at == std::string::npos) continue;
+    folder.replace(at, origin.size(), std::filesystem::absolute(program).parent_path().string());
+    return true;
+  }
+  return false;
+}
+
 // Where the loader finds a library that the program needs; empty: nowhere.
 std::string find_library(const copied_image& program, const std::string& name) {
-  constexpr std::string_view k_origin = "$ORIGIN";
   for (std::string folder : program.folders()) {
-    if (const auto at = folder.find(k_origin); at != std::string::npos)
-      folder.replace(at, k_origin.size(), program.path().substr(0, program.path().rfind('/') + 1) + ".");
+    replace_origin(folder, program.path());
     if (std::string path = folder + "/" + name; ::access(path.c_str(), R_OK) == 0) return path;
   }
   void* const loaded = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
@@ -59,6 +69,13 @@ program_copies::program_copies(const std::string& path, const std::vector<std::s
     if (const std::string found = find_library(program_, name); !found.empty())
       libraries_.emplace_back(name, found, shown.empty() ? shown : found);
   }
+}
+
+std::vector<std::string> program_copies::origin_folders() const {
+  std::vector<std::string> all;
+  for (std::string folder : program_.folders())
+    if (replace_origin(folder, program_.path())) all.push_back(folder);
+  return all;
 }
 
 // The loader takes for a needed library what has its name, so copies of both get a new one.

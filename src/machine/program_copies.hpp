@@ -56,6 +56,10 @@ public:
 
   program_copy load();
 
+  /// Folders of libraries that the program names relative to its own place ($ORIGIN). The loader does not find that place
+  /// by a copy, so they are to be in LD_LIBRARY_PATH when the process begins that loads copies.
+  std::vector<std::string> origin_folders() const;
+
   /// What each copy takes at most: memory of its own, and mappings. What all copies share: memory.
   std::size_t private_bytes() const noexcept { return sum(&copied_image::private_bytes); }
   std::size_t shared_bytes() const noexcept { return sum(&copied_image::shared_bytes); }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -58,6 +59,18 @@ void erase(rank_libc& mine, std::string_view name) {
   *mine.environment = list.data();
 }
 
+// The C library computes local times by the process's environment, so a change of the time zone is one for all ranks.
+constexpr std::string_view k_time_zone = "TZ";
+void note_time_zone(rank_libc& mine, std::string_view name) {
+  if (name != k_time_zone) return;
+  SHOAL_NEXT(setenv);
+  SHOAL_NEXT(unsetenv);
+  if (const char* const value = find(*mine.environment, name); value != nullptr)
+    setenv_next(k_time_zone.data(), value, 1);
+  else
+    unsetenv_next(k_time_zone.data());
+}
+
 bool is_name(const char* name) noexcept {
   if (name != nullptr && *name != '\0' && std::strchr(name, '=') == nullptr) return true;
   errno = EINVAL;
@@ -95,6 +108,13 @@ std::string with_own_environment(rank_libc& mine, const char* command) {
       text.append("export ").append(name).append("=").append(quoted(value)).append("; ");
   }
   return text + command;
+}
+
+// The arguments of a program as execl() has them, up to the null pointer.
+std::vector<char*> listed(const char* first, std::va_list& rest) {
+  std::vector<char*> all{const_cast<char*>(first)};
+  while (all.back() != nullptr) all.push_back(va_arg(rest, char*));
+  return all;
 }
 
 bool same_directory(const struct stat& a, const struct stat& b) noexcept {
@@ -149,6 +169,7 @@ SHOAL_INTERPOSED int setenv(const char* name, const char* value, int replace) no
   std::memcpy(entry.get() + name_bytes + 1, value, value_bytes);
   put(*mine, entry.get(), {entry.get(), name_bytes});
   mine->strings.push_back(std::move(entry));
+  note_time_zone(*mine, name);
   return 0;
 }
 
@@ -159,6 +180,7 @@ SHOAL_INTERPOSED int unsetenv(const char* name) noexcept {
   if (!is_name(name)) return -1;
   const std::lock_guard hold(mine->mutex);
   erase(*mine, name);
+  note_time_zone(*mine, name);
   return 0;
 }
 
@@ -168,10 +190,12 @@ SHOAL_INTERPOSED int putenv(char* entry) noexcept {
   if (mine == nullptr) return putenv_next(entry);
   const char* const sign = std::strchr(entry, '=');
   const std::lock_guard hold(mine->mutex);
+  const std::string_view name(entry, sign == nullptr ? std::strlen(entry) : static_cast<std::size_t>(sign - entry));
   if (sign == nullptr)
-    erase(*mine, entry);
+    erase(*mine, name);
   else
-    put(*mine, entry, {entry, static_cast<std::size_t>(sign - entry)});
+    put(*mine, entry, name);
+  note_time_zone(*mine, name);
   return 0;
 }
 
@@ -187,6 +211,22 @@ SHOAL_INTERPOSED int clearenv() noexcept {
 SHOAL_INTERPOSED int execv(const char* path, char* const* arguments) noexcept {
   const rank_libc* const mine = calling_libc();
   return ::execve(path, arguments, mine == nullptr ? ::environ : *mine->environment);
+}
+
+SHOAL_INTERPOSED int execl(const char* path, const char* first, ...) noexcept {
+  std::va_list rest;
+  va_start(rest, first);
+  const std::vector<char*> arguments = listed(first, rest);
+  va_end(rest);
+  return ::execv(path, arguments.data());
+}
+
+SHOAL_INTERPOSED int execlp(const char* file, const char* first, ...) noexcept {
+  std::va_list rest;
+  va_start(rest, first);
+  const std::vector<char*> arguments = listed(first, rest);
+  va_end(rest);
+  return ::execvp(file, arguments.data());
 }
 
 SHOAL_INTERPOSED int execvp(const char* file, char* const* arguments) noexcept {

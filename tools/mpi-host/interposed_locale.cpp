@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 #include "tools/mpi-host/rank_libc.hpp"
@@ -46,6 +47,27 @@ std::string name_of_all(locale_t of) {
   return text;
 }
 
+// What the rank's environment says for a category.
+const char* wanted_name(const category& c) {
+  for (const char* const variable : {"LC_ALL", c.name, "LANG"})
+    if (const char* const value = std::getenv(variable); value != nullptr && *value != '\0') return value;
+  return "C";
+}
+
+// newlocale(), in which "" stands for the rank's environment, not the process's. Takes `before`, or returns nullptr.
+locale_t make_locale(int number, const char* name, locale_t before) {
+  if (*name != '\0') return ::newlocale(number == LC_ALL ? LC_ALL_MASK : 1 << number, name, before);
+  locale_t made = ::duplocale(before);
+  for (const category& c : k_categories) {
+    if (made == nullptr || (number != LC_ALL && number != c.number)) continue;
+    const locale_t next = ::newlocale(1 << c.number, wanted_name(c), made);
+    if (next == nullptr) ::freelocale(made);
+    made = next;
+  }
+  if (made != nullptr) ::freelocale(before);
+  return made;
+}
+
 char* kept_name(rank_libc& mine, int number) {
   std::string name = number == LC_ALL ? name_of_all(mine.locale.of) : name_of(mine.locale.of, number);
   return const_cast<char*>(mine.locale.names.insert(std::move(name)).first->c_str());
@@ -79,7 +101,7 @@ SHOAL_INTERPOSED char* setlocale(int number, const char* name) noexcept {
   if (!known) return nullptr;
   const locale_t before = ::duplocale(mine.locale.of != nullptr ? mine.locale.of : LC_GLOBAL_LOCALE);
   if (before == nullptr) return nullptr;
-  const locale_t made = ::newlocale(number == LC_ALL ? LC_ALL_MASK : 1 << number, name, before);
+  const locale_t made = make_locale(number, name, before);
   if (made == nullptr) {
     ::freelocale(before);
     return nullptr;

@@ -94,7 +94,9 @@ void call_handlers(int number, siginfo_t* info, void* context) {
     for (unsigned i = 0; i < ranks_here(); ++i) {
       const any_handler handler = s.ranks[i].handler.load(std::memory_order_acquire);
       call_of_rank(s.ranks[i], number, info, context);
-      if (handler != as_any(SIG_DFL) && handler != as_any(SIG_IGN)) note_interruption(i);
+      if (handler == as_any(SIG_DFL) || handler == as_any(SIG_IGN)) continue;
+      const bool restarts = (s.ranks[i].flags.load(std::memory_order_relaxed) & SA_RESTART) != 0;
+      note_interruption(i, restarts ? interruption::restarts : interruption::ends);
     }
     ring_sleepers();
   }
@@ -138,6 +140,7 @@ void set_action(int number, const struct sigaction& wanted) {
   if (s.ranks == nullptr) s.ranks = new kept_action[ranks_here()];
   if (!s.installed.load(std::memory_order_relaxed)) real_sigaction()(number, nullptr, &s.before);
   kept_action& mine = s.ranks[calling_libc()->local];
+  calling_libc()->has_set_handlers = true;
   mine.mask = wanted.sa_mask;
   mine.flags.store(wanted.sa_flags, std::memory_order_relaxed);
   mine.handler.store(as_any(wanted.sa_handler), std::memory_order_release);
@@ -169,6 +172,20 @@ plain_handler set_handler(int number, plain_handler handler, int flags) noexcept
 }
 
 }  // namespace
+
+namespace shoal::host {
+
+void forget_handlers(rank_libc& of) {
+  if (!of.has_set_handlers) return;
+  const std::lock_guard hold(changing);
+  for (shared_signal& s : all) {
+    if (s.ranks == nullptr) continue;
+    std::atomic<any_handler>& mine = s.ranks[of.local].handler;
+    if (mine.load(std::memory_order_relaxed) != as_any(SIG_DFL)) mine.store(as_any(SIG_IGN), std::memory_order_release);
+  }
+}
+
+}  // namespace shoal::host
 
 SHOAL_INTERPOSED int sigaction(int number, const struct sigaction* wanted, struct sigaction* old) noexcept {
   if (!is_split(number)) return real_sigaction()(number, wanted, old);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program that `shoal mpirun` starts in every process: loads one private copy of an MPI program per rank and runs
 // them as tasks.
-//   shoal-mpi-host RANKS STACK_BYTES [--label] [--profile=FILE] [--shared-globals] [--debug=FILE] PROGRAM [ARGS]
+//   shoal-mpi-host RANKS STACK_BYTES [--label] [--profile=FILE] [--shared-globals] [--debug=FILE] [--libraries=FOLDERS]
+//   PROGRAM [ARGS]
+//   --libraries=FOLDERS: what LD_LIBRARY_PATH has in front for the loader, and not for what ranks start
 //   --debug: under gdb, which reads that file for each copy (gdb/)
 //   shoal-mpi-host --functions       the functions of MPI and whether the library has them, for `shoal info --mpi`
 #include <fmt/format.h>
@@ -38,6 +40,19 @@ namespace {
 
 using shoal::rank::rank_state;
 
+using program_main = int (*)(int, char**, char**);
+
+// By start.c; else by its name.
+program_main main_of(const shoal::machine::program_copy& copy) {
+  if (const void* const told = copy.find("shoal_mpi_main"); told != nullptr)
+    return *static_cast<const program_main*>(told);
+  void* const named = copy.find("main");
+  if (named == nullptr)
+    throw shoal::error(shoal::errc::unsupported,
+                       "the program does not show its main(); link it with shoal mpicc, mpicxx or mpif90");
+  return reinterpret_cast<program_main>(named);
+}
+
 // Calls main() and what the program has registered for its end. exit(), which handlers may call, too, comes back here.
 int run_to_end(rank_state& me, shoal::host::rank_libc& libc, const shoal::machine::program_copy& copy, int argc,
                char** argv) {
@@ -47,8 +62,7 @@ int run_to_end(rank_state& me, shoal::host::rank_libc& libc, const shoal::machin
   static_cast<void>(setjmp(end.place));
   if (!has_begun) {
     has_begun = true;
-    const auto main_function = reinterpret_cast<int (*)(int, char**, char**)>(copy.find("main"));
-    end.status = shoal::host::call_main(main_function, argc, argv, *libc.environment);
+    end.status = shoal::host::call_main(main_of(copy), argc, argv, *libc.environment);
   }
   libc.run_exit_handlers(end.status);
   me.exit_to = nullptr;
@@ -95,8 +109,10 @@ int run_copy(shoal::machine::program_copies& program, const shoal::machine::prog
     me.job.abort_job(me.job, status == 0 ? 1 : status,
                      fmt::format("rank {} has ended with status {} without MPI_Finalize", me.world, status));
   shoal::host::forget_thread_settings(me);
-  // A debugger is slow to learn that copies have gone; their destructors run at the end of the process then.
-  if (libc.has_made_threads || is_debugged) own.keep();
+  shoal::host::forget_handlers(libc);
+  // Signals, threads and debuggers may still want the code of a rank that has ended; a debugger is slow to learn that
+  // copies have gone. Its destructors run at the end of the process then.
+  if (libc.has_made_threads || libc.has_set_handlers || is_debugged || shoal::host::ranks_here() == 1) own.keep();
   return status;
 }
 
@@ -112,6 +128,18 @@ int print_functions() {
 
 constexpr std::string_view k_profile = "--profile=";
 constexpr std::string_view k_debug = "--debug=";
+constexpr std::string_view k_libraries = "--libraries=";
+
+// The loader has read it when this process began.
+void take_from_library_path(std::string_view folders) {
+  const char* const value = std::getenv("LD_LIBRARY_PATH");
+  if (value == nullptr || !std::string_view(value).starts_with(folders)) return;
+  const std::string rest(std::string_view(value).substr(folders.size()));
+  if (rest.empty())
+    ::unsetenv("LD_LIBRARY_PATH");
+  else
+    ::setenv("LD_LIBRARY_PATH", rest.c_str() + 1, 1);  // behind a colon
+}
 
 int run(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--functions") return print_functions();
@@ -126,6 +154,7 @@ int run(int argc, char** argv) {
     is_shared = is_shared || word == "--shared-globals";
     if (word.starts_with(k_profile)) profile.emplace().file = word.substr(k_profile.size());
     if (word.starts_with(k_debug)) shown = word.substr(k_debug.size());
+    if (word.starts_with(k_libraries)) take_from_library_path(word.substr(k_libraries.size()));
   }
   if (argc <= first) throw shoal::error(shoal::errc::invalid_argument, "start MPI programs with shoal mpirun");
   shoal::runtime::mpi_program p;

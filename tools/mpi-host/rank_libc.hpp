@@ -13,6 +13,8 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -41,6 +43,9 @@ struct line_output {
   bool in_line = false;     // for standard error: its beginning is out
   bool of_program = false;  // the program has chosen the file: no labels
 };
+
+/// What handlers of signals have done to a rank that waits: whether a call like read() goes on (SA_RESTART) or ends.
+enum class interruption : std::uint8_t { none, restarts, ends };
 
 /// What setlocale() has set; nullptr: nothing.
 struct rank_locale final : rank::thread_setting {
@@ -84,8 +89,10 @@ public:
   std::vector<exit_handler> at_quick_exit;
   std::vector<exit_handler> at_thread_exit;  // destructors of the main thread's variables
   bool has_made_threads = false;
-  std::atomic<int> threads{0};           // that it has made and that have not ended; partners: they
-  std::atomic<bool> interrupted{false};  // a handler of a signal has run; partners: it, and the thread of sleepers
+  bool has_set_handlers = false;  // of signals, in a process with several ranks
+  std::atomic<int> threads{0};    // that it has made and that have not ended; partners: they
+  // By a handler that has run. Partners: it, and the thread of sleepers.
+  std::atomic<interruption> interrupted{interruption::none};
 
   line_output out;
   line_output err;
@@ -132,12 +139,16 @@ Function* next(const char* name) noexcept {
 
 /// Gives each rank's standard output and error a line_output; `label`: lines begin with the rank.
 void split_output(bool label);
+/// Whether a stream is the standard output or error of the calling rank.
+bool is_rank_output(const std::FILE* stream) noexcept;
 /// Makes cout, cerr and clog of a copy of a program, there.
 void make_streams(void* const (&at)[3]);
 /// Writes what the rank has begun.
 void finish_output(rank_libc& of);
 
-/// The rank ends: its thread gets back what setlocale() has changed.
+/// The rank ends: signals do not call its handlers any more, and do not end the process of the other ranks either.
+void forget_handlers(rank_libc& of);
+/// The same: its thread gets back what setlocale() has changed.
 void forget_thread_settings(rank::rank_state& me);
 /// Names the rank and the place of what ends the process: SIGSEGV and the like, abort().
 void name_faults();

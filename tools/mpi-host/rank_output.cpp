@@ -138,6 +138,11 @@ void split_output(bool label) {
   is_split = true;
 }
 
+bool is_rank_output(const std::FILE* stream) noexcept {
+  rank_libc* mine = nullptr;
+  return output_of(stream, &mine) != nullptr;
+}
+
 void make_streams(void* const (&at)[3]) {
   static_assert(sizeof(std::ostream) <= SHOAL_STREAM_BYTES);
   auto* const out = new (at[0]) std::ostream(std::cout.rdbuf());

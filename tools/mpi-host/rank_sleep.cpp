@@ -25,7 +25,7 @@ struct sleeper {
   std::uint64_t until_ns;
   rank_libc* of;
   detail::suspended* task;
-  bool interrupted;
+  interruption interrupted;
 };
 
 // Of the process; never destroyed, since its thread goes on.
@@ -74,7 +74,7 @@ private:
     next_ns_ = now + 3'600'000'000'000;
     const auto due = [&](sleeper* s) {
       s->interrupted = s->of->interrupted.load(std::memory_order_acquire);
-      if (s->until_ns <= now || s->interrupted) return true;
+      if (s->until_ns <= now || s->interrupted != interruption::none) return true;
       next_ns_ = std::min(next_ns_, s->until_ns);
       return false;
     };
@@ -111,8 +111,9 @@ std::uint64_t sleep_clock_ns() noexcept {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-void note_interruption(unsigned local) noexcept {
-  libc_of_number(local).interrupted.store(true, std::memory_order_release);
+void note_interruption(unsigned local, interruption how) noexcept {
+  std::atomic<interruption>& at = libc_of_number(local).interrupted;
+  if (at.load(std::memory_order_relaxed) < how) at.store(how, std::memory_order_release);
 }
 
 void ring_sleepers() noexcept {
@@ -123,7 +124,7 @@ sleep_end sleep_until(std::uint64_t until_ns) noexcept {
   rank::rank_state* const me = rank::current_rank();
   if (me == nullptr || !in_own_process()) return sleep_end::not_a_rank;
   rank_libc& mine = libc_of(*me);
-  mine.interrupted.store(false, std::memory_order_relaxed);
+  mine.interrupted.store(interruption::none, std::memory_order_relaxed);
   const rank::abi::setting_aside aside(*me);
   if (ranks_here() == 1 && mine.threads.load(std::memory_order_relaxed) == 0) {
     me->home.yield();  // messages leave that it has sent
@@ -137,7 +138,7 @@ sleep_end sleep_until(std::uint64_t until_ns) noexcept {
   }
   sleepers* const all = started_sleepers();
   if (all == nullptr) return sleep_end::not_a_rank;
-  sleeper s{until_ns, &mine, detail::this_task(), false};
+  sleeper s{until_ns, &mine, detail::this_task(), interruption::none};
   sched::pool& pool = me->home.owner();
   pool.begin_wake_from_outside();  // the thread ends the wait for certain: the job neither hangs nor stands still
   try {
@@ -149,7 +150,8 @@ sleep_end sleep_until(std::uint64_t until_ns) noexcept {
   const rank::other_wait note(me->world, "sleep", "its time");
   detail::leave(detail::wait_kind::thread, &note);
   pool.end_wake_from_outside();
-  return s.interrupted && sleep_clock_ns() < until_ns ? sleep_end::interrupted : sleep_end::in_time;
+  if (s.interrupted == interruption::none || sleep_clock_ns() >= until_ns) return sleep_end::in_time;
+  return s.interrupted == interruption::ends ? sleep_end::interrupted : sleep_end::interrupted_to_restart;
 }
 
 }  // namespace shoal::host

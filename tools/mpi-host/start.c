@@ -27,6 +27,10 @@ SHOAL_WEAK struct output_stream shoal_cout __asm__("_ZSt4cout");
 SHOAL_WEAK struct output_stream shoal_cerr __asm__("_ZSt4cerr");
 SHOAL_WEAK struct output_stream shoal_clog __asm__("_ZSt4clog");
 
+/* What the host calls. A program that is compiled with -fvisibility=hidden does not show its main(). */
+extern int main(int argc, char** argv, char** environment);
+int (*const shoal_mpi_main)(int, char**, char**) = main;
+
 extern void* __dso_handle __attribute__((visibility("hidden"))); /* what exit handlers of this copy are known by */
 
 SHOAL_WEAK void shoal_mpi_host_begin(const struct shoal_copy* copy); /* of shoal-mpi-host */

@@ -17,11 +17,12 @@
 #define OWN __attribute__((weak, visibility("hidden")))
 typedef unsigned long long u64;
 
-/* Of shoal-mpi-host. 0: the caller is no rank, or nobody else needs its worker; 1: the time is over; 2: a signal has come. */
+/* Of shoal-mpi-host. 0: the caller is no rank, or nobody else needs its worker; 1: the time is over; 2: a signal has come;
+   3: one whose handler has SA_RESTART. */
 __attribute__((weak)) int shoal_mpi_host_sleep(u64 until_ns);
 __attribute__((weak)) int shoal_mpi_host_give_way(void);
 __attribute__((weak)) int shoal_mpi_host_is_alone(void);
-enum { NO_RANK, IN_TIME, INTERRUPTED };
+enum { NO_RANK, IN_TIME, INTERRUPTED, TO_RESTART };
 
 #define SECOND 1000000000ULL
 static u64 ns_of(const struct timespec* t) { return (u64)t->tv_sec * SECOND + (u64)t->tv_nsec; }
@@ -112,8 +113,9 @@ static int go_on(struct wait* w) {
   return sleep_until(look < w->until ? look : w->until);
 }
 static int is_over(const struct wait* w) { return now_ns() >= w->until; }
+static int is_interrupted(int how) { return how == INTERRUPTED || how == TO_RESTART; }
 
-OWN int poll(struct pollfd* all, nfds_t count, int milliseconds) {
+static int poll_until(struct pollfd* all, nfds_t count, int milliseconds, int restarts) {
   NEXT(int, poll, (struct pollfd*, nfds_t, int));
   if (milliseconds == 0) return next(all, count, 0);
   struct wait w = wait_until(milliseconds < 0 ? ~0ULL : later(now_ns(), (u64)milliseconds * 1000000));
@@ -121,13 +123,15 @@ OWN int poll(struct pollfd* all, nfds_t count, int milliseconds) {
     const int ready = next(all, count, 0);
     if (ready != 0 || is_over(&w)) return ready;
     const int how = go_on(&w);
-    if (how == NO_RANK) return next(all, count, milliseconds); /* the first time, if ever */
-    if (how == INTERRUPTED) {
+    if (how == NO_RANK) return restarts ? 1 : next(all, count, milliseconds); /* the first time, if ever */
+    if (is_interrupted(how) && !(restarts && how == TO_RESTART)) {
       errno = EINTR;
       return -1;
     }
   }
 }
+
+OWN int poll(struct pollfd* all, nfds_t count, int milliseconds) { return poll_until(all, count, milliseconds, 0); }
 
 OWN int select(int count, fd_set* restrict in, fd_set* restrict out, fd_set* restrict other,
                struct timeval* restrict time) {
@@ -153,7 +157,7 @@ OWN int select(int count, fd_set* restrict in, fd_set* restrict out, fd_set* res
     if (other != NULL) *other = wanted_other;
     const int how = go_on(&w);
     if (how == NO_RANK) return next(count, in, out, other, time);
-    if (how == INTERRUPTED) {
+    if (is_interrupted(how)) {
       errno = EINTR;
       return -1;
     }
@@ -166,6 +170,6 @@ OWN ssize_t read(int descriptor, void* into, size_t bytes) {
   if (shoal_mpi_host_sleep == NULL) return next(descriptor, into, bytes);
   struct pollfd one = {descriptor, POLLIN, 0};
   const int flags = fcntl(descriptor, F_GETFL);
-  if (flags >= 0 && (flags & O_NONBLOCK) == 0 && poll(&one, 1, -1) < 0 && errno == EINTR) return -1;
+  if (flags >= 0 && (flags & O_NONBLOCK) == 0 && poll_until(&one, 1, -1, 1) < 0 && errno == EINTR) return -1;
   return next(descriptor, into, bytes);
 }

@@ -83,12 +83,18 @@ OWN int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t 
   return result == 0 && over ? ETIMEDOUT : result;
 }
 
+/* What pthread_condattr_setclock() has said: glibc keeps it in a bit of the object, since version 2.25. */
+static clockid_t clock_of(const pthread_cond_t* c) {
+  enum { MONOTONIC = 2 };
+  return (c->__data.__wrefs & MONOTONIC) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
 OWN int pthread_cond_timedwait(pthread_cond_t* restrict c, pthread_mutex_t* restrict m,
                                const struct timespec* restrict until) {
   NEXT(int, pthread_cond_timedwait,
        (pthread_cond_t* restrict, pthread_mutex_t* restrict, const struct timespec* restrict));
   if (!gives_way()) return next(c, m, until);
-  return pthread_cond_clockwait(c, m, CLOCK_REALTIME, until);
+  return pthread_cond_clockwait(c, m, clock_of(c), until);
 }
 
 /* std::condition_variable::wait(std::unique_lock<std::mutex>&), which libstdc++ has not inline. */

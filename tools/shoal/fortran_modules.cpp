@@ -11,9 +11,11 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <system_error>
 
+#include "launch/remote_script.hpp"
 #include "machine/process.hpp"
 #include "shoal/error.hpp"
 #include "tools/shoal/fortran_interfaces.hpp"
@@ -27,7 +29,7 @@ constexpr std::string_view k_sources[] = {
     "mpi.f90",           "mpi_f08.f90",         "mpi_values.inc", "mpi_handles.inc", "mpi_f08_handles.inc",
     "mpi_sentinels.inc", "mpi_f08_compare.inc", "mpi_sizeof.inc"};
 
-std::string output_of(const std::string& command) {
+std::string output_of(const std::string& command) {  // of the shell
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> from(popen(command.c_str(), "r"), pclose);
   std::string text;
   std::array<char, 4096> room;
@@ -54,24 +56,26 @@ fs::path cache() {
   throw error(errc::not_found, "no place for compiled Fortran modules: set HOME or XDG_CACHE_HOME to a folder");
 }
 
-void compile(const std::string& compiler, const std::string& sources, const fs::path& into, const std::string& name) {
+void compile(std::span<const std::string> compiler, const std::string& sources, const fs::path& into,
+             const std::string& name) {
   machine::spawn_request r;
-  r.arguments = {compiler, "-c", "-fPIC", "-ffree-line-length-none"};
+  r.arguments.assign(compiler.begin(), compiler.end());
+  r.arguments.insert(r.arguments.end(), {"-c", "-fPIC", "-ffree-line-length-none"});
   for (const std::string& w : {std::string("-J") + into.string(), "-I" + into.string(), "-I" + sources,
                                sources + "/" + name + ".f90", std::string("-o"), (into / (name + ".o")).string()})
     r.arguments.push_back(w);
   const machine::exit_status ended = machine::spawn(r).reap();
   if (!ended.clean())
     throw error(errc::unsupported, fmt::format("{} cannot compile the module {}: it {}; programs with mpif.h need none",
-                                               compiler, name, machine::describe(ended)));
+                                               launch::shell_words(compiler), name, machine::describe(ended)));
 }
 
 }  // namespace
 
-std::string fortran_modules(const std::string& compiler, const std::string& sources) {
+std::string fortran_modules(std::span<const std::string> compiler, const std::string& sources) {
   const std::string interfaces = fortran_interfaces(fortran_module::mpi);
   const std::string interfaces_f08 = fortran_interfaces(fortran_module::mpi_f08);
-  std::uint64_t key = digest(output_of(compiler + " --version 2>/dev/null"), 0xcbf29ce484222325);
+  std::uint64_t key = digest(output_of(launch::shell_words(compiler) + " --version 2>/dev/null"), 0xcbf29ce484222325);
   for (const std::string_view part : {std::string_view(interfaces), std::string_view(interfaces_f08)})
     key = digest(part, key);
   for (const std::string_view file : k_sources) key = digest(content_of(fs::path(sources) / file), key);

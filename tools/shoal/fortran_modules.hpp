@@ -4,11 +4,12 @@
 // Who may call: the command's main thread. Throws shoal::error if the compiler fails or there is no such folder.
 #pragma once
 
+#include <span>
 #include <string>
 
 namespace shoal::tools {
 
 /// The folder of the module files and their object files, mpi.o and mpi_f08.o. `sources` has mpi.f90 and mpi_f08.f90.
-std::string fortran_modules(const std::string& compiler, const std::string& sources);
+std::string fortran_modules(std::span<const std::string> compiler, const std::string& sources);
 
 }  // namespace shoal::tools

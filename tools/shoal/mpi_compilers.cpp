@@ -10,13 +10,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "launch/remote_script.hpp"
 #include "machine/process.hpp"
 #include "shoal/error.hpp"
 #include "tools/shoal/fortran_modules.hpp"
@@ -53,9 +56,20 @@ linked what_is_linked(const std::vector<std::string>& words) {
   return is_library ? linked::library : linked::program;
 }
 
+// The program, and options that belong to it: "ccache gcc".
+using compiler_words = std::vector<std::string>;
+
+compiler_words words_of(const std::string& text) {
+  if (std::filesystem::exists(machine::find_program(text))) return {text};  // its name may have blanks
+  std::istringstream in(text);
+  compiler_words words{std::istream_iterator<std::string>(in), {}};
+  if (words.empty()) words.push_back(text);
+  return words;
+}
+
 // What the compiler prints for -print-file-name=NAME.
-std::string file_of_compiler(const std::string& compiler, const std::string& name) {
-  const std::string command = fmt::format("{} -print-file-name={}", compiler, name);
+std::string file_of_compiler(const compiler_words& compiler, const std::string& name) {
+  const std::string command = launch::shell_words(compiler) + " -print-file-name=" + name;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> from(popen(command.c_str(), "r"), pclose);
   std::string text;
   std::array<char, 4096> room;
@@ -63,24 +77,25 @@ std::string file_of_compiler(const std::string& compiler, const std::string& nam
   while (!text.empty() && text.back() == '\n') text.pop_back();
   if (text.empty() || text == name)
     throw error(errc::not_found, fmt::format("{} does not know where {} is; it is no compiler of the GNU or clang kind",
-                                             compiler, name));
+                                             launch::shell_words(compiler), name));
   return text;
 }
 
 // Whether the compiler knows an option: it says so before it looks at any source.
-bool has_option(const std::string& compiler, const std::string& option) {
-  return std::system(fmt::format("{} {} -fsyntax-only -x f95 /dev/null >/dev/null 2>&1", compiler, option).c_str()) ==
-         0;
+bool has_option(const compiler_words& compiler, const std::string& option) {
+  return std::system(
+             fmt::format("{} {} -fsyntax-only -x f95 /dev/null >/dev/null 2>&1", launch::shell_words(compiler), option)
+                 .c_str()) == 0;
 }
 
 // Fortran's MPI_IN_PLACE and its like are the library's, in all copies of a program; see src/rank/fortran/sentinels.hpp.
 constexpr std::string_view k_shared_sentinels = "-Wl,--export-dynamic-symbol=mpi_fortran_sentinels_";
 
 // The folders of mpif.h and of the modules; returns the second, or nothing if there are no modules.
-std::string add_modules(std::vector<std::string>& command, const std::string& compiler, const std::string& sources) {
+std::string add_modules(std::vector<std::string>& command, const compiler_words& compiler, const std::string& sources) {
   std::string modules;
   command.push_back("-I" + sources);
-  if (!std::filesystem::exists(machine::find_program(compiler))) return modules;  // the next step says so
+  if (!std::filesystem::exists(machine::find_program(compiler.front()))) return modules;  // the next step says so
   try {
     modules = fortran_modules(compiler, sources);
     command.push_back("-I" + modules);
@@ -126,13 +141,13 @@ std::vector<std::string> link_flags(const mpi_paths& mpi) {
 }
 
 int print_words(std::span<const std::string> words) {
-  fmt::print("{}\n", fmt::join(words, " "));
+  fmt::print("{}\n", launch::shell_words(words));
   return 0;
 }
 
 int compile(const compiler& which, std::vector<std::string> words) {
   const char* const chosen = std::getenv(which.variable);
-  const std::string program = chosen != nullptr && *chosen != '\0' ? chosen : which.standard;
+  const compiler_words program = words_of(chosen != nullptr && *chosen != '\0' ? chosen : which.standard);
   const shown show = take_shown(words);
   const mpi_paths mpi = find_mpi();
   const bool fortran = std::string_view(which.variable) == "SHOAL_MPI_FC";
@@ -143,7 +158,7 @@ int compile(const compiler& which, std::vector<std::string> words) {
     for (const char* const option : {"-fno-backtrace", "-fallow-argument-mismatch"})
       if (has_option(program, option)) flags.emplace_back(option);
   }
-  std::vector<std::string> command{program};
+  std::vector<std::string> command = program;
   command.insert(command.end(), flags.begin(), flags.end());  // in front: the user's own have the last word
   command.insert(command.end(), words.begin(), words.end());
   command.emplace_back("-fPIC");  // behind a -fPIE of the build system
@@ -152,10 +167,13 @@ int compile(const compiler& which, std::vector<std::string> words) {
   command.push_back("-I" + mpi.include);
   const std::string modules = fortran ? add_modules(command, program, mpi.include + "/fortran") : std::string();
   const std::span folders = std::span(command).subspan(before_folders);
-  if (std::ranges::find(words, "-static") != words.end())
-    throw error(
-        errc::invalid_argument,
-        "programs for shoal mpirun are shared objects, of which a process loads a copy per rank; leave -static out");
+  for (const std::string_view fixed : {"-static", "-static-pie"}) {
+    if (std::ranges::find(words, fixed) != words.end())
+      throw error(errc::invalid_argument,
+                  fmt::format("programs for shoal mpirun are shared objects, of which a process loads a copy per rank; "
+                              "leave {} out",
+                              fixed));
+  }
   for (const std::string_view wide : {"-fdefault-integer-8", "-i8"}) {
     if (fortran && std::ranges::find(words, wide) != words.end())
       throw error(
@@ -166,7 +184,7 @@ int compile(const compiler& which, std::vector<std::string> words) {
   }
   switch (show) {
     case shown::nothing: break;
-    case shown::compiler: return print_words(std::span(&program, 1));
+    case shown::compiler: return print_words(program);
     case shown::compile: flags.insert(flags.end(), folders.begin(), folders.end()); return print_words(flags);
     case shown::link: return print_words(link_flags(mpi));
     case shown::libraries: return print_words(std::array<std::string, 1>{"mpi_abi"});
@@ -189,13 +207,16 @@ int compile(const compiler& which, std::vector<std::string> words) {
   } else if (what == linked::program) {
     // In front, as compilers have it: it asks for main(), which may be in an archive, and no -x is about it.
     const std::string start = file_of_compiler(program, "Scrt1.o");
-    command.insert(command.begin() + 1, {"-shared", mpi.start, start});
+    std::erase_if(command, [](const std::string& w) { return w == "-pie" || w == "-no-pie"; });  // it is neither
+    const auto behind = command.begin() + static_cast<std::ptrdiff_t>(program.size());
+    command.insert(behind, {"-shared", mpi.start, start});
     for (const std::string& w : {std::string("-Wl,-e,_start,-Bsymbolic,-z,defs"), "-L" + mpi.library,
                                  std::string("-lmpi_abi"), "-Wl,-rpath," + mpi.library})
       command.push_back(w);
     if (fortran || std::ranges::find(words, "-lgfortran") != words.end()) command.emplace_back(k_shared_sentinels);
     // What programs refer to that pass handles to class(*).
-    if (!modules.empty()) command.insert(command.begin() + 1, modules + "/mpi_f08.o");
+    if (!modules.empty())
+      command.insert(command.begin() + static_cast<std::ptrdiff_t>(program.size()), modules + "/mpi_f08.o");
   }
   machine::become(command, {});
 }

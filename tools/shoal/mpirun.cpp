@@ -112,6 +112,22 @@ std::vector<std::string> read_environment(const std::vector<std::string>& option
   return all;
 }
 
+// What the job's processes have there: by --env, the last one given, or here.
+std::string library_path(const std::vector<std::string>& environment) {
+  constexpr std::string_view k_name = "LD_LIBRARY_PATH=";
+  const auto given = std::find_if(environment.rbegin(), environment.rend(),
+                                  [](const std::string& e) { return e.starts_with(k_name); });
+  if (given != environment.rend()) return given->substr(k_name.size());
+  const char* const here = std::getenv("LD_LIBRARY_PATH");
+  return here == nullptr ? "" : here;
+}
+
+// Folders for the loader, in front of the others.
+void add_library_path(runtime::start_request& job, const std::string& folders) {
+  const std::string others = library_path(job.environment);
+  job.environment.push_back("LD_LIBRARY_PATH=" + folders + (others.empty() ? "" : ":" + others));
+}
+
 constexpr const char* k_no_file = "-";
 
 // The ranks may have another working directory. Of several runs each has a file.
@@ -171,11 +187,14 @@ runtime::start_request job_of(const mpirun_request& request, const what_runs& wh
     if (request.label) job.arguments.emplace_back("--label");
     if (request.shared_globals) job.arguments.emplace_back("--shared-globals");
     if (!request.profile.empty()) job.arguments.push_back("--profile=" + profile_file(request, ranks, several));
+    if (const std::vector<std::string> folders = what.copies->origin_folders(); !folders.empty()) {
+      const std::string joined = fmt::format("{}", fmt::join(folders, ":"));
+      job.arguments.push_back("--libraries=" + joined);
+      add_library_path(job, joined);
+    }
   } else {
     refuse_without_copies(request);
-    const char* const folders = std::getenv("LD_LIBRARY_PATH");
-    job.environment.push_back("LD_LIBRARY_PATH=" + what.mpi.library +
-                              (folders == nullptr ? "" : std::string(":") + folders));
+    add_library_path(job, what.mpi.library);
   }
   job.arguments.push_back(what.program);
   job.arguments.insert(job.arguments.end(), request.program.begin() + 1, request.program.end());
@@ -309,7 +328,12 @@ subcommand_body declare_mpirun(CLI::App& app) {
   app.add_flag("--debug", request->debug,
                "under gdb, in one process; there: run, then `shoal ranks`, `shoal rank 3`, `shoal ranks bt`");
   app.add_option("--timeout", request->seconds, "seconds, after which the job is ended with status 124")
-      ->check(CLI::Range(0.001, 1e9));
+      ->check([](const std::string& text) {
+        char* end = nullptr;
+        const double seconds = std::strtod(text.c_str(), &end);
+        const bool fits = end != text.c_str() && *end == '\0' && seconds >= 0.001 && seconds <= 1e9;  // and no NaN
+        return fits ? std::string() : "give seconds, from 0.001 to 1000000000";
+      });
   app.add_option("program", request->program, "the program and its arguments, behind --");
   app.positionals_at_end();
   app.footer(app.get_footer() +
