@@ -114,7 +114,7 @@ std::vector<std::string> read_environment(const std::vector<std::string>& option
 
 // What the job's processes have there: by --env, the last one given, or here.
 std::string library_path(const std::vector<std::string>& environment) {
-  constexpr std::string_view k_name = "LD_LIBRARY_PATH=";
+  static constexpr std::string_view k_name = "LD_LIBRARY_PATH=";
   const auto given = std::find_if(environment.rbegin(), environment.rend(),
                                   [](const std::string& e) { return e.starts_with(k_name); });
   if (given != environment.rend()) return given->substr(k_name.size());
