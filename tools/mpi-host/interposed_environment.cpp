@@ -60,15 +60,8 @@ void erase(rank_libc& mine, std::string_view name) {
 }
 
 // The C library computes local times by the process's environment, so a change of the time zone is one for all ranks.
-constexpr std::string_view k_time_zone = "TZ";
 void note_time_zone(rank_libc& mine, std::string_view name) {
-  if (name != k_time_zone) return;
-  SHOAL_NEXT(setenv);
-  SHOAL_NEXT(unsetenv);
-  if (const char* const value = find(*mine.environment, name); value != nullptr)
-    setenv_next(k_time_zone.data(), value, 1);
-  else
-    unsetenv_next(k_time_zone.data());
+  if (name == "TZ") set_time_zone(find(*mine.environment, name));
 }
 
 bool is_name(const char* name) noexcept {
@@ -205,6 +198,7 @@ SHOAL_INTERPOSED int clearenv() noexcept {
   if (mine == nullptr) return clearenv_next();
   const std::lock_guard hold(mine->mutex);
   *mine->environment = nullptr;
+  set_time_zone(nullptr);
   return 0;
 }
 

@@ -176,12 +176,12 @@ int run(int argc, char** argv) {
   p.run = [=](rank_state& me) {
     return run_copy(*program, is_shared ? &shared : nullptr, me, argc - first, argv + first, !shown.empty());
   };
+  // Errors of Fortran's input and output show where they happened, though the program is compiled without handlers of signals.
+  ::setenv("GFORTRAN_ERROR_BACKTRACE", "1", 0);
   shoal::host::make_rank_libcs(p.ranks_per_node);
   if (p.ranks_per_node > 1 || label) shoal::host::split_output(label);
   shoal::host::name_faults();
   if (is_shared) shared = program->load();  // its constructors run as no rank
-  // Errors of Fortran's input and output show where they happened, though the program is compiled without handlers of signals.
-  ::setenv("GFORTRAN_ERROR_BACKTRACE", "1", 0);
   shoal::runtime::set_mpi_program(std::move(p));
   int none = 0;
   return shoal::detail::run(&none, nullptr, {}, [] { return shoal::runtime::run_ranks(); });

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mpi-host/rank_libc.hpp"
 
+#include <unistd.h>
+
+#include <atomic>
+#include <deque>
+#include <set>
+#include <string>
+#include <string_view>
+
 #include "machine/process.hpp"
 #include "tools/mpi-host/start.h"
 
@@ -13,20 +21,62 @@ unsigned count = 0;
 int process = 0;
 void* shared_copy = nullptr;  // what exit handlers are known by of the one copy that all ranks run
 
+constexpr std::string_view k_time_zone = "TZ=";
+
+// What ranks begin with, and what the C library looks at, which threads may do at any time. No list is changed, but for
+// the last entry of the process's: the time zone, exchanged as a whole.
+struct environments {
+  std::vector<char*> of_ranks;
+  std::mutex mutex;
+  std::deque<std::vector<char*>> of_process;  // the last is in use if nobody has called setenv() since
+  std::set<std::string> time_zones;           // all that have been set
+};
+environments* kept = nullptr;
+
+void keep_environment() {
+  kept = new environments;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) kept->of_ranks.push_back(*entry);
+  kept->of_ranks.push_back(nullptr);
+}
+
+// The place of the time zone, behind all else.
+char*& time_zone_entry() {
+  if (kept->of_process.empty() || ::environ != kept->of_process.back().data()) {
+    std::vector<char*>& list = kept->of_process.emplace_back();
+    for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry)
+      if (!std::string_view(*entry).starts_with(k_time_zone)) list.push_back(*entry);
+    list.insert(list.end(), {nullptr, nullptr});
+    ::environ = list.data();
+  }
+  std::vector<char*>& list = kept->of_process.back();
+  return list[list.size() - 2];
+}
+
 }  // namespace
+
+void set_time_zone(const char* value) {
+  char* zone = nullptr;
+  const std::lock_guard hold(kept->mutex);
+  if (value != nullptr)
+    zone = const_cast<char*>(kept->time_zones.insert(std::string(k_time_zone) + value).first->c_str());
+  std::atomic_ref(time_zone_entry()).store(zone, std::memory_order_release);
+}
 
 void make_rank_libcs(unsigned ranks) {
   process = machine::own_pid();
   count = ranks;
+  keep_environment();
   all = new rank_libc[ranks];
   for (unsigned i = 0; i < ranks; ++i) {
     all[i].local = static_cast<int>(i);
-    all[i].own_environment = ::environ;
+    all[i].own_environment = rank_environment();
   }
 }
 
 void share_copy(rank_libc& with) noexcept { with.copy = shared_copy; }
 void note_shared_copy(void* handle) noexcept { shared_copy = handle; }
+
+char** rank_environment() noexcept { return kept->of_ranks.data(); }
 
 rank_libc* calling_libc() noexcept {
   if (all == nullptr) return nullptr;
@@ -77,7 +127,7 @@ using shoal::host::rank_libc;
 
 // Called by the start object of a copy before the copy's constructors.
 SHOAL_INTERPOSED void shoal_mpi_host_begin(const shoal_copy* copy) {
-  *copy->environment = ::environ;
+  *copy->environment = shoal::host::rank_environment();
   shoal::host::make_streams(copy->streams);
   rank_libc* const mine = shoal::host::calling_libc();
   if (mine == nullptr) return shoal::host::note_shared_copy(copy->handle);

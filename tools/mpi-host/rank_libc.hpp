@@ -122,6 +122,10 @@ void make_rank_libcs(unsigned ranks);
 /// A copy of the program that no rank has loaded is every rank's (--shared-globals). Environments stay the ranks' own.
 void note_shared_copy(void* handle) noexcept;
 void share_copy(rank_libc& with) noexcept;
+/// What a copy of the program begins with; many may, none changes it.
+char** rank_environment() noexcept;
+/// For the C library, in all ranks; nullptr: the machine's. Behind make_rank_libcs(). From any thread.
+void set_time_zone(const char* value);
 /// Of the rank that calls, from its task or from a thread that it has made; nullptr: the C library's is meant.
 rank_libc* calling_libc() noexcept;
 rank_libc& libc_of(const rank::rank_state& r) noexcept;
