@@ -53,11 +53,16 @@ TEST_P(of_the_c_library, a_program_without_a_host_has_the_librarys) {
   EXPECT_TRUE(got.status.clean()) << got;
 }
 
-TEST(output_of_ranks, comes_by_whole_lines) {
+class output_of_ranks : public testing::TestWithParam<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(of_characters, output_of_ranks, testing::Bool(),
+                         [](const auto& given) { return given.param ? "wide" : "narrow"; });
+
+TEST_P(output_of_ranks, comes_by_whole_lines) {
   for (const bool label : {false, true}) {
     words options{"-n", "2", "--nfg", "3", "-w", "2"};
     if (label) options.emplace_back("--label");
-    const outcome got = run_ranks("libc_output.c", options);
+    const outcome got = run_ranks("libc_output.c", options, GetParam() ? words{"wide"} : words{});
     std::istringstream lines(got.text);
     int count = 0;
     for (std::string line; std::getline(lines, line); ++count) {
@@ -111,81 +116,6 @@ TEST(the_working_directory, of_several_ranks_is_one_and_said_so) {
   EXPECT_TRUE(run_ranks("libc_faults.c", {"-n", "1", "--nfg", "2"}, {"folder"}).has(said));
   EXPECT_FALSE(run_ranks("libc_faults.c", {"-n", "1", "--nfg", "2"}, {"own folder"}).has(said));
   EXPECT_FALSE(run_ranks("libc_faults.c", {"-n", "2", "--nfg", "1"}, {"folder"}).has("working directory"));
-}
-
-TEST(the_wrapper_compilers, take_words_that_are_subcommands_elsewhere) {
-  const folder place;
-  const std::string source = std::string(SHOAL_CONFORMANCE) + "/libc_end.c";
-  const outcome got =
-      run(shoal::test::in_shell("cd " + (place / "") + ";", {SHOAL_COMMAND, "mpicc", "-o", "sort", source}));
-  EXPECT_TRUE(got.status.clean()) << got;
-  EXPECT_TRUE(std::filesystem::exists(place / "sort"));
-}
-
-// As HPCC is linked: nothing but the start-up objects asks for main().
-TEST(the_wrapper_compilers, find_main_in_an_archive) {
-  const folder place;
-  const std::string source = std::string(SHOAL_CONFORMANCE) + "/libc_end.c";
-  const std::string archive = place / "libwhole.a";
-  ASSERT_TRUE(run({SHOAL_COMMAND, "mpicc", "-c", source, "-o", place / "main.o"}).status.clean());
-  ASSERT_TRUE(run({"ar", "rc", archive, place / "main.o"}).status.clean());
-  const outcome linked = run({SHOAL_COMMAND, "mpicc", archive, "-o", place / "whole"});
-  ASSERT_TRUE(linked.status.clean()) << linked;
-  const outcome got = run({SHOAL_COMMAND, "mpirun", "-n", "1", "--nfg", "2", "--", place / "whole"});
-  EXPECT_TRUE(got.status.clean()) << got;
-}
-
-// As scripts ask whether a program links.
-TEST(the_wrapper_compilers, take_a_program_from_standard_input) {
-  const folder place;
-  const std::string source = std::string(SHOAL_CONFORMANCE) + "/libc_end.c";
-  const outcome linked =
-      run(shoal::test::in_shell("cat " + source + " |", {SHOAL_COMMAND, "mpicc", std::string("-I") + SHOAL_CONFORMANCE,
-                                                         "-x", "c", "-", "-o", place / "piped"}));
-  ASSERT_TRUE(linked.status.clean()) << linked;
-  const outcome got = run({SHOAL_COMMAND, "mpirun", "-n", "1", "--nfg", "2", "--", place / "piped"});
-  EXPECT_TRUE(got.status.clean()) << got;
-}
-
-// Options come first in many makefiles. The line of the call is that of the program, not of a procedure of the library.
-TEST(the_wrapper_compilers, compile_fortran_and_reports_name_its_lines) {
-  if (!std::filesystem::exists(shoal::machine::find_program("gfortran"))) GTEST_SKIP() << "gfortran is not installed";
-  const folder place;
-  const std::string source = std::string(SHOAL_CONFORMANCE) + "/fortran_deadlock.f90";
-  const outcome compiled = run({SHOAL_COMMAND, "mpif90", "-o", place / "stops", "-g", source});
-  ASSERT_TRUE(compiled.status.clean()) << compiled;
-  const outcome got = run({SHOAL_COMMAND, "mpirun", "-n", "2", "--nfg", "2", "--", place / "stops"});
-  EXPECT_EQ(got.status.shell_code(), 3) << got;
-  EXPECT_TRUE(has(got, "0 MPI_Recv fortran_deadlock.f90:10 (MAIN__) a message of rank 1 with tag 5")) << got;
-  EXPECT_TRUE(has(got, "1-3 MPI_Barrier fortran_deadlock.f90:12 (MAIN__) the other members' calls")) << got;
-}
-
-// What build systems ask for, by the names of other libraries' wrappers.
-TEST(the_wrapper_compilers, show_what_they_would_do) {
-  const auto shown = [](const char* compiler, const char* option) {
-    const outcome got = run({SHOAL_COMMAND, compiler, option});
-    EXPECT_TRUE(got.status.clean()) << got;
-    return got.text;
-  };
-  const std::string compile = shown("mpicc", "-showme:compile");
-  EXPECT_TRUE(compile.starts_with("-fPIC -I")) << compile;
-  EXPECT_EQ(shown("mpicc", "--showme:incdirs"), compile.substr(std::string("-fPIC -I").size()));
-  EXPECT_EQ(shown("mpicxx", "-showme:command"), "g++\n");
-  EXPECT_EQ(shown("mpicc", "-showme:libs"), "mpi_abi\n");
-  const std::string link = shown("mpicc", "-showme:link");
-  EXPECT_NE(shown("mpicc", "-show").find(link), std::string::npos) << link;
-  EXPECT_FALSE(run({SHOAL_COMMAND, "mpicc", "-showme:colour"}).status.clean());
-}
-
-// As modules of Python are, which a program loads that knows nothing of MPI.
-TEST(the_wrapper_compilers, link_a_shared_library_with_mpi) {
-  const folder place;
-  const std::string source = std::string(SHOAL_CONFORMANCE) + "/zero.c";
-  const outcome linked = run({SHOAL_COMMAND, "mpicc", "-shared", source, "-o", place / "libmodule.so"});
-  ASSERT_TRUE(linked.status.clean()) << linked;
-  const outcome got = run({"ldd", "-r", place / "libmodule.so"});
-  EXPECT_TRUE(got.has("libmpi_abi.so.1")) << got;
-  EXPECT_FALSE(got.has("undefined symbol")) << got;
 }
 
 TEST(a_deadlock, is_reported_with_the_place_of_each_call) {

@@ -272,6 +272,60 @@ static void absurd(void) {
           MPI_ERR_COUNT);
 }
 
+/* Arrays of processes whose numbers do not fit, and a graph whose indices fall. */
+static void shapes(void) {
+  int sizes[2] = {8, 8}, parts[2] = {2, 2}, negative[2] = {-1, -4}, grid[2] = {2, 2};
+  int distribs[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC}, unknown[2] = {MPI_DISTRIBUTE_BLOCK, 77};
+  int args[2] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG};
+  const int c = MPI_ORDER_C;
+  MPI_Datatype t;
+  MPI_Comm graph;
+  if (is_mpich()) return; /* it checks few of them, and fails */
+  REFUSED(MPI_Type_create_darray(4, 0, 2, sizes, distribs, args, negative, c, MPI_INT, &t), MPI_ERR_ARG);
+  CHECK(MPI_Type_create_darray(4, 4, 2, sizes, distribs, args, grid, c, MPI_INT, &t) != MPI_SUCCESS);
+  REFUSED(MPI_Type_create_darray(4, 0, 2, sizes, distribs, args, grid, 12345, MPI_INT, &t), MPI_ERR_ARG);
+  REFUSED(MPI_Type_create_darray(4, 0, 2, sizes, unknown, args, grid, c, MPI_INT, &t), MPI_ERR_ARG);
+  REFUSED(MPI_Type_create_darray(4, 0, 2, negative, distribs, args, grid, c, MPI_INT, &t), MPI_ERR_ARG);
+  REFUSED(MPI_Type_create_darray(3, 0, 2, sizes, distribs, args, grid, c, MPI_INT, &t), MPI_ERR_ARG);
+  MPI_Count huge[3] = {(MPI_Count)1 << 40, (MPI_Count)1 << 40, 2}, one[3] = {1, 1, 1}, none[3] = {0, 0, 0};
+  REFUSED(MPI_Type_create_subarray_c(3, huge, one, none, c, MPI_INT, &t), MPI_ERR_COUNT);
+  REFUSED(MPI_Type_create_subarray(2, sizes, parts, sizes, c, MPI_INT, &t), MPI_ERR_ARG); /* starts behind the end */
+  const int falling[2] = {1, 0}, edges[1] = {0};
+  if (size_ >= 2) REFUSED(MPI_Graph_create(MPI_COMM_WORLD, 2, falling, edges, 0, &graph), MPI_ERR_ARG);
+}
+
+/* What has been freed, and what an error has left as it was. */
+static void again(void) {
+  int keyval, stale, v = 5, got = 0, flag = 0, position = 0, n = -1;
+  MPI_Request r;
+  MPI_Status st;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
+  stale = keyval;
+  CHECK_EQUAL(MPI_Comm_free_keyval(&keyval), MPI_SUCCESS);
+  CHECK_EQUAL(keyval, MPI_KEYVAL_INVALID);
+  REFUSED_UNLESS_MPICH(MPI_Comm_free_keyval(&stale), MPI_ERR_KEYVAL);
+  /* A persistent operation whose start has failed is inactive, and may start later. */
+  MPI_Bsend_init(&v, 1, MPI_INT, rank_, 3, MPI_COMM_WORLD, &r);
+  REFUSED(MPI_Start(&r), MPI_ERR_BUFFER);
+  if (!is_mpich()) {
+    CHECK_EQUAL(MPI_Test(&r, &flag, &st), MPI_SUCCESS);
+    CHECK(flag && st.MPI_SOURCE == MPI_ANY_SOURCE);
+    char room[MPI_BSEND_OVERHEAD + 64], *back;
+    MPI_Buffer_attach(room, sizeof room);
+    CHECK_EQUAL(MPI_Start(&r), MPI_SUCCESS);
+    MPI_Recv(&got, 1, MPI_INT, rank_, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK_EQUAL(got, 5);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Buffer_detach(&back, &n);
+  }
+  MPI_Request_free(&r);
+  /* Nothing may come from nowhere. */
+  CHECK_EQUAL(MPI_Pack(NULL, 0, MPI_INT, NULL, 0, &position, MPI_COMM_WORLD), MPI_SUCCESS);
+  CHECK_EQUAL(MPI_Unpack(NULL, 0, &position, NULL, 0, MPI_INT, MPI_COMM_WORLD), MPI_SUCCESS);
+  CHECK_EQUAL(position, 0);
+  REFUSED(MPI_Pack_size(-1, MPI_INT, MPI_COMM_WORLD, &n), MPI_ERR_COUNT);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   handlers();
@@ -283,6 +337,8 @@ int main(int argc, char** argv) {
   truncation();
   collectives();
   objects();
+  shapes();
+  again();
   absurd();
   return end();
 }

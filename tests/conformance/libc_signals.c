@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Signal handlers are a rank's own: raise() calls that of the rank, also after another rank has set its own. */
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -65,5 +66,12 @@ int main(int argc, char** argv) {
   sigaction(SIGUSR2, NULL, &old);
   CHECK(old.sa_handler == SIG_DFL);
   CHECK_EQUAL(signal(SIGKILL, note) == SIG_ERR, 1);
-  return end();
+  /* A timer that outlives the ranks that have set its handler: half of them end, the others go on. */
+  const struct itimerval often = {{0, 3000}, {0, 3000}};
+  CHECK(signal(SIGALRM, note) == SIG_DFL);
+  let_others_run();
+  setitimer(ITIMER_REAL, &often, NULL);
+  const int status = end();
+  for (int i = 0; rank_ % 2 != 0 && i < 20; ++i) usleep(2000);
+  return status;
 }

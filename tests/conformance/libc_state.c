@@ -3,6 +3,7 @@
    environment, the locale, static and thread-local variables. Other ranks run between the calls. */
 #include <locale.h>
 #include <stdint.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -162,6 +163,49 @@ static void times_of_day(void) {
   CHECK_EQUAL(t->tm_yday, rank_ + 1);
 }
 
+/* The C library reads some of the environment by itself. Time zones are one for a process: the last rank that changes
+   it decides, so all ranks have the same here. */
+static void of_the_environment(void) {
+  const time_t noon = 12 * 3600;
+  struct tm t;
+  let_others_run();
+  CHECK_EQUAL(setenv("TZ", "XXX-5", 1), 0);
+  let_others_run();
+  tzset();
+  CHECK_EQUAL(localtime_r(&noon, &t)->tm_hour, 17);
+  let_others_run();
+  CHECK_EQUAL(unsetenv("TZ"), 0);
+  let_others_run();
+  CHECK_EQUAL(setenv("LC_ALL", rank_ % 2 == 0 ? "C" : "C.UTF-8", 1), 0);
+  let_others_run();
+  const char* const made = setlocale(LC_ALL, "");
+  if (made != NULL) CHECK((strcmp(made, "C") == 0) == (rank_ % 2 == 0)); /* NULL: there is no C.UTF-8 */
+  CHECK(setlocale(LC_ALL, "C") != NULL);
+  CHECK_EQUAL(unsetenv("LC_ALL"), 0);
+}
+
+/* A program that a rank becomes has the environment of the rank. */
+static void become(const char* name) {
+  char value[16], script[64];
+  int status = -1;
+  snprintf(value, sizeof value, "%d", rank_);
+  snprintf(script, sizeof script, "test \"$SHOALTEST_D\" = %d", rank_);
+  CHECK_EQUAL(setenv("SHOALTEST_D", value, 1), 0);
+  let_others_run();
+  const pid_t child = fork();
+  if (child == 0) {
+    if (strcmp(name, "execl") == 0) execl("/bin/sh", "sh", "-c", script, (char*)NULL);
+    if (strcmp(name, "execlp") == 0) execlp("sh", "sh", "-c", script, (char*)NULL);
+    char* const words[] = {"sh", "-c", script, NULL};
+    if (strcmp(name, "execv") == 0) execv("/bin/sh", words);
+    if (strcmp(name, "execvp") == 0) execvp("sh", words);
+    _exit(99);
+  }
+  CHECK(child > 0);
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK_EQUAL(status, 0);
+}
+
 static int counted(void) {
   static int calls = 0;
   return ++calls;
@@ -185,6 +229,11 @@ int main(int argc, char** argv) {
   tokens();
   random_numbers();
   numbers_of_48_bits();
+  of_the_environment();
+  become("execl");
+  become("execlp");
+  become("execv");
+  become("execvp");
   environment();
   locales();
   times_of_day();

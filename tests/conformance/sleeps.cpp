@@ -115,6 +115,40 @@ void interrupted() {
   sigaction(SIGALRM, &action, NULL);
 }
 
+/* With SA_RESTART a read goes on after the handler; without it ends. */
+void interrupted_reads() {
+  int ends[2] = {-1, -1};
+  CHECK_EQUAL(pipe(ends), 0);
+  struct sigaction action {};
+  action.sa_handler = count_signal;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &action, NULL);
+  MPI_Barrier(MPI_COMM_WORLD);
+  signals = 0;
+  const itimerval often{{0, 20000}, {0, 20000}}, never{};
+  setitimer(ITIMER_REAL, &often, NULL);
+  std::thread writer([&] {
+    while (signals < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK_EQUAL(write(ends[1], "x", 1), 1);
+  });
+  char byte = 0;
+  CHECK_EQUAL(read(ends[0], &byte, 1), 1);
+  CHECK_EQUAL(byte, 'x');
+  writer.join();
+  MPI_Barrier(MPI_COMM_WORLD);
+  action.sa_flags = 0;
+  sigaction(SIGALRM, &action, NULL);
+  errno = 0;
+  CHECK(read(ends[0], &byte, 1) == -1 && errno == EINTR);
+  MPI_Barrier(MPI_COMM_WORLD);
+  setitimer(ITIMER_REAL, &never, NULL);
+  MPI_Barrier(MPI_COMM_WORLD);
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGALRM, &action, NULL);
+  close(ends[0]);
+  close(ends[1]);
+}
+
 int pass_on(int tag) {
   int got = -1;
   MPI_Sendrecv(&rank_, 1, MPI_INT, (rank_ + 1) % size_, tag, &got, 1, MPI_INT, (rank_ + size_ - 1) % size_, tag,
@@ -182,5 +216,6 @@ int main(int argc, char** argv) {
   times();
   if (provided == MPI_THREAD_MULTIPLE) for_threads();
   interrupted();
+  interrupted_reads();
   return end();
 }

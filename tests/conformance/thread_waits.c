@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A rank waits for threads of its own, which call MPI meanwhile, by all that pthreads have: barriers, mutexes around calls
    of MPI (MPI_THREAD_SERIALIZED), condition variables, semaphores. */
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <time.h>
 
 #include "check.h"
 
@@ -73,6 +75,30 @@ static void* posts(void* argument) {
   return NULL;
 }
 
+/* A condition variable's clock is the one it was made with: nobody signals, so a wait takes its time. */
+static void wait_by(clockid_t clock) {
+  pthread_condattr_t attributes;
+  pthread_cond_t never;
+  struct timespec begun, until, now;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, clock);
+  pthread_cond_init(&never, &attributes);
+  clock_gettime(clock, &begun);
+  until = begun;
+  until.tv_nsec += 5000000;
+  if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, ++until.tv_sec;
+  pthread_mutex_lock(&mutex_);
+  int result = 0;
+  while (result == 0) result = pthread_cond_timedwait(&never, &mutex_, &until);
+  pthread_mutex_unlock(&mutex_);
+  clock_gettime(clock, &now);
+  CHECK_EQUAL(result, ETIMEDOUT);
+  CHECK(now.tv_sec > until.tv_sec || (now.tv_sec == until.tv_sec && now.tv_nsec >= until.tv_nsec));
+  CHECK(now.tv_sec - begun.tv_sec < 60); /* by the other clock it would be years, or nothing */
+  pthread_cond_destroy(&never);
+  pthread_condattr_destroy(&attributes);
+}
+
 static void run(void* (*body)(void*), void (*meanwhile)(void)) {
   pthread_t threads[THREADS];
   int numbers[THREADS];
@@ -117,6 +143,8 @@ int main(int argc, char** argv) {
   run(in_turns, last_in_turn);
   run(with_mutex, beside);
   run(posts, until_ready);
+  wait_by(CLOCK_MONOTONIC);
+  wait_by(CLOCK_REALTIME);
   sem_destroy(&ready_);
   pthread_barrier_destroy(&barrier_);
   return end();

@@ -4,13 +4,13 @@
 #include "check.h"
 
 enum { ROOM = 4096 };
+static unsigned char from_[ROOM], to_[ROOM], packed_[ROOM];
+
 static int class_of(int code) {
   int class;
   MPI_Error_class(code, &class);
   return class;
 }
-
-static unsigned char from_[ROOM], to_[ROOM], packed_[ROOM];
 
 #include "narrow.h"
 static int first_of_resized(void) { return 0; } /* it has no counts, and two addresses */
@@ -140,6 +140,21 @@ static void external_sizes(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/* A predefined type's name is that which this rank gave it. */
+static void names(void) {
+  char before[MPI_MAX_OBJECT_NAME], given[MPI_MAX_OBJECT_NAME], got[MPI_MAX_OBJECT_NAME];
+  int length;
+  MPI_Type_get_name(MPI_INT, before, &length);
+  CHECK(strcmp(before, "MPI_INT") == 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  snprintf(given, sizeof given, "of rank %d", rank_);
+  MPI_Type_set_name(MPI_INT, given);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Type_get_name(MPI_INT, got, &length);
+  CHECK(strcmp(got, given) == 0 && (size_t)length == strlen(given));
+  MPI_Type_set_name(MPI_INT, before);
+}
+
 static void predefined(void) {
   static const struct {
     MPI_Datatype type;
@@ -262,6 +277,7 @@ int main(int argc, char** argv) {
   long_rows();
   elements_of_pairs();
   external_sizes();
+  names();
   predefined();
   constructors();
   constructors_large();
