@@ -36,6 +36,8 @@ constexpr subcommand k_subcommands[] = {
      declare_toposort},
     {"sort", "sort keys of six data sets of falling entropy, validated", "shoal sort --keys 10000000 --type f64 -n 2",
      declare_sort},
+    {"fmm", "the fast multipole method in five forms of tasks, compared and validated",
+     "shoal fmm --bodies 100000 --distribution ellipsoid --picture fmm.svg", declare_fmm},
     {"mpirun", "run an MPI program with many ranks per process", "shoal mpirun -n 2 --nfg 64 -- ./program",
      declare_mpirun},
     {"mpiexec", "the same as mpirun", "shoal mpiexec -n 2 --nfg 64 -- ./program", declare_mpirun},

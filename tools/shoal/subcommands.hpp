@@ -35,6 +35,7 @@ subcommand_body declare_permute(CLI::App& app);
 subcommand_body declare_transpose(CLI::App& app);
 subcommand_body declare_toposort(CLI::App& app);
 subcommand_body declare_sort(CLI::App& app);
+subcommand_body declare_fmm(CLI::App& app);
 subcommand_body declare_ps(CLI::App& app);
 subcommand_body declare_run(CLI::App& app);
 subcommand_body declare_mpi_threads(CLI::App& app);

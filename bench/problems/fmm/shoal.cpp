@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dependences declared on the data of tiles.
+#include "bench/problems/fmm/shoal_form.hpp"
+
+int main(int argc, char** argv) { return problems::fmm::run_form(argc, argv, "tiled-data"); }
