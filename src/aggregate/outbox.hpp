@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "net/channel.hpp"
+#include "noise/injection.hpp"
 #include "shoal/detail/stream.hpp"
 #include "trace/event_ring.hpp"
 
@@ -56,6 +57,7 @@ public:
       counts_->events->add(trace::event_kind::send, 0, to_, trace::message_value(words * 8, channel_->posted()));
     begin_ = nullptr;
     stream_->cursor = stream_->limit = nullptr;
+    noise::passes(noise::injected_at::message);
     channel_->post(words);
     return true;
   }

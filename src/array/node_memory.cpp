@@ -11,6 +11,7 @@
 #include "base/counted.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/memory_placement.hpp"
+#include "noise/injection.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/port.hpp"
@@ -18,6 +19,15 @@
 #include "shoal/loop.hpp"
 
 namespace shoal::array {
+namespace {
+
+// Injected noise may have a delay for each page.
+void pass_first_touches(std::uint64_t bytes, machine::page_kind pages) noexcept {
+  const std::uint64_t page = pages == machine::page_kind::huge ? machine::k_huge_page_bytes : machine::page_size();
+  noise::passes(noise::injected_at::first_touch, (bytes + page - 1) / page);
+}
+
+}  // namespace
 
 node_memory::node_memory(machine::segment& own, std::vector<std::byte*> bases, std::uint32_t node,
                          memory_options options)
@@ -127,6 +137,7 @@ machine::commit_report node_memory::take_in_pieces(std::uint64_t begin, std::uin
   if (pieces == 1) {
     machine::commit_report report;
     around(begin, [&] { report = own_.commit(begin, bytes, pages); });
+    pass_first_touches(bytes, pages);
     return report;
   }
   own_.require(begin, bytes);
@@ -141,6 +152,7 @@ machine::commit_report node_memory::take_in_pieces(std::uint64_t begin, std::uin
           if (const int cause = own_.populate(at, end - at, pages); cause != 0)
             refused.store(cause, std::memory_order_relaxed);
         });
+        pass_first_touches(end - at, pages);
         detail::take_turn(detail::worker_here());
       },
       by_worker);

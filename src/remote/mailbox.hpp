@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "net/mail.hpp"
+#include "noise/injection.hpp"
 #include "remote/stream_waiter.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/message.hpp"
@@ -53,6 +54,7 @@ public:
     }
   }
   void post() noexcept {
+    noise::passes(noise::injected_at::message);
     const detail::tsan_ignore_scope ignore;
     out_->post();
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "noise/injection.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/assert.hpp"
 
@@ -95,7 +96,9 @@ bool server::serve_peer(peer& p, std::uint32_t node, const aggregate::overflow_m
     any = true;
     p.requests->release();
   }
-  counts_.commands += std::exchange(serving_.executed, 0);
+  const std::uint64_t executed = std::exchange(serving_.executed, 0);
+  counts_.commands += executed;
+  noise::passes(noise::injected_at::operation, executed);
   // Whoever sent these requests may be waiting for nothing else.
   p.replies.publish(aggregate::reason::idle);
   return any;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "runtime/injected_noise.hpp"
 #include "runtime/tuned_file.hpp"
 
 extern char** environ;  // POSIX
@@ -59,6 +60,7 @@ base::settings all_settings() {
   s.add(sched::k_sched_settings);
   s.add(k_profile_settings);
   s.add(k_trace_settings);
+  s.add(k_injection_settings);
   for (const base::setting_table& table : net::k_net_settings) s.add(table);
   s.add(remote::k_remote_settings);
   s.add(array::k_array_settings);
@@ -88,13 +90,15 @@ config read_config(const base::settings& s) {
           s.get_bool("restart"),
           static_cast<std::int64_t>(s.get_real("hang_seconds") * 1e9),
           base::log_level_of(s.get_text("log")),
-          read_profile_wish(s)};
+          read_profile_wish(s),
+          read_injection(s)};
 }
 
-sched::pool_options scheduler_options(const config& c) {
+sched::pool_options scheduler_options(const config& c, std::uint32_t node) {
   sched::pool_options o = sched::make_pool_options(c, c);
   o.workers = c.workers;
   o.executor = c.executor;
+  if (c.injection != nullptr) o.around_thread = around_injected_threads(c.injection, node);
   return o;
 }
 

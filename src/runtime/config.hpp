@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "array/settings.hpp"
@@ -14,6 +15,7 @@
 #include "launch/settings.hpp"
 #include "machine/executor.hpp"
 #include "net/settings.hpp"
+#include "noise/injection.hpp"
 #include "remote/settings.hpp"
 #include "runtime/profile_report.hpp"
 #include "sched/settings.hpp"
@@ -36,7 +38,8 @@ struct config : fiber::options,
   std::int64_t hang_ns = 10'000'000'000;  // until a report of what cannot go on by itself; 0: none
   base::log_level log = base::log_level::say;
   profile_wish profiling;
-  machine::executor* executor = &machine::threads();  // no setting: chosen by code
+  std::shared_ptr<const noise::injection_plan> injection;  // nullptr: none
+  machine::executor* executor = &machine::threads();       // no setting: chosen by code
 
   /// The settings that all nodes of a job must have in common, as text.
   std::string common() const;
@@ -47,6 +50,6 @@ base::settings all_settings();
 /// Also throws for values that settings::check() cannot judge.
 config read_config(const base::settings& s);
 /// The options of a pool of workers, without their places.
-sched::pool_options scheduler_options(const config& c);
+sched::pool_options scheduler_options(const config& c, std::uint32_t node = 0);
 
 }  // namespace shoal::runtime

@@ -42,7 +42,7 @@ remote::node_ports::setup port_setup(const node_parts& parts, net::transport& tr
 constexpr unsigned k_rank_spin_rounds = 300;
 
 sched::pool_options pool_setup(const node_parts& parts) {
-  sched::pool_options o = scheduler_options(*parts.settings);
+  sched::pool_options o = scheduler_options(*parts.settings, parts.node);
   if (!parts.settings->spin && hosts_mpi_program()) o.spin_rounds = k_rank_spin_rounds;
   o.processors = parts.processors;
   o.processors_for_it = parts.processors_for_it;

@@ -75,7 +75,9 @@ struct pool_options {
   bool heavy_fences = true;  // the parking worker fences for spawning ones (membarrier), if possible; else they fence
   fiber::guard_kind guards = fiber::guard_kind::marked;  // the best to try
   machine::executor* executor = &machine::threads();     // runs the workers; outlives the pool
-  void (*before_ring_from_outside)() = nullptr;          // for tests: called when the woken task can already run
+  // Called on each worker's thread; what it gives lives until the worker ends.
+  std::function<std::shared_ptr<void>(unsigned worker)> around_thread;
+  void (*before_ring_from_outside)() = nullptr;  // for tests: called when the woken task can already run
   unsigned processors_for_it = 0;  // that its workers may use at the same time; 0: as many as the executor has
 };
 

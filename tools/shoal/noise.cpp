@@ -16,6 +16,7 @@
 #include "noise/text.hpp"
 #include "runtime/profile_report.hpp"
 #include "shoal/error.hpp"
+#include "tools/shoal/noise_injection.hpp"
 #include "tools/shoal/subcommands.hpp"
 
 namespace shoal::tools {
@@ -139,9 +140,38 @@ subcommand_body declare_noise(CLI::App& app) {
   app.add_option("--report", o->page, "write a page for a browser (HTML)")->type_name("FILE");
   app.add_option("--raw", o->raw, "write the series, the detours and the events as lines")->type_name("FILE");
   app.add_option("--json", o->json, "write the figures as JSON; - is standard output")->type_name("FILE");
+  auto inject = std::make_shared<injection_request>();
+  app.add_option("--inject", inject->events,
+                 "run the program with delays at these events, and without, and compare: message, operation, "
+                 "first_touch, quantum, replay")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"message", "operation", "first_touch", "quantum", "replay"}));
+  app.add_option("--delays", inject->delays, "of --inject: the delays")->delimiter(',')->capture_default_str();
+  app.add_option("--kinds", inject->kinds, "of --inject: constant; uniform, from nothing to twice as much")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--recording", inject->recording, "of --inject: also the delays that shoal noise --raw has recorded")
+      ->type_name("FILE");
+  app.add_option("--metric", inject->figure,
+                 "of --inject: what is compared: time, json:NAME or a regular expression with a group")
+      ->capture_default_str();
+  app.add_option("--borne", inject->borne_percent, "of --inject: percent of slowdown that are borne")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->capture_default_str();
+  app.add_option("--repeat", inject->repeat, "of --inject: runs with each delay, in turn")
+      ->check(CLI::Range(2, 10000))
+      ->capture_default_str();
+  app.add_option("--seed", inject->seed, "of --inject: of the random delays")->capture_default_str();
+  app.add_option("--picture", inject->picture, "of --inject: draw the slowdowns (SVG)")->type_name("FILE");
   app.add_option("program", o->program, "after --: a program to run and measure, with its arguments");
   app.positionals_at_end();
-  return [o] { return run_noise(*o); };
+  return [o, inject] {
+    if (inject->events.empty()) return run_noise(*o);
+    inject->quantum_us = o->quantum_us;
+    inject->json = o->json;
+    inject->program = o->program;
+    return run_injection(*inject);
+  };
 }
 
 }  // namespace shoal::tools

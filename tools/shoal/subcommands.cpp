@@ -51,7 +51,9 @@ constexpr subcommand k_subcommands[] = {
     {"mpi-threads", "fair and prioritised access of an MPI program's threads to its MPI library",
      "shoal mpi-threads --lock priority -- mpirun -n 2 ./program", declare_mpi_threads},
     {"noise", "what the operating system takes from programs here, how often and why",
-     "shoal noise --seconds 10 --report noise.html\n  shoal noise --explain -- ./program argument", declare_noise},
+     "shoal noise --seconds 10 --report noise.html\n  shoal noise --explain -- ./program argument\n"
+     "  shoal noise --inject message,quantum --delays 1us,10us -- shoal bfs --kronecker 14 -n 2",
+     declare_noise},
     {"trace", "what a program's workers did, and when",
      "shoal trace --report run.html -- shoal bfs --kronecker 16 -n 2\n  shoal trace --read --perfetto run.json",
      declare_trace},

@@ -169,13 +169,14 @@ trial_end run_trial(const command_line& c, const figure& f, double limit_seconds
   }
   const machine::exit_status status = program.reap();
   const double seconds = static_cast<double>(base::now_ns() - begin) * 1e-9;
+  end.errors = read_from_start(errors.number());
   if (end.stopped) {
     end.why_not = fmt::format("stopped after {:.2f} s", seconds);
     if (f.is == figure::kind::time) end.value = seconds;
     return end;
   }
   if (!status.clean()) {
-    const std::string why = last_line(read_from_start(errors.number()));
+    const std::string why = last_line(end.errors);
     end.why_not = machine::describe(status) + (why.empty() ? "" : ": " + why);
     return end;
   }

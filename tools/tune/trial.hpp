@@ -38,8 +38,9 @@ command_line command_at(const space& s, const point& p, const std::vector<std::s
 
 struct trial_end {
   std::optional<double> value;
-  std::string why_not;   // one line
-  bool stopped = false;  // it took longer than the limit; of time, `value` is the limit
+  std::string why_not;      // one line
+  bool stopped = false;     // it took longer than the limit; of time, `value` is the limit
+  std::string errors = {};  // what it has written to standard error
 };
 /// `limit_seconds` 0: none.
 trial_end run_trial(const command_line& c, const figure& f, double limit_seconds);
