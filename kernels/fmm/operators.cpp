@@ -109,7 +109,7 @@ operators::~operators() = default;
 
 void operators::make_surfaces() {
   const int last = order_ - 1;
-  const auto side = static_cast<std::size_t>(2 * order_);
+  const std::size_t side = 2 * static_cast<std::size_t>(order_);
   for (int i = 0; i < order_; ++i)
     for (int j = 0; j < order_; ++j)
       for (int k = 0; k < order_; ++k) {

@@ -70,7 +70,8 @@ private:
   struct transforms;
 
   static std::size_t index_of(std::array<int, 3> d) noexcept {
-    return static_cast<std::size_t>(((d[0] + 3) * 7 + d[1] + 3) * 7 + d[2] + 3);
+    const auto from_zero = [&d](unsigned i) { return static_cast<std::size_t>(d[i] + 3); };
+    return (from_zero(0) * 7 + from_zero(1)) * 7 + from_zero(2);
   }
   void make_surfaces();
   void make_inverses();
