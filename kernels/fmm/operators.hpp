@@ -70,8 +70,8 @@ private:
   struct transforms;
 
   static std::size_t index_of(std::array<int, 3> d) noexcept {
-    const auto from_zero = [&d](unsigned i) { return static_cast<std::size_t>(d[i] + 3); };
-    return (from_zero(0) * 7 + from_zero(1)) * 7 + from_zero(2);
+    const std::size_t x = static_cast<unsigned>(d[0] + 3), y = static_cast<unsigned>(d[1] + 3);
+    return (x * 7 + y) * 7 + static_cast<unsigned>(d[2] + 3);
   }
   void make_surfaces();
   void make_inverses();

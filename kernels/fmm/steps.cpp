@@ -6,9 +6,25 @@
 #include <limits>
 
 #include "kernels/fmm/sums.hpp"
+#include "shoal/detail/tsan_ignore.hpp"
 
 namespace shoal::kernels::fmm {
 namespace {
+
+// Steps of a thread use its memory one after the other. ThreadSanitizer takes stacks of tasks for threads, and is told so.
+class turn_of_thread {
+public:
+  turn_of_thread() noexcept { shoal::detail::acquire_from(&mark()); }
+  ~turn_of_thread() { shoal::detail::release_to(&mark()); }
+  turn_of_thread(const turn_of_thread&) = delete;
+  turn_of_thread& operator=(const turn_of_thread&) = delete;
+
+private:
+  static char& mark() noexcept {
+    thread_local char own = 0;
+    return own;
+  }
+};
 
 // Memory of this thread, of at least that many numbers; what was in it is lost.
 double* temporary(std::size_t which, std::size_t count) {
@@ -85,6 +101,7 @@ void steps::gather_of_children(cell_number first, cell_number last, double* pote
 }
 
 void steps::up(cell_number first, cell_number last) {
+  const turn_of_thread turn;
   const std::size_t cells = last - first;
   std::vector<double> potentials(n_ * cells);
   gather_of_children(first, last, potentials.data());
@@ -100,6 +117,7 @@ void steps::up(cell_number first, cell_number last) {
 }
 
 void steps::across(cell_number first, cell_number last, std::size_t block) {
+  const turn_of_thread turn;
   const std::size_t cells = last - first, size = o_.spectrum_size(), groups = o_.groups();
   double* const sums = temporary(1, size * cells);
   std::fill_n(sums, size * cells, 0.0);
@@ -129,6 +147,7 @@ void steps::across(cell_number first, cell_number last, std::size_t block) {
 }
 
 void steps::down(cell_number first, cell_number last) {
+  const turn_of_thread turn;
   const std::size_t cells = last - first;
   std::vector<double> potentials(across_.begin() + static_cast<std::ptrdiff_t>(first * n_),
                                  across_.begin() + static_cast<std::ptrdiff_t>(last * n_));
@@ -143,6 +162,7 @@ void steps::down(cell_number first, cell_number last) {
 }
 
 void steps::far(cell_number first, cell_number last) {
+  const turn_of_thread turn;
   for (cell_number c = first; c < last; ++c) {
     const cell& of = t_.cells[c];
     if (!of.leaf) continue;
