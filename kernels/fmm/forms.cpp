@@ -73,7 +73,7 @@ public:
           std::ranges::count_if(of.children, [](cell_number child) { return child != k_no_cell; }));
       missing[across] = static_cast<std::uint32_t>(t_.v[c].size());
       missing[down] = of.level > k_first_far_level ? 2 : 1;
-      missing[far] = static_cast<std::uint32_t>(t_.w[c].size()) + (of.level >= k_first_far_level ? 1 : 0);
+      missing[far] = needs_of_far(c);
     }
   }
 
@@ -93,11 +93,16 @@ private:
     cell_number of = k_no_cell;
   };
 
-  // What needs nothing that another task makes. The last to be spawned runs first.
+  std::uint32_t needs_of_far(cell_number c) const noexcept {
+    return static_cast<std::uint32_t>(t_.w[c].size()) + (t_.cells[c].level >= k_first_far_level ? 1 : 0);
+  }
+
+  // What needs nothing that another task makes; not what the counters say, which other tasks may have brought to zero.
+  // The last to be spawned runs first.
   void begin(cell_number c) {
     const cell& of = t_.cells[c];
     if (of.leaf) group_.run([this, c] { s_.near(c, c + 1); });
-    if (of.leaf && missing_[c][far].load(std::memory_order_relaxed) == 0) spawn({far, c});
+    if (of.leaf && needs_of_far(c) == 0) spawn({far, c});
     if (of.level < k_first_far_level) return;
     if (t_.v[c].empty()) spawn({across, c});
     if (of.leaf) spawn({up, c});
@@ -152,17 +157,14 @@ void run_counters(steps& s, const form_options&) { counted_cells(s).run(); }
 
 void run_tiled_data(steps& s, const form_options& o) {
   const tiling& all = *o.tiles;
-  const auto charges = [&](tile_number t) {
-    return array_region(s.charges_of(all.tiles[t].first), (all.tiles[t].last - all.tiles[t].first) * s.points());
+  const auto region = [&](tile_number t, const double* first) {
+    return array_region(first, (all.tiles[t].last - all.tiles[t].first) * s.points());
   };
-  const auto potentials = [&](tile_number t) {
-    return array_region(s.potentials_of(all.tiles[t].first), (all.tiles[t].last - all.tiles[t].first) * s.points());
-  };
-  const auto downward = [&](tile_number t) {
-    return array_region(s.downward_of(all.tiles[t].first), (all.tiles[t].last - all.tiles[t].first) * s.points());
-  };
+  const auto charges = [&](tile_number t) { return region(t, s.charges_of(all.tiles[t].first)); };
+  const auto potentials = [&](tile_number t) { return region(t, s.potentials_of(all.tiles[t].first)); };
+  const auto downward = [&](tile_number t) { return region(t, s.downward_of(all.tiles[t].first)); };
   const auto count = static_cast<tile_number>(all.tiles.size());
-  const tile_number first_far = all.levels[std::min<std::size_t>(k_first_far_level, all.levels.size() - 1)];
+  const tile_number first_far = all.first_far();
   std::vector<access> accesses;
   const auto reads = [&](std::span<const tile_number> of, const auto& region_of_tile) {
     for (const tile_number t : of) accesses.push_back(in(region_of_tile(t)));

@@ -196,9 +196,4 @@ void steps::forget() {
     std::fill(v->begin(), v->end(), std::numeric_limits<double>::quiet_NaN());
 }
 
-double direct_potential(const bodies& all, std::uint32_t body) {
-  return potential_at(all.x[body], all.y[body], all.z[body],
-                      {all.x.data(), all.y.data(), all.z.data(), all.charge.data(), all.size()});
-}
-
 }  // namespace shoal::kernels::fmm

@@ -60,7 +60,4 @@ private:
   std::vector<double> near_, far_;
 };
 
-/// The sum over all bodies, of the body in that place. For checks.
-double direct_potential(const bodies& all, std::uint32_t body);
-
 }  // namespace shoal::kernels::fmm

@@ -2,10 +2,27 @@
 #include "kernels/fmm/tiling.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/fmm/steps.hpp"
 
 namespace shoal::kernels::fmm {
+namespace {
+
+// Each entry of a list once.
+cell_lists without_repeats(std::vector<std::vector<tile_number>> all) {
+  for (auto& list : all) {
+    std::ranges::sort(list);
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  return cell_lists(all);
+}
+
+}  // namespace
+
+tile_number tiling::first_far() const noexcept {
+  return levels[std::min<std::size_t>(k_first_far_level, levels.size() - 1)];
+}
 
 tiling::tiling(const tree& t, unsigned cells) {
   std::vector<tile_number> tile_of(t.cells.size());
@@ -20,17 +37,15 @@ tiling::tiling(const tree& t, unsigned cells) {
   }
   levels.push_back(static_cast<tile_number>(tiles.size()));
 
-  // The tiles of what `of` names for each cell of a tile, each once.
+  // The tiles of what `of` names for each cell of a tile.
   const auto tiles_of = [&](const auto& of) {
     std::vector<std::vector<tile_number>> all(tiles.size());
     for (std::size_t i = 0; i < tiles.size(); ++i) {
       if (t.cells[tiles[i].first].level < k_first_far_level) continue;
       for (cell_number c = tiles[i].first; c < tiles[i].last; ++c)
         of(c, [&](cell_number other) { all[i].push_back(tile_of[other]); });
-      std::ranges::sort(all[i]);
-      all[i].erase(std::unique(all[i].begin(), all[i].end()), all[i].end());
     }
-    return cell_lists(all);
+    return without_repeats(std::move(all));
   };
   children = tiles_of([&](cell_number c, const auto& add) {
     for (const cell_number child : t.cells[c].children)
@@ -45,11 +60,7 @@ tiling::tiling(const tree& t, unsigned cells) {
   std::vector<std::vector<tile_number>> of_leaves(tiles.size());
   for (const cell_number leaf : t.leaves)
     for (const cell_number w : t.w[leaf]) of_leaves[tile_of[leaf]].push_back(tile_of[w]);
-  for (auto& list : of_leaves) {
-    std::ranges::sort(list);
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  }
-  smaller = cell_lists(of_leaves);
+  smaller = without_repeats(std::move(of_leaves));
 }
 
 }  // namespace shoal::kernels::fmm

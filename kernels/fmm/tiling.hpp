@@ -19,6 +19,9 @@ struct tiling {
   /// At most `cells` cells in each.
   tiling(const tree& t, unsigned cells);
 
+  /// The first tile of a level whose cells have steps far away; if there is none, the end.
+  tile_number first_far() const noexcept;
+
   std::vector<tile> tiles;          // level by level
   std::vector<tile_number> levels;  // where each level begins, and the end
   // The tiles of: the children, for `up`; the V lists, for `across`; the parents, for `down`; the W lists, for `far`.

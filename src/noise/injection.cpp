@@ -102,22 +102,16 @@ void take_part(injection_plan& plan, std::string_view part) {
   if (colon == std::string_view::npos) refuse(part, "there is no : in it");
   const auto [event, argument] = call_of(part.substr(0, colon), part);
   delay_source source = source_of(part.substr(colon + 1), part);
-  injected_at at = injected_at::timer;
+  const auto which =
+      static_cast<std::size_t>(std::ranges::find(k_injection_events, event) - k_injection_events.begin());
+  if (which == k_injection_events.size()) refuse(part, fmt::format("there is no event '{}'", event));
   if (event == "quantum") {
     source.period_ns = time_of(argument, part);
     if (source.period_ns < 10'000) refuse(part, "a quantum is at least 10us");
   } else if (event == "replay") {
     if (source.is != delay_source::kind::recorded) refuse(part, "replay takes recorded(FILE)");
-  } else if (event == "operation") {
-    at = injected_at::operation;
-  } else if (event == "message") {
-    at = injected_at::message;
-  } else if (event == "first_touch") {
-    at = injected_at::first_touch;
-  } else {
-    refuse(part, fmt::format("there is no event '{}'", event));
   }
-  delay_source& place = plan.at[static_cast<std::size_t>(at)];
+  delay_source& place = plan.at[std::min(which, static_cast<std::size_t>(injected_at::timer))];
   if (place.is != delay_source::kind::none) refuse(part, "there is another part for this event");
   place = std::move(source);
 }
@@ -137,7 +131,7 @@ std::uint64_t signature_of(const injection_plan& plan) {
 
 namespace detail {
 
-std::atomic<bool> g_injects{false};
+std::atomic<unsigned> g_attached{0};
 
 void inject(injected_at where, std::uint64_t times) noexcept {
   if (t_injector != nullptr) t_injector->delay(where, times);
@@ -160,6 +154,12 @@ injection_plan parse_injection(std::string_view text, std::uint64_t seed) {
   }
   plan.signature = signature_of(plan);
   return plan;
+}
+
+void require_timer(const injection_plan& plan) {
+  if (plan.at[static_cast<std::size_t>(injected_at::timer)].is == delay_source::kind::none) return;
+  constexpr std::uint64_t k_never_ns = 1'000'000'000'000;
+  const machine::thread_timer one([](void*) noexcept -> std::uint64_t { return 0; }, nullptr, k_never_ns);
 }
 
 injector::injector(const injection_plan& plan, std::uint32_t node, unsigned worker)
@@ -216,6 +216,7 @@ std::uint64_t injector::interrupt(void* of) noexcept {
 
 injector::attachment::attachment(injector& of) {
   t_injector = &of;
+  detail::g_attached.fetch_add(1, std::memory_order_relaxed);
   const delay_source& s = of.plan_.at[static_cast<std::size_t>(injected_at::timer)];
   if (s.is == delay_source::kind::none) return;
   // Workers do not all stop at once, as those of one machine would not.
@@ -226,6 +227,7 @@ injector::attachment::attachment(injector& of) {
 
 injector::attachment::~attachment() {
   timer_.reset();
+  detail::g_attached.fetch_sub(1, std::memory_order_relaxed);
   t_injector = nullptr;
 }
 

@@ -4,10 +4,10 @@
 //   EVENT:DELAY   EVENT: operation | message | first_touch | quantum(TIME) | replay
 //                 DELAY: constant(TIME) | uniform(TIME,TIME) | recorded(FILE)
 //   inject=message:uniform(128ns,1024ns)+quantum(1ms):constant(20us)
-// operation: each operation that another node asks for, where it is executed. message: each message to another node. first_touch:
-// each page of global memory, when it is taken. quantum: a timer interrupts each worker.
-// replay: the timer interrupts when the recorded detours came, for as long as they took, from the begin again at the
-// end; its DELAY is recorded(FILE). Files are those of `shoal noise --raw`; each worker replays one processor's.
+// operation: each operation that another node asks for, where it is executed. message: each message to another node.
+// first_touch: each page of global memory, when it is taken. quantum: a timer interrupts each worker once in TIME.
+// replay: the timer interrupts when the recorded detours came, for as long as they took, and begins again at the end; its
+// DELAY is recorded(FILE). Files are those of `shoal noise --raw`; each worker replays one processor's.
 // TIME is a number of nanoseconds, or has a unit: ns, us, ms.
 // Who may call: see below. Delays are spent looking at the clock: nothing switches tasks. Errors: shoal::error says what
 // is wrong in the setting or file. Test: tests/unit/noise/injection_test.cpp.
@@ -28,6 +28,9 @@ namespace shoal::noise {
 
 enum class injected_at : std::uint8_t { operation, message, first_touch, timer };
 inline constexpr std::array<std::string_view, 4> k_injected_names{"operations", "messages", "first touches", "timers"};
+/// The events of the setting, in the order of injected_at; the last two are both the timer's.
+inline constexpr std::array<std::string_view, 5> k_injection_events{"operation", "message", "first_touch", "quantum",
+                                                                    "replay"};
 
 /// From the begin of a recording.
 struct recorded_delay {
@@ -46,12 +49,14 @@ struct delay_source {
 struct injection_plan {
   std::array<delay_source, 4> at;  // by injected_at
   std::uint64_t seed = 1;
-  std::uint64_t signature = 0;  // of text, files and seed: the same delays have the same
+  std::uint64_t signature = 0;  // of the delays and the seed: who has the same injects the same
 
   bool any() const noexcept;
 };
 
 injection_plan parse_injection(std::string_view text, std::uint64_t seed);
+/// Throws if the plan needs a timer and the system has none left. Else the first worker would find out.
+void require_timer(const injection_plan& plan);
 
 /// What was injected; any thread may read.
 struct injected_sum {
@@ -94,14 +99,13 @@ private:
 };
 
 namespace detail {
-extern std::atomic<bool> g_injects;  // set before the workers start that have an injector
+extern std::atomic<unsigned> g_attached;  // injectors
 void inject(injected_at where, std::uint64_t times) noexcept;
 }  // namespace detail
 
-/// What the library calls where such an event happens, on a worker's thread; a test of a variable when there is no
-/// injection.
+/// What the library calls where such an event happens, on a worker's thread. Without injection it tests a variable.
 inline void passes(injected_at where, std::uint64_t times = 1) noexcept {
-  if (detail::g_injects.load(std::memory_order_relaxed)) [[unlikely]]
+  if (detail::g_attached.load(std::memory_order_relaxed) != 0) [[unlikely]]
     detail::inject(where, times);
 }
 

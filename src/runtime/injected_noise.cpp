@@ -16,7 +16,7 @@ namespace {
 using base::setting;
 using base::setting_type;
 
-constexpr setting k_table[] = {
+constexpr setting k_injection_table[] = {
     {.name = "inject",
      .type = setting_type::text,
      .default_value = "",
@@ -36,10 +36,11 @@ class injected_noise {
 public:
   injected_noise(std::shared_ptr<const noise::injection_plan> plan, std::uint32_t node)
       : plan_(std::move(plan)), node_(node) {
-    noise::detail::g_injects.store(true, std::memory_order_relaxed);
+    noise::require_timer(*plan_);
   }
   injected_noise(const injected_noise&) = delete;
   injected_noise& operator=(const injected_noise&) = delete;
+  // The report, which `shoal noise --inject` reads.
   ~injected_noise() {
     std::string text;
     for (std::size_t i = 0; i < noise::k_injected_names.size(); ++i) {
@@ -71,7 +72,7 @@ private:
 
 }  // namespace
 
-const base::setting_table k_injection_settings{"runtime", k_table};
+const base::setting_table k_injection_settings{"runtime", k_injection_table};
 
 std::shared_ptr<const noise::injection_plan> read_injection(const base::settings& s) {
   noise::injection_plan plan =

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "bench/micro/workers.hpp"
 #include "bench/progress.hpp"
 #include "bench/report.hpp"
+#include "kernels/fmm/check.hpp"
 #include "kernels/fmm/forms.hpp"
 #include "runtime/profile_report.hpp"
 #include "shoal/profile.hpp"
@@ -57,20 +59,6 @@ std::vector<const fmm::form*> chosen_forms(const std::vector<std::string>& names
     throw error(errc::invalid_argument, fmt::format("--form {}: there are {}", name, known));
   }
   return all;
-}
-
-// The relative error of some bodies' potentials, in the mean of squares.
-double error_of(const fmm::steps& s) {
-  constexpr std::uint32_t k_most = 200;
-  const auto count = static_cast<std::uint32_t>(s.of().sorted.size());
-  double wrong = 0, all = 0;
-  for (std::uint32_t i = 0; i < std::min(count, k_most); ++i) {
-    const auto body = static_cast<std::uint32_t>(std::uint64_t{i} * count / std::min(count, k_most));
-    const double right = fmm::direct_potential(s.of().sorted, body);
-    wrong += (s.potential(body) - right) * (s.potential(body) - right);
-    all += right * right;
-  }
-  return all == 0 ? std::sqrt(wrong) : std::sqrt(wrong / all);
 }
 
 // Each point more per edge is nearly a digit more, as far as doubles go.
@@ -135,9 +123,11 @@ int run_fmm(fmm_options o) {
   for (const unsigned workers : o.workers)
     for (const fmm::form* f : forms)
       if (f != &fmm::forms().front()) rows.push_back({std::string(f->name), workers, {}});
+  std::optional<fmm::potential_check> sums;
+  if (o.validate) sums.emplace(tree.sorted);
   const auto check = [&](std::string_view form) {
-    if (!o.validate) return;
-    const double error = error_of(steps);
+    if (!sums) return;
+    const double error = sums->error_of(steps);
     result.record("error", "", error);
     result.check("validated", error <= most_error(o.order),
                  fmt::format("{}: a relative error of {:.2e}; order {} is to have {:.0e}", form, error, o.order,

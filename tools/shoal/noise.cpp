@@ -11,6 +11,7 @@
 
 #include "bench/report.hpp"
 #include "machine/topology.hpp"
+#include "noise/injection.hpp"
 #include "noise/measurement.hpp"
 #include "noise/summary.hpp"
 #include "noise/text.hpp"
@@ -145,7 +146,8 @@ subcommand_body declare_noise(CLI::App& app) {
                  "run the program with delays at these events, and without, and compare: message, operation, "
                  "first_touch, quantum, replay")
       ->delimiter(',')
-      ->check(CLI::IsMember({"message", "operation", "first_touch", "quantum", "replay"}));
+      ->check(
+          CLI::IsMember(std::vector<std::string>(noise::k_injection_events.begin(), noise::k_injection_events.end())));
   app.add_option("--delays", inject->delays, "of --inject: the delays")->delimiter(',')->capture_default_str();
   app.add_option("--kinds", inject->kinds, "of --inject: constant; uniform, from nothing to twice as much")
       ->delimiter(',')

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <regex>
 #include <utility>
 
@@ -23,14 +24,10 @@ std::string delay_text(const std::string& kind, const std::string& delay) {
   if (kind == "constant") return fmt::format("constant({})", delay);
   if (kind != "uniform")
     throw error(errc::invalid_argument, fmt::format("--kinds {}: there are constant and uniform", kind));
-  const std::size_t digits = delay.find_first_not_of("0123456789.");
   double value = 0;
-  try {
-    value = std::stod(delay.substr(0, digits));
-  } catch (const std::exception&) {
+  const auto [unit, failed] = std::from_chars(delay.data(), delay.data() + delay.size(), value);
+  if (failed != std::errc())
     throw error(errc::invalid_argument, fmt::format("--delays {}: give times such as 128ns, 20us, 1ms", delay));
-  }
-  const std::string unit = digits == std::string::npos ? "" : delay.substr(digits);
   return fmt::format("uniform(0,{}{})", 2 * value, unit);
 }
 
@@ -56,17 +53,14 @@ std::vector<std::string> injections_of(const injection_request& r) {
     all.push_back(text);
   };
   for (const std::string& event : r.events) {
-    if (event == "replay") {
-      if (r.recording.empty())
-        throw error(errc::invalid_argument, "--inject replay needs --recording FILE, made by shoal noise --raw FILE");
-    } else {
-      const std::string at = event == "quantum" ? fmt::format("quantum({}us)", r.quantum_us) : event;
+    const std::string at = event == "quantum" ? fmt::format("quantum({}us)", r.quantum_us) : event;
+    if (event != "replay") {
       for (const std::string& kind : r.kinds)
         for (const std::string& delay : r.delays) add(at + ":" + delay_text(kind, delay));
+    } else if (r.recording.empty()) {
+      throw error(errc::invalid_argument, "--inject replay needs --recording FILE, made by shoal noise --raw FILE");
     }
-    if (r.recording.empty()) continue;
-    const std::string at = event == "quantum" ? fmt::format("quantum({}us)", r.quantum_us) : event;
-    add(fmt::format("{}:recorded({})", at, r.recording));
+    if (!r.recording.empty()) add(fmt::format("{}:recorded({})", at, r.recording));
   }
   return all;
 }

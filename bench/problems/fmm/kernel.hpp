@@ -4,7 +4,6 @@
 // a sample of sums over all bodies. Tiles of 8 cells, 6 points per edge.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -15,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/fmm/check.hpp"
 #include "kernels/fmm/steps.hpp"
 #include "kernels/fmm/tiling.hpp"
 
@@ -38,32 +38,18 @@ struct problem {
       : tree(method::make_bodies(std::string(k_variants[which]), checked(size), 1), 60),
         maps(6),
         tiles(tree, k_tile_cells),
-        steps(tree, maps) {
-    for (std::uint32_t i = 0; i < std::min<std::uint64_t>(size, 200); ++i) {
-      sample_.push_back(static_cast<std::uint32_t>(i * size / std::min<std::uint64_t>(size, 200)));
-      right_.push_back(method::direct_potential(tree.sorted, sample_.back()));
-    }
-  }
+        steps(tree, maps),
+        check_(tree.sorted) {}
 
   void prepare() { steps.forget(); }
-  bool valid(result) const {
-    double wrong = 0, all = 0;
-    for (std::size_t i = 0; i < sample_.size(); ++i) {
-      wrong += std::pow(steps.potential(sample_[i]) - right_[i], 2);
-      all += std::pow(right_[i], 2);
-    }
-    return wrong <= all * 1e-10;
-  }
+  bool valid(result) const { return check_.error_of(steps) <= 1e-5; }
   std::uint64_t work(result) const {
     std::uint64_t bodies = 0;
     for (std::uint32_t i = 0; i < tree.sorted.size(); ++i) bodies += std::isfinite(steps.potential(i)) ? 1 : 0;
     return bodies;
   }
 
-  /// The first tile of a level that has steps far away.
-  tile_number first_far() const {
-    return tiles.levels[std::min<std::size_t>(method::k_first_far_level, tiles.levels.size() - 1)];
-  }
+  tile_number first_far() const { return tiles.first_far(); }
   tile_number count() const { return static_cast<tile_number>(tiles.tiles.size()); }
 
   method::tree tree;
@@ -76,8 +62,7 @@ private:
     if (size < 1 || size > (1U << 24)) throw std::invalid_argument("the size is the number of bodies, 1 to 2^24");
     return size;
   }
-  std::vector<std::uint32_t> sample_;
-  std::vector<double> right_;
+  method::potential_check check_;
 };
 
 /// For programs that build a graph: `add(work)` makes a node, `order(earlier, later)` an edge.

@@ -37,12 +37,10 @@ void begin_tasks(problem& p) {
     s.across(of.first, of.last, 0);
     n = take(all.parents[t], downward);
     need = needs.data();
-#pragma omp task shared(s) firstprivate(of) depend(iterator(int i = 0                    \
-                                                            : n),                        \
-                                                   in                                    \
-                                                   : *need[i]) depend(in                 \
-                                                                      : *own) depend(out \
-                                                                                     : *lower)
+// clang-format off
+#pragma omp task shared(s) firstprivate(of) \
+    depend(iterator(int i = 0 : n), in : *need[i]) depend(in : *own) depend(out : *lower)
+    // clang-format on
     s.down(of.first, of.last);
   }
   for (tile_number t = 0; t < p.count(); ++t) {

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
+#include "kernels/fmm/check.hpp"
 #include "kernels/fmm/forms.hpp"
 #include "shoal/error.hpp"
 #include "shoal/pool.hpp"
@@ -99,15 +99,7 @@ TEST_P(fmm_of, lists_are_what_steps_may_read) {
   }
 }
 
-double error_of(const steps& s) {
-  double wrong = 0, all = 0;
-  for (std::uint32_t i = 0; i < s.of().sorted.size(); i += 7) {
-    const double right = direct_potential(s.of().sorted, i);
-    wrong += (s.potential(i) - right) * (s.potential(i) - right);
-    all += right * right;
-  }
-  return all == 0 ? std::sqrt(wrong) : std::sqrt(wrong / all);
-}
+double error_of(const steps& s) { return potential_check(s.of().sorted, 600).error_of(s); }
 
 TEST_P(fmm_of, every_form_gives_the_potentials) {
   const tree t(cloud(GetParam()), 20);

@@ -32,6 +32,15 @@ void compute_until(const std::atomic<int>& count, int wanted) {
   while (count.load(std::memory_order_relaxed) < wanted && std::chrono::steady_clock::now() < end) continue;
 }
 
+// As long as a timer of another thread takes for 20 calls.
+void wait_for_calls_elsewhere() {
+  std::thread([] {
+    calls c;
+    const thread_timer timer(note, &c, 100'000);
+    compute_until(c.count, 20);
+  }).join();
+}
+
 TEST(thread_timer, interrupts_its_thread_again_and_again_until_it_is_destroyed) {
   calls c;
   errno = 0;
@@ -43,7 +52,7 @@ TEST(thread_timer, interrupts_its_thread_again_and_again_until_it_is_destroyed) 
   EXPECT_GE(at_end, 20);
   EXPECT_EQ(c.elsewhere.load(), 0);
   EXPECT_EQ(errno, 0);
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  wait_for_calls_elsewhere();
   EXPECT_EQ(c.count.load(), at_end);
 }
 
@@ -52,7 +61,7 @@ TEST(thread_timer, stops_when_the_function_says_so) {
   c.next_ns = 0;
   const thread_timer timer(note, &c, 1000);
   compute_until(c.count, 1);
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  wait_for_calls_elsewhere();
   EXPECT_EQ(c.count.load(), 1);
 }
 

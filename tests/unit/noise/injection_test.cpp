@@ -142,7 +142,6 @@ TEST(injector, repeats_a_recording) {
 TEST(injector, belongs_to_a_thread) {
   const injection_plan plan = parse_injection("message:constant(10ns)+quantum(100us):constant(1us)", 1);
   injector one(plan, 0, 0);
-  detail::g_injects.store(true);
   passes(injected_at::message);
   {
     const injector::attachment here(one);
@@ -151,7 +150,6 @@ TEST(injector, belongs_to_a_thread) {
     while (one.sum(injected_at::timer).count.load() < 10 && std::chrono::steady_clock::now() < end) continue;
   }
   passes(injected_at::message);
-  detail::g_injects.store(false);
   EXPECT_EQ(one.sum(injected_at::message).count.load(), 3U);
   const std::uint64_t interrupted = one.sum(injected_at::timer).count.load();
   EXPECT_GE(interrupted, 10U);

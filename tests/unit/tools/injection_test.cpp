@@ -85,6 +85,12 @@ TEST(injected_noise, is_a_setting_of_every_job) {
   for (const char* part : {"node 0: injected noise: ", "node 1: injected noise: ", " operations, ", " messages, ",
                            " first touches, ", " timers, ", "validated: ok", "seed 1, signature "})
     EXPECT_TRUE(got.has(part)) << part << "\n" << got.text;
+  const answer refused = shoal::tests::run_line("SHOAL_INJECT='quantum(1ms):constant(1us)' prlimit --sigpending=0 '" +
+                                                shoal::tests::command_path() +
+                                                "' histogram --table-mb 1 --updates 1000 -w 1 --repeat 1 2>&1");
+  EXPECT_EQ(refused.status, 1) << refused.text;
+  EXPECT_TRUE(refused.has("the system refuses a timer for a thread")) << refused.text;
+  EXPECT_FALSE(refused.has("terminate")) << refused.text;
   const answer wrong = with("message:now");
   EXPECT_EQ(wrong.status, 2) << wrong.text;
   EXPECT_TRUE(wrong.has("there is no delay 'now'")) << wrong.text;

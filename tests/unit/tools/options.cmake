@@ -6,3 +6,6 @@ set(sources ${PROJECT_SOURCE_DIR}/tools/shoal/mpi_sweep.cpp ${PROJECT_SOURCE_DIR
 set(libraries shoal_bench shoal_tune)
 set(definitions SHOAL_VERSION="${PROJECT_VERSION}"
                 SHOAL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")  # some tests read data that the repository ships
+if(TARGET shoal_fmm)
+  list(APPEND definitions SHOAL_HAS_FMM)
+endif()
