@@ -33,6 +33,7 @@ enum class collective : std::uint8_t {
   scan,
   exscan
 };
+constexpr bool reduces(collective kind) noexcept { return kind >= collective::reduce; }
 /// "MPI_Bcast".
 const char* name_of(collective kind) noexcept;
 
@@ -83,6 +84,7 @@ struct collective_call {
   buffer send, receive;
   block_list sent, received;
   agreed_values* agreed = nullptr;  // of MPI_Allgather: where the result goes instead of `receive`
+  std::uint64_t number = 0;         // of a persistent operation: where its members meet
   MPI_Count results = 0;            // elements of MPI_Reduce_scatter's result for this rank
   operation_ref op;
   std::vector<type_ref> kept;  // datatypes that the program may free before the operation has ended

@@ -93,15 +93,16 @@ void collective_sites::leave(collective_site& site) noexcept {
 
 void collective_sites::open_sites::add(collective_site& site) {
   constexpr std::size_t k_initial = 4;
-  if (ring_.empty()) ring_.resize(k_initial);
-  while (ring_[site.sequence & (ring_.size() - 1)] != nullptr) {
-    std::vector<collective_site*> larger(2 * ring_.size());
+  ring& all = rings_[site.sequence >> 63];
+  if (all.empty()) all.resize(k_initial);
+  while (all[site.sequence & (all.size() - 1)] != nullptr) {
+    ring larger(2 * all.size());
     // Two of these may differ by a multiple of the new size only if they did by one of the old size.
-    for (collective_site* s : ring_)
+    for (collective_site* s : all)
       if (s != nullptr) larger[s->sequence & (larger.size() - 1)] = s;
-    ring_ = std::move(larger);
+    all = std::move(larger);
   }
-  ring_[site.sequence & (ring_.size() - 1)] = &site;
+  all[site.sequence & (all.size() - 1)] = &site;
 }
 
 }  // namespace shoal::rank

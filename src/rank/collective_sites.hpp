@@ -8,6 +8,7 @@
 // Test: tests/unit/rank/collective_sites_test.cpp.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,11 @@ namespace shoal::rank {
 
 struct collective_call;
 class collective_sites;
+
+/// Operations of a communicator are numbered as they are called. Persistent ones have numbers of their own, which this
+/// bit tells apart: that of the call that has made them, times two, plus 0 and 1 in turn. So the starts of different ones
+/// need no order; and no member begins the start after the next before the others have left the first.
+inline constexpr std::uint64_t k_persistent_collective = std::uint64_t{1} << 63;
 
 /// What a member leaves.
 struct collective_arrival {
@@ -83,18 +89,23 @@ public:
   }
 
 private:
-  // Operations by their sequence. As long as the distance between the oldest and the newest one.
+  // Operations by their sequence, persistent ones apart. As long as the distance between the oldest and the newest one.
   class open_sites {
   public:
     collective_site* find(std::uint64_t sequence) const noexcept {
-      collective_site* const at = ring_.empty() ? nullptr : ring_[sequence & (ring_.size() - 1)];
+      const ring& all = rings_[sequence >> 63];
+      collective_site* const at = all.empty() ? nullptr : all[sequence & (all.size() - 1)];
       return at != nullptr && at->sequence == sequence ? at : nullptr;
     }
     void add(collective_site& site);
-    void remove(const collective_site& site) noexcept { ring_[site.sequence & (ring_.size() - 1)] = nullptr; }
+    void remove(const collective_site& site) noexcept {
+      ring& all = rings_[site.sequence >> 63];
+      all[site.sequence & (all.size() - 1)] = nullptr;
+    }
 
   private:
-    std::vector<collective_site*> ring_;
+    using ring = std::vector<collective_site*>;
+    std::array<ring, 2> rings_;
   };
   struct alignas(64) worker_lane {
     sched::worker* home = nullptr;

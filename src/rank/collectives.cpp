@@ -81,19 +81,21 @@ int wait_for_end(const collective_call* mine, const wait_note& note) noexcept {
   return static_cast<int>(sched::this_worker()->leave(detail::wait_kind::message, &note));
 }
 
-// All have come. `running`: the task that runs here waits for the end, so it may wait meanwhile. False: it still has to.
-bool carry_out_here(communicator& in, collective_site& site, const detail::suspended* running, int& error) {
+// All have come, at last the rank with the call `mine`. `running`: the task that runs here waits for the end, so it may
+// wait meanwhile. False: it still has to.
+bool carry_out_here(communicator& in, collective_site& site, const collective_call* mine,
+                    const detail::suspended* running, int& error) {
   if (site.has_calls()) collect_calls(in, site);
   if (in.is_here()) {
-    error = site.has_calls() ? execute_here(in, site.calls) : MPI_SUCCESS;
+    error = site.has_calls() ? execute_here(in, site.calls, mine) : MPI_SUCCESS;
   } else {
     if (!site.has_calls()) site.calls.clear();
     rank_state& leader = leader_here(in);
     if (running == nullptr || &leader.home != sched::this_worker()) {
-      begin_exchange(in, leader, site);
+      begin_exchange(in, leader, site, in.has(leader) ? site.arrivals[index_of(in, in.member(leader))].call : nullptr);
       return false;
     }
-    error = exchange_between_processes(in, leader, site.sequence, site.calls);
+    error = exchange_between_processes(in, leader, site.sequence, site.calls, mine);
   }
   end_collective(site, error, running);
   return true;
@@ -118,15 +120,16 @@ void end_collective(collective_site& site, int error, const detail::suspended* r
   end_lane(site, own, running);  // last: the site stays until then
 }
 
-int execute_here(const communicator& in, collective_calls calls) noexcept {
+int execute_here(const communicator& in, collective_calls calls, const collective_call* runs) noexcept {
   try {
+    const reducer by = reduces(calls[0]->kind) ? reducer_of(calls, runs) : reducer{};
     if (!in.is_inter()) {
       std::vector<collective_call*> memory;
-      execute(by_rank(calls, memory));
+      execute(by_rank(calls, memory), by);
     } else {
       const std::size_t lower = in.is_upper() ? in.others_here() : in.members_here().size();
       std::vector<collective_call*> of_lower, of_upper;
-      execute_between(by_rank(calls.first(lower), of_lower), by_rank(calls.subspan(lower), of_upper));
+      execute_between(by_rank(calls.first(lower), of_lower), by_rank(calls.subspan(lower), of_upper), by);
     }
     return MPI_SUCCESS;
   } catch (const mpi_error& e) {
@@ -143,7 +146,7 @@ namespace {
                                         const wait_note& note) {
   int error = MPI_SUCCESS;
   if (rank_state* const me = current_rank(); me != nullptr) me->carries_out_for = note.called_from;
-  return carry_out_here(in, site, detail::this_task(), error) ? error : wait_for_end(mine, note);
+  return carry_out_here(in, site, mine, detail::this_task(), error) ? error : wait_for_end(mine, note);
 }
 
 // With little on the stack, for the stacks of thousands of ranks compete for the caches.
@@ -202,7 +205,8 @@ void keep_arguments(collective_call& call, int sent_blocks, int received_blocks)
     if (type != nullptr && !type->is_predefined()) call.kept.emplace_back(type);
   };
   const auto keep_all = [&keep](const block_list& list, int blocks) {
-    for (int i = 0; list.types != nullptr && i < blocks; ++i) keep(&type_of(list.types[i]));
+    for (int i = 0; list.types != nullptr && i < blocks; ++i)
+      if (list.count(i, {}) != 0) keep(&type_of(list.types[i]));
   };
   keep(call.send.type);
   keep(call.receive.type);
@@ -223,6 +227,14 @@ request& new_collective(rank_state& me, communicator& in, collective kind) {
   return r;
 }
 
+void prepare_persistent_collective(request& r) {
+  r.call->number = k_persistent_collective | r.where->member(*r.owner).persistent_collectives++ << 1;
+  r.begin = [](request& started) {
+    started.call->number ^= 1;
+    begin_collective(started, started.call->number);
+  };
+}
+
 std::uint64_t next_collective(request& r) noexcept { return r.where->member(*r.owner).collectives++; }
 
 void begin_collective(request& r) { begin_collective(r, next_collective(r)); }
@@ -233,7 +245,7 @@ void begin_collective(request& r, std::uint64_t sequence) {
   r.error = MPI_SUCCESS;
   collective_site* const site = in.sites().arrive(index_of(in, in.member(*r.owner)), sequence, {r.call.get(), nullptr});
   int unused = MPI_SUCCESS;
-  if (site != nullptr) static_cast<void>(carry_out_here(in, *site, nullptr, unused));
+  if (site != nullptr) static_cast<void>(carry_out_here(in, *site, r.call.get(), nullptr, unused));
 }
 
 collective_call blocking_call(const rank_state& me, const communicator& in, collective kind) noexcept {

@@ -22,6 +22,9 @@ void check_end(int error);
 request& new_collective(rank_state& me, communicator& in, collective kind);
 /// Its request completes when the operation is done for this rank. The request may have completed when this returns.
 void begin_collective(request& r);
+/// For MPI_..._init, once the call is filled in: sets what begins the operation. The order of these calls is the same on
+/// all members; that of the starts need not be.
+void prepare_persistent_collective(request& r);
 /// Takes the call's place in the order of its communicator's operations; begin_collective() can come later.
 std::uint64_t next_collective(request& r) noexcept;
 void begin_collective(request& r, std::uint64_t sequence);

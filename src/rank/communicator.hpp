@@ -30,6 +30,10 @@ class collective_sites;
 
 /// Names a communicator in messages: even. The next number is for the library's own messages in it.
 using context_id = std::uint64_t;
+/// In the contexts of the library's messages for persistent collective operations; numbers of communicators leave it out.
+inline constexpr context_id k_persistent_context = context_id{1} << 33;
+/// A leader's communicators are numbered from here on; those below are the job's own.
+inline constexpr std::uint32_t k_first_serial = 3;
 
 /// What one rank has of a communicator.
 struct alignas(64) member_state {
@@ -37,7 +41,8 @@ struct alignas(64) member_state {
   int rank = 0;                   // in its group
   bool active = false;            // it has a handle
   std::uint32_t uses = 0;         // operations that have not ended; with the handle they keep the communicator
-  std::uint64_t collectives = 0;  // that it has begun
+  std::uint64_t collectives = 0;  // that it has begun, without persistent ones
+  std::uint64_t persistent_collectives = 0;  // that it has made
   std::string name;
   attribute_set attributes;
   error_handler_ref errors;  // none: that of the start

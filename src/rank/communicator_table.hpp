@@ -11,13 +11,13 @@
 
 namespace shoal::rank {
 
-/// Numbers 0 and 1 of each leader are of the start.
+/// Those of communicators that programs make begin with k_first_serial.
 inline constexpr context_id numbered_context(int leader, std::uint32_t serial) noexcept {
   return static_cast<context_id>(static_cast<std::uint32_t>(leader)) << 34 | static_cast<context_id>(serial) << 1;
 }
 inline constexpr context_id k_world_context = numbered_context(0, 0);
 inline constexpr context_id self_context(int world_rank) noexcept { return numbered_context(world_rank, 1); }
-inline constexpr std::uint32_t k_first_serial = 2;
+inline constexpr context_id k_closing_context = numbered_context(0, 2);
 
 class communicator_table {
 public:

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -31,8 +32,9 @@ const char* name_of(collective kind) noexcept {
 }
 
 buffer block_list::block(int rank, const buffer& all) const {
-  const datatype& type = types != nullptr ? type_of(types[rank]) : *all.type;
   const MPI_Count n = count(rank, all);
+  if (types != nullptr && n == 0) return {all.at, 0, &type_of(MPI_BYTE)};  // programs give MPI_DATATYPE_NULL there
+  const datatype& type = types != nullptr ? type_of(types[rank]) : *all.type;
   const MPI_Aint at = types != nullptr    ? place(rank)
                       : places != nullptr ? place(rank) * type.extent()
                                           : rank * all.count * type.extent();
@@ -184,15 +186,15 @@ void scatter_result(const buffer& result, collective_calls to) {
   }
 }
 
-void scan(collective_calls calls, bool exclusive) {
+void scan(collective_calls calls, const reducer& by, bool exclusive) {
   const buffer& like = summand(*calls[0]);
   check_reduction(calls, like);
-  typed_memory before(like.count, *like.type);
+  typed_memory before(like.count, *by.type);
   copy(like, before.elements());
   for (std::size_t i = 1; i < calls.size(); ++i) {
-    typed_memory next(like.count, *like.type);
+    typed_memory next(like.count, *by.type);
     copy(summand(*calls[i]), next.elements());
-    calls[i]->op.combine(before.elements().at, next.elements().at, like.count, *like.type);
+    by.op.combine(before.elements().at, next.elements().at, like.count, *by.type);
     if (!calls[i]->absent) copy(exclusive ? before.elements() : next.elements(), calls[i]->receive);
     before.swap(next);
   }
@@ -230,13 +232,23 @@ const collective_call* find_root(collective_calls calls) noexcept {
 
 }  // namespace
 
-typed_memory combined(collective_calls calls) {
-  const buffer& like = summand(*calls.back());
+reducer reducer_of(collective_calls calls, const collective_call* runs) {
+  if (runs == nullptr || runs->op.handle() == MPI_OP_NULL) {
+    const auto any = std::ranges::find_if(calls, [](const auto* c) { return c->op.handle() != MPI_OP_NULL; });
+    if (any == calls.end()) return {};
+    runs = *any;
+  }
+  const datatype* const type = summand(*runs).type;
+  return {runs->op, type != nullptr ? type : runs->receive.type};
+}
+
+typed_memory combined(collective_calls calls, const reducer& by) {
+  const buffer& last = summand(*calls.back());
   check_reduction(calls, summand(*calls[0]));
-  typed_memory sum(like.count, *like.type);
-  copy(like, sum.elements());
+  typed_memory sum(last.count, *by.type);
+  copy(last, sum.elements());
   for (std::size_t i = calls.size() - 1; i-- > 0;)
-    calls[i]->op.combine(summand(*calls[i]).at, sum.elements().at, like.count, *like.type);
+    by.op.combine(summand(*calls[i]).at, sum.elements().at, last.count, *by.type);
   return sum;
 }
 
@@ -257,7 +269,7 @@ buffer contribution_of(const collective_call& c) {
   return summand(c);
 }
 
-void execute(collective_calls calls) {
+void execute(collective_calls calls, const reducer& by) {
   const collective_call& first = *calls[0];
   check_agreement(calls, first);
   using enum collective;
@@ -266,16 +278,16 @@ void execute(collective_calls calls) {
     case all_gather: return rank::all_gather(calls, calls);
     case all_to_all: return first.in_place ? all_to_all_in_place(calls) : rank::all_to_all(calls, calls);
     case all_reduce: {
-      const typed_memory sum = combined(calls);
+      const typed_memory sum = combined(calls, by);
       for (const collective_call* c : calls) give(sum.elements(), *c);
       return;
     }
     case reduce_scatter: {
-      const typed_memory sum = combined(calls);
+      const typed_memory sum = combined(calls, by);
       return scatter_result(sum.elements(), calls);
     }
-    case scan: return rank::scan(calls, false);
-    case exscan: return rank::scan(calls, true);
+    case scan: return rank::scan(calls, by, false);
+    case exscan: return rank::scan(calls, by, true);
     default: break;
   }
   check_roots(calls);
@@ -285,12 +297,12 @@ void execute(collective_calls calls) {
     case gather: return rank::gather(calls, root);
     case scatter: return rank::scatter(root, calls);
     default:
-      if (!root.absent) copy(combined(calls).elements(), root.receive);
+      if (!root.absent) copy(combined(calls, by).elements(), root.receive);
       return;
   }
 }
 
-void execute_between(collective_calls lower, collective_calls upper) {
+void execute_between(collective_calls lower, collective_calls upper, const reducer& by) {
   const collective_call& first = *lower[0];
   check_agreement(lower, first);
   check_agreement(upper, first);
@@ -300,15 +312,15 @@ void execute_between(collective_calls lower, collective_calls upper) {
     case all_gather: rank::all_gather(lower, upper); return rank::all_gather(upper, lower);
     case all_to_all: rank::all_to_all(lower, upper); return rank::all_to_all(upper, lower);
     case all_reduce: {
-      const typed_memory of_lower = combined(lower);
-      const typed_memory of_upper = combined(upper);
+      const typed_memory of_lower = combined(lower, by);
+      const typed_memory of_upper = combined(upper, by);
       for (const collective_call* c : lower) give(of_upper.elements(), *c);
       for (const collective_call* c : upper) give(of_lower.elements(), *c);
       return;
     }
     case reduce_scatter: {
-      const typed_memory of_lower = combined(lower);
-      const typed_memory of_upper = combined(upper);
+      const typed_memory of_lower = combined(lower, by);
+      const typed_memory of_upper = combined(upper, by);
       scatter_result(of_upper.elements(), lower);
       return scatter_result(of_lower.elements(), upper);
     }
@@ -323,7 +335,7 @@ void execute_between(collective_calls lower, collective_calls upper) {
     case gather: return rank::gather(others, *root);
     case scatter: return rank::scatter(*root, others);
     default:
-      if (!root->absent) copy(combined(others).elements(), root->receive);
+      if (!root->absent) copy(combined(others, by).elements(), root->receive);
       return;
   }
 }

@@ -15,16 +15,26 @@ namespace shoal::rank {
 
 using collective_calls = std::span<collective_call* const>;
 
+/// What combines: the operation and the datatype of one member. A function of the program must run on the thread of the
+/// rank that has given it, with that rank's handle, so it is the member that carries the operation out; or, if that one
+/// has none, because it is in the root's group, another one.
+struct reducer {
+  operation_ref op;
+  const datatype* type = nullptr;
+};
+/// `runs`: nullptr, or of the member that carries the operation out.
+reducer reducer_of(collective_calls calls, const collective_call* runs);
+
 /// The combination of all, in the order of ranks, on elements as in the programs' buffers.
-typed_memory combined(collective_calls calls);
+typed_memory combined(collective_calls calls, const reducer& by);
 /// What a call gives to every rank: its block, or its elements to reduce.
 buffer contribution_of(const collective_call& c);
 /// Whether all are of one operation, with one root and one operation to reduce with, and reduce or broadcast as many bytes.
 /// For execute(), which checks again, where other processes take part.
 void check_calls(collective_calls calls, bool is_inter);
 /// Of one group: calls by rank.
-void execute(collective_calls calls);
+void execute(collective_calls calls, const reducer& by);
 /// Of an intercommunicator: each group's calls by rank.
-void execute_between(collective_calls lower, collective_calls upper);
+void execute_between(collective_calls lower, collective_calls upper, const reducer& by);
 
 }  // namespace shoal::rank

@@ -19,6 +19,8 @@ constexpr unsigned k_step_bits = 8;
 constexpr unsigned k_sequence_bits = 14;
 constexpr unsigned k_choice_bits = 5;
 constexpr unsigned k_operation_bits = k_sequence_bits + k_step_bits;
+// Persistent operations have a context of their own, and their numbers the bits of the choice too. Starts of one need no
+// number: its messages are the same each time, and arrive in order.
 
 std::uint32_t place_in(std::span<const int> leaders, const job_ranks& job, int world) noexcept {
   const auto at = std::ranges::lower_bound(leaders, job.node_of(world), {}, [&job](int w) { return job.node_of(w); });
@@ -39,12 +41,17 @@ std::uint32_t choice_of(const communicator& in, const collective_call& call) noe
 
 std::uint32_t operation_of(const communicator& in, std::uint64_t sequence, const collective_call& call) noexcept {
   static_assert(static_cast<unsigned>(collective::exscan) < 16);
+  const auto kind = static_cast<std::uint32_t>(call.kind) << (k_choice_bits + k_sequence_bits);
+  if ((sequence & k_persistent_collective) != 0)
+    return kind | static_cast<std::uint32_t>((sequence >> 1) % (1U << (k_choice_bits + k_sequence_bits)));
   const std::uint32_t choice = choice_of(in, call) % (1U << k_choice_bits);
-  const auto number = static_cast<std::uint32_t>(sequence % (1U << k_sequence_bits));
-  return (static_cast<std::uint32_t>(call.kind) << k_choice_bits | choice) << k_sequence_bits | number;
+  return kind | choice << k_sequence_bits | static_cast<std::uint32_t>(sequence % (1U << k_sequence_bits));
 }
 
-context_id context_of(const communicator& in) noexcept { return in.context() | 1 | k_between_leaders; }
+context_id context_of(const communicator& in, std::uint64_t sequence) noexcept {
+  const context_id own = (sequence & k_persistent_collective) != 0 ? k_persistent_context : 0;
+  return in.context() | own | 1 | k_between_leaders;
+}
 
 collective kind_of(std::int32_t tag) noexcept {
   return static_cast<collective>(static_cast<std::uint32_t>(tag) >> (k_choice_bits + k_operation_bits));
@@ -67,7 +74,7 @@ struct leader_link::wait final : wait_note {
     const std::uint32_t own = w.link.operation_;
     w.link.leader_.queues.for_each_message([&](const envelope& sent) {
       const std::uint32_t other = static_cast<std::uint32_t>(sent.tag) >> k_step_bits;
-      if (sent.context == context_of(w.link.in_) && other != own && (other ^ own) % (1U << k_sequence_bits) == 0)
+      if (sent.context == w.link.context_ && other != own && (other ^ own) % (1U << k_sequence_bits) == 0)
         d.waits_for +=
             fmt::format("; but the process of rank {} has called {}{}", sent.source, name_of(kind_of(sent.tag)),
                         kind_of(sent.tag) == w.link.kind_ ? " with another root or operation" : "");
@@ -84,6 +91,7 @@ leader_link::leader_link(rank_state& leader, const communicator& in, std::uint64
       leader_(leader),
       in_(in),
       kind_(call.kind),
+      context_(context_of(in, sequence)),
       operation_(operation_of(in, sequence, call)) {}
 
 leader_link::~leader_link() { expect_no_more(); }
@@ -101,7 +109,7 @@ std::uint32_t leader_link::place_of(int world) const noexcept { return place_in(
 
 route leader_link::route_to(std::uint32_t member, std::uint32_t step) const noexcept {
   const int tag = static_cast<int>(operation_ << k_step_bits | step);
-  return {&leader_.job.world(), in_.leaders()[member], tag, true, context_of(in_)};
+  return {&leader_.job.world(), in_.leaders()[member], tag, true, context_};
 }
 
 void leader_link::await(request& r) {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "rank/collective_call.hpp"
+#include "rank/collective_sites.hpp"
 #include "rank/transfer.hpp"
 #include "shoal/detail/collectives.hpp"
 
@@ -41,6 +42,7 @@ private:
   rank_state& leader_;
   const communicator& in_;
   const collective kind_;
+  const context_id context_;
   const std::uint32_t operation_;                                         // its part of the tag
   std::map<std::pair<std::uint32_t, std::uint32_t>, request*> expected_;  // by member and step
 };

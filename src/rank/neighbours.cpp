@@ -13,10 +13,20 @@ namespace {
 
 // In a grid, what is sent downwards in a dimension arrives from above, also where both neighbours are one rank. In
 // graphs the order of messages between two ranks decides.
-int tag_of(const topology& t, std::size_t slot, bool sends) noexcept {
+std::size_t slot_of(const topology& t, std::size_t neighbour, bool sends) noexcept {
+  if (t.kind != MPI_CART) return 0;
+  return sends ? neighbour : neighbour ^ 1;
+}
+
+// Persistent operations have a context of their own, and their number in the tag: their starts need no order.
+route route_to(const request& r, int peer, std::size_t slot) noexcept {
   constexpr int k_own = 1 << 26;
-  if (t.kind != MPI_CART) return k_own;
-  return k_own + static_cast<int>(sends ? slot : slot ^ 1);
+  communicator& in = *r.where;
+  if (!r.persistent || peer == MPI_PROC_NULL) return {&in, peer, k_own + static_cast<int>(slot), true};
+  constexpr unsigned k_slot_bits = 8, k_number_bits = 22;
+  const std::uint64_t number = r.call->number % (std::uint64_t{1} << k_number_bits);
+  return {&in.job().world(), in.local().world_of(peer), static_cast<int>(number << k_slot_bits | slot), true,
+          in.context() | k_persistent_context | 1};
 }
 
 }  // namespace
@@ -35,10 +45,10 @@ void begin_neighbours(request& r) {
   r.parts = static_cast<unsigned>(from.size() + to.size() + 1);  // one for this function
   for (std::size_t i = 0; i < from.size(); ++i)
     join(r, &begin_receive(me, c.received.block(static_cast<int>(i), c.receive),
-                           {&in, from[i], tag_of(*t, i, false), true}));
+                           route_to(r, from[i], slot_of(*t, i, false))));
   for (std::size_t i = 0; i < to.size(); ++i)
     join(r, begin_send(me, c.kind == collective::all_gather ? c.send : c.sent.block(static_cast<int>(i), c.send),
-                       {&in, to[i], tag_of(*t, i, true), true}, send_mode::standard));
+                       route_to(r, to[i], slot_of(*t, i, true)), send_mode::standard));
   join(r, nullptr);
 }
 

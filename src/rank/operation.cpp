@@ -109,6 +109,7 @@ template <class F>
 loop of_integers(basic kind) noexcept {
   using enum basic;
   switch (kind) {
+    case character: return apply<char, F>;  // not in the standard, but in every other library
     case i8: return apply<std::int8_t, F>;
     case u8: return apply<std::uint8_t, F>;
     case i16: return apply<std::int16_t, F>;

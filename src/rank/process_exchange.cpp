@@ -75,12 +75,14 @@ bool gives_all(collective kind) noexcept {
   using enum collective;
   return kind == all_gather || kind == all_reduce || kind == reduce_scatter || kind == scan || kind == exscan;
 }
-bool reduces(collective kind) noexcept { return kind >= collective::reduce; }
 
 class exchange {
 public:
-  exchange(communicator& in, leader_link& link, std::vector<collective_call*>& calls)
-      : in_(in), link_(link), calls_(calls), kind_(calls[0]->kind) {}
+  exchange(communicator& in, leader_link& link, std::vector<collective_call*>& calls, const collective_call* runs)
+      : in_(in), link_(link), calls_(calls), kind_(calls[0]->kind) {
+    if (reduces(kind_)) by_ = reducer_of(calls, runs);
+    if (by_.type == nullptr) by_.type = &type_of(MPI_BYTE);  // all are in the root's group
+  }
 
   void run() {
     const std::vector<std::size_t> from = gives_all(kind_) ? gather_all() : exchange_blocks();
@@ -180,22 +182,24 @@ private:
       c.kind = static_cast<collective>(head.kind);
       c.upper = head.upper != 0;
       c.results = head.results;
-      c.op = operation_here();
+      c.op = by_.op;
       for (std::uint64_t i = 0; i < head.blocks; ++i) {
         block_head block;
         std::memcpy(&block, bytes.data(), sizeof block);
         take_block(a, block, bytes.data() + sizeof block);
         bytes = bytes.subspan(sizeof block + block.bytes);
       }
-      if (head.blocks == 0 && reduces(kind_)) c.send = {nullptr, 0, element_type()};
+      if (head.blocks == 0 && reduces(kind_)) c.send = {nullptr, 0, by_.type};
     }
   }
 
   void take_block(absent_call& a, const block_head& block, const std::byte* at) {
     collective_call& c = a.call;
     if (block.to < 0 && reduces(kind_)) {
-      const datatype* const type = element_type();
-      a.summand = std::make_unique<typed_memory>(static_cast<MPI_Count>(block.bytes / type->size()), *type);
+      const std::uint64_t size = by_.type->size();
+      const MPI_Count count =
+          size == 0 ? contribution_of(*calls_[0]).count : static_cast<MPI_Count>(block.bytes / size);
+      a.summand = std::make_unique<typed_memory>(count, *by_.type);
       unpack(at, block.bytes, a.summand->elements(), 0);
       c.send = a.summand->elements();
     } else if (block.to < 0) {
@@ -209,20 +213,6 @@ private:
       c.send = {received_.data(), 0, &type_of(MPI_BYTE)};
       c.sent = {a.counts.data(), a.places.data(), nullptr, true, true};
     }
-  }
-
-  // Members of the root's group that are not the root have none.
-  operation_ref operation_here() const noexcept {
-    for (const collective_call* c : calls_)
-      if (c->op.handle() != MPI_OP_NULL) return c->op;
-    return {};
-  }
-
-  const datatype* element_type() const noexcept {
-    for (const collective_call* c : calls_)
-      for (const buffer* b : {&c->send, &c->receive})
-        if (b->type != nullptr) return b->type;
-    return &type_of(MPI_BYTE);
   }
 
   // What is sent where it is received is read before anything is written.
@@ -261,9 +251,9 @@ private:
     for (collective_call* c : calls_) sort_in(c);
     for (absent_call& a : absent_) sort_in(&a.call);
     if (in_.is_inter())
-      execute_between(lower, upper);
+      execute_between(lower, upper, by_);
     else
-      execute(lower);
+      execute(lower, by_);
     for (auto& [c, given] : given_) *c = given;  // a persistent operation begins again
   }
 
@@ -271,6 +261,7 @@ private:
   leader_link& link_;
   std::vector<collective_call*>& calls_;
   const collective kind_;
+  reducer by_;
   std::vector<std::byte> received_;
   std::deque<absent_call> absent_;  // which do not move
   std::deque<absent_call> kept_;
@@ -299,12 +290,14 @@ bool is_plain_reduction(const communicator& in, const collective_call& c) {
   return c.op.commutes() && type->is_solid() && type->is_predefined();
 }
 
-void reduce(leader_link& link, const communicator& in, std::vector<collective_call*>& calls) {
+void reduce(leader_link& link, const communicator& in, std::vector<collective_call*>& calls,
+            const collective_call* runs) {
   const auto rank_of = [](const collective_call* c) { return c->rank; };
   if (!std::ranges::is_sorted(calls, {}, rank_of)) std::ranges::sort(calls, {}, rank_of);
-  typed_memory sum = combined(calls);
+  const reducer by = reducer_of(calls, runs);
+  typed_memory sum = combined(calls, by);
   const buffer& all = sum.elements();
-  const reduction_context context{&calls[0]->op, all.type};
+  const reduction_context context{&by.op, all.type};
   const collectives::reduction how{combine, &context, all.type->size()};
   const std::span bytes(static_cast<std::byte*>(all.at), all.bytes());
   if (calls[0]->kind == collective::all_reduce)
@@ -324,21 +317,23 @@ void broadcast(leader_link& link, const communicator& in, const std::vector<coll
     if (c->root != c->rank) copy({bytes.data(), static_cast<MPI_Count>(bytes.size()), nullptr}, c->receive);
 }
 
-void carry_out(communicator& in, rank_state& leader, std::uint64_t sequence, std::vector<collective_call*>& calls) {
+void carry_out(communicator& in, rank_state& leader, std::uint64_t sequence, std::vector<collective_call*>& calls,
+               const collective_call* runs) {
   const collective_call barrier;
   const collective_call& first = calls.empty() ? barrier : *calls[0];
   if (!calls.empty()) check_calls(calls, in.is_inter());
   leader_link link(leader, in, sequence, first);
   if (first.kind == collective::barrier) return collectives::barrier(link);
-  if (is_plain_reduction(in, first)) return reduce(link, in, calls);
+  if (is_plain_reduction(in, first)) return reduce(link, in, calls, runs);
   if (first.kind == collective::broadcast && !in.is_inter()) return broadcast(link, in, calls);
-  exchange(in, link, calls).run();
+  exchange(in, link, calls, runs).run();
 }
 
 struct exchange_task final : sched::placed_task {
   communicator_ref in;
   rank_state* leader = nullptr;
   collective_site* site = nullptr;
+  const collective_call* of_leader = nullptr;
 
   static void begin(detail::task& raw) noexcept {
     const std::unique_ptr<exchange_task> self(&static_cast<exchange_task&>(static_cast<sched::placed_task&>(raw)));
@@ -346,7 +341,9 @@ struct exchange_task final : sched::placed_task {
     if (leader.home.owner().stopping()) return;
     collective_site& site = *self->site;
     int error = MPI_SUCCESS;
-    const auto run = [&] { error = exchange_between_processes(*self->in, leader, site.sequence, site.calls); };
+    const auto run = [&] {
+      error = exchange_between_processes(*self->in, leader, site.sequence, site.calls, self->of_leader);
+    };
     const bool predefined =
         std::ranges::all_of(site.calls, [](const collective_call* c) { return is_predefined(c->op.handle()); });
     // A program's operation may call MPI, and needs more stack than the runtime's own code.
@@ -369,9 +366,9 @@ struct exchange_task final : sched::placed_task {
 }  // namespace
 
 int exchange_between_processes(communicator& in, rank_state& leader, std::uint64_t sequence,
-                               std::vector<collective_call*>& calls) noexcept {
+                               std::vector<collective_call*>& calls, const collective_call* runs) noexcept {
   try {
-    carry_out(in, leader, sequence, calls);
+    carry_out(in, leader, sequence, calls, runs);
     return MPI_SUCCESS;
   } catch (const mpi_error& e) {
     base::warn("{}: {}", name_of(calls.empty() ? collective::barrier : calls[0]->kind), e.what());
@@ -381,12 +378,13 @@ int exchange_between_processes(communicator& in, rank_state& leader, std::uint64
   }
 }
 
-void begin_exchange(communicator& in, rank_state& leader, collective_site& site) {
+void begin_exchange(communicator& in, rank_state& leader, collective_site& site, const collective_call* of_leader) {
   auto task = std::make_unique<exchange_task>();
   task->run = exchange_task::begin;
   task->in = communicator_ref(&in);
   task->leader = &leader;
   task->site = &site;
+  task->of_leader = of_leader;
   leader.home.place(*task.release());
 }
 

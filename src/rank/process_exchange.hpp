@@ -12,14 +12,16 @@
 
 namespace shoal::rank {
 
-/// Returns the error class. It sorts the calls; none: all have called MPI_Barrier. Switches tasks.
+/// Returns the error class. It sorts the calls; none: all have called MPI_Barrier. `runs`: the call of the rank whose task
+/// this is, or nullptr. Switches tasks.
 int exchange_between_processes(communicator& in, rank_state& leader, std::uint64_t sequence,
-                               std::vector<collective_call*>& calls) noexcept;
-/// The same in a task of its own, which ends the operation; for any worker. Does not switch tasks.
-void begin_exchange(communicator& in, rank_state& leader, collective_site& site);
+                               std::vector<collective_call*>& calls, const collective_call* runs) noexcept;
+/// The same in a task of its own for the leader, whose call is given; it ends the operation. For any worker. Does not
+/// switch tasks.
+void begin_exchange(communicator& in, rank_state& leader, collective_site& site, const collective_call* of_leader);
 
 /// For this and collectives.cpp: carries out calls that are all here; the error class.
-int execute_here(const communicator& in, collective_calls calls) noexcept;
+int execute_here(const communicator& in, collective_calls calls, const collective_call* runs) noexcept;
 /// Tells the ranks. On the worker of a member. `running`: its task runs, and need not be told.
 void end_collective(collective_site& site, int error, const detail::suspended* running) noexcept;
 

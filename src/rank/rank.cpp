@@ -80,6 +80,14 @@ job_ranks::job_ranks(const shape& of, std::vector<sched::worker*> workers)
   world_->name_all("MPI_COMM_WORLD");
 }
 
+communicator& job_ranks::closing() {
+  std::call_once(closing_made_, [this] {
+    closing_ = communicators_->make(*this, k_closing_context, group::of_range(0, size()), nullptr);
+    closing_->name_all("MPI_COMM_WORLD");
+  });
+  return *closing_;
+}
+
 job_ranks::~job_ranks() { release_last_memory(); }
 
 communicator& job_ranks::self_of(rank_state& r) {

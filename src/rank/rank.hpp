@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,7 +102,7 @@ public:
   void leave_attached_buffer(std::uint64_t bytes) noexcept;
   /// Returns when nothing is in it.
   void await_attached_buffer(const wait_note& note) noexcept;
-  std::uint32_t next_serial = 2;  // of the communicators that it numbers, as their leader
+  std::uint32_t next_serial = k_first_serial;  // of the communicators that it numbers, as their leader
   /// Outside of calls of MPI.
   void add_setting(thread_setting& s) noexcept {
     s.next = setting;
@@ -157,6 +158,8 @@ public:
   rank_state& here(int world) const noexcept { return at(world - first_); }
 
   communicator& world() const noexcept { return *world_; }
+  /// Of all ranks, for MPI_Finalize alone: no call of the program meets there.
+  communicator& closing();
   communicator& self_of(rank_state& r);
   communicator_table& communicators() noexcept { return *communicators_; }
   eager_windows& windows() noexcept { return windows_; }
@@ -176,6 +179,8 @@ private:
   std::unique_ptr<communicator_table> communicators_;
   std::vector<std::unique_ptr<rank_state>> ranks_;
   communicator_ref world_;
+  std::once_flag closing_made_;
+  communicator_ref closing_;
   static constexpr std::size_t k_last_bytes = std::size_t{64} << 10;
   std::atomic<std::byte*> last_memory_{new std::byte[k_last_bytes]};  // partners: those who release it
 };

@@ -60,15 +60,15 @@ void worker::run_thread() noexcept {
   native_idle_ = false;
   about_now_ = owner_.rough_now();
   if (profile_recorder* const p = profile(); p != nullptr) p->join(profile_state::spin);
+  started outside;  // also for who asks which task runs while none does
+  native_notes_.running = &outside;
   std::shared_ptr<void> around;
   if (owner_.options().around_thread) around = owner_.options().around_thread(index);
-  if (first_ != nullptr) {
-    started begun;
-    native_notes_.running = &begun;
-    run(*first_, begun, profile_operation::get, false);
-  }
+  if (first_ != nullptr) run(*first_, outside, profile_operation::get, false);
   loop(native_);
+  native_notes_.running = &outside;
   around.reset();
+  native_notes_.running = nullptr;
   fiber::acquire_from(this);
   drop_placed();
   drop_blocks();

@@ -63,6 +63,37 @@ static void handlers(void) {
   MPI_Comm_free(&copy);
 }
 
+/* Communicators between two groups, and what they are merged into, have the handler of what they are made of. */
+static void inherited(void) {
+  MPI_Comm half, inter, merged;
+  MPI_Errhandler got;
+  if (size_ < 2) return;
+  MPI_Comm_split(MPI_COMM_WORLD, rank_ % 2, 0, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank_ % 2, 4, &inter);
+  MPI_Comm_get_errhandler(inter, &got);
+  CHECK(got == MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&got);
+  MPI_Intercomm_merge(inter, 0, &merged);
+  MPI_Comm_get_errhandler(merged, &got);
+  CHECK_UNLESS_MPICH(got == MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&got);
+  MPI_Comm_free(&merged);
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+}
+
+/* A group of members and others makes no communicator. */
+static void foreign_group(void) {
+  MPI_Comm half, made;
+  MPI_Group world;
+  if (size_ < 2) return;
+  MPI_Comm_split(MPI_COMM_WORLD, rank_ % 2, 0, &half);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  if (!is_mpich()) REFUSED(MPI_Comm_create_group(half, world, 3, &made), MPI_ERR_GROUP);
+  MPI_Group_free(&world);
+  MPI_Comm_free(&half);
+}
+
 static void codes(void) {
   int class, code, other, of = -1, length = -1, flag = 0, before;
   int* last;
@@ -331,6 +362,8 @@ int main(int argc, char** argv) {
   handlers();
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* also of calls without a communicator */
+  inherited();
+  foreign_group();
   codes();
   own_codes();
   messages();

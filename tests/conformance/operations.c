@@ -189,9 +189,48 @@ static void own(void) {
   MPI_Op_free(&large);
 }
 
+/* A function of the program sees the datatype's handle that its rank has given, and that rank's variables of a thread. */
+static _Thread_local int of_thread;
+static MPI_Datatype of_rank;
+static int foreign;
+static void look_and_add(void* in, void* inout, int* n, MPI_Datatype* type) {
+  if (*type != of_rank || of_thread != rank_ + 1) ++foreign;
+  for (int i = 0; i < *n; ++i) ((int*)inout)[2 * i] += ((int*)in)[2 * i];
+}
+static void own_handle_and_thread(void) {
+  MPI_Op op;
+  MPI_Datatype freed[3];
+  int mine[2] = {rank_, 0}, all[2] = {0, 0}, *parts = calloc(2 * (size_t)size_, sizeof(int));
+  of_thread = rank_ + 1;
+  for (int i = 0; i < rank_ % 3; ++i) MPI_Type_contiguous(3, MPI_INT, &freed[i]); /* so that handles differ */
+  MPI_Type_contiguous(2, MPI_INT, &of_rank);
+  MPI_Type_commit(&of_rank);
+  MPI_Op_create(look_and_add, 1, &op);
+  for (int i = 0; i < 50; ++i) {
+    MPI_Request r;
+    const int sum = size_ * (size_ - 1) / 2;
+    MPI_Allreduce(mine, all, 1, of_rank, op, MPI_COMM_WORLD);
+    CHECK_EQUAL(all[0], sum);
+    MPI_Scan(mine, all, 1, of_rank, op, MPI_COMM_WORLD);
+    CHECK_EQUAL(all[0], rank_ * (rank_ + 1) / 2);
+    for (int k = 0; k < size_; ++k) parts[2 * k] = rank_;
+    MPI_Reduce_scatter_block(parts, all, 1, of_rank, op, MPI_COMM_WORLD);
+    CHECK_EQUAL(all[0], sum);
+    MPI_Ireduce(mine, all, 1, of_rank, op, i % size_, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    if (rank_ == i % size_) CHECK_EQUAL(all[0], sum);
+  }
+  CHECK_EQUAL(foreign, 0);
+  for (int i = 0; i < rank_ % 3; ++i) MPI_Type_free(&freed[i]);
+  MPI_Type_free(&of_rank);
+  MPI_Op_free(&op);
+  free(parts);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   predefined();
   own();
+  own_handle_and_thread();
   return end();
 }

@@ -126,6 +126,38 @@ static void freed(void) {
   MPI_Type_free(&pair);
 }
 
+/* Ranks start several ones in orders of their own, with other operations in between: only the order of the making is
+   common. Sums over all ranks, and neighbours in a ring. */
+static void in_any_order(void) {
+  enum { OPS = 5 };
+  MPI_Request r[OPS + 2];
+  MPI_Comm ring;
+  const int dims[1] = {size_}, periods[1] = {1};
+  int mine[OPS], sum[OPS], sent[2][2], got[2][2], largest = -1;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &ring);
+  for (int i = 0; i < OPS; ++i) MPI_Allreduce_init(&mine[i], &sum[i], 1, MPI_INT, MPI_SUM, ring, MPI_INFO_NULL, &r[i]);
+  for (int i = 0; i < 2; ++i)
+    MPI_Neighbor_alltoall_init(sent[i], 1, MPI_INT, got[i], 1, MPI_INT, ring, MPI_INFO_NULL, &r[OPS + i]);
+  for (int round = 0; round < ROUNDS; ++round) {
+    for (int i = 0; i < OPS; ++i) mine[i] = rank_ + 100 * i + round;
+    for (int i = 0; i < 2; ++i)
+      for (int side = 0; side < 2; ++side) sent[i][side] = 1000 * (rank_ + 1) + 100 * i + 10 * side + round;
+    if (rank_ % 2 == 0) MPI_Barrier(ring);
+    for (int i = 0; i < OPS + 2; ++i) MPI_Start(&r[(i + rank_ + round) % (OPS + 2)]);
+    if (rank_ % 2 != 0) MPI_Barrier(ring);
+    MPI_Allreduce(&rank_, &largest, 1, MPI_INT, MPI_MAX, ring);
+    CHECK_EQUAL(largest, size_ - 1);
+    for (int i = OPS + 1; i >= 0; --i) MPI_Wait(&r[i], MPI_STATUS_IGNORE);
+    for (int i = 0; i < OPS; ++i) CHECK_EQUAL(sum[i], size_ * (size_ - 1) / 2 + size_ * (100 * i + round));
+    for (int i = 0; i < 2; ++i) {
+      CHECK_EQUAL(got[i][0], 1000 * ((rank_ + size_ - 1) % size_ + 1) + 100 * i + 10 + round);
+      CHECK_EQUAL(got[i][1], 1000 * ((rank_ + 1) % size_ + 1) + 100 * i + round);
+    }
+  }
+  for (int i = 0; i < OPS + 2; ++i) MPI_Request_free(&r[i]);
+  MPI_Comm_free(&ring);
+}
+
 int main(int argc, char** argv) {
   MPI_Comm part;
   begin(&argc, &argv);
@@ -136,5 +168,6 @@ int main(int argc, char** argv) {
   in_place();
   between();
   freed();
+  in_any_order();
   return end();
 }

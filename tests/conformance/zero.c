@@ -76,7 +76,29 @@ static void collectives(void) {
   MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
   MPI_Exscan(&rank_, &v, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF); /* rank 0 gets nothing */
   CHECK_EQUAL(v, 9);
+  MPI_Datatype* no_types = malloc(n * sizeof(MPI_Datatype));
+  for (size_t i = 0; i < n; ++i) no_types[i] = MPI_DATATYPE_NULL;
+  MPI_Alltoallw(&v, none, none, no_types, &v, none, none, no_types, MPI_COMM_WORLD);
+  MPI_Ialltoallw(&v, none, none, no_types, &v, none, none, no_types, MPI_COMM_WORLD, &r[0]);
+  MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+  free(no_types);
   free(none);
+}
+
+static void nothing(void* in, void* inout, int* n, MPI_Datatype* type) { (void)in, (void)inout, (void)n, (void)type; }
+static void reductions_of_no_elements(void) {
+  MPI_Datatype empty;
+  MPI_Op op;
+  int v = 4, w = 5;
+  MPI_Type_contiguous(0, MPI_INT, &empty);
+  MPI_Type_commit(&empty);
+  MPI_Op_create(nothing, 1, &op);
+  MPI_Allreduce(&v, &w, 3, empty, op, MPI_COMM_WORLD);
+  MPI_Scan(&v, &w, 3, empty, op, MPI_COMM_WORLD);
+  MPI_Reduce(&v, &w, 3, empty, op, 0, MPI_COMM_WORLD);
+  CHECK(v == 4 && w == 5);
+  MPI_Type_free(&empty);
+  MPI_Op_free(&op);
 }
 
 static void lists(void) {
@@ -128,6 +150,7 @@ int main(int argc, char** argv) {
   messages();
   types();
   collectives();
+  reductions_of_no_elements();
   lists();
   neighbours();
   automatic_buffer();

@@ -98,7 +98,10 @@ template <class Count, class Place>
 block_list lists_of_types(const arguments& a, buffer& base, const void* at, const Count* counts, const Place* places,
                           const MPI_Datatype* types) {
   check_counts(a, counts);
-  base = {const_cast<void*>(at), 0, &committed_type(output(types))};
+  output(types);
+  for (int i = 0; i < a.in.remote().size(); ++i)
+    if (counts[i] != 0) static_cast<void>(committed_type(types[i]));
+  base = {const_cast<void*>(at), 0, &type_of(MPI_BYTE)};
   return {counts, &output(places), types, sizeof(Count) == sizeof(MPI_Count), sizeof(Place) == sizeof(MPI_Aint)};
 }
 
@@ -141,7 +144,7 @@ MPI_Request prepare_persistent(caller& c, communicator& in, collective kind,
   r.persistent = true;
   r.active = false;
   r.complete = true;
-  r.begin = begin_collective;
+  prepare_persistent_collective(r);
   return handle_of<MPI_Request>(r);
 }
 

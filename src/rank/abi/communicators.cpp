@@ -47,7 +47,7 @@ MPI_Comm merge(caller& c, communicator& in, int high) {
   const bool first = (high != 0) != other_high ? high == 0 : !in.is_upper();
   const group& one = first ? in.local() : in.remote();
   const group& two = first ? in.remote() : in.local();
-  return join(c, context, united(one, two), nullptr);
+  return inherit(c, in, join(c, context, united(one, two), nullptr));
 }
 
 // Of what a rank shares with others: the memory of a machine, or a process of it.
@@ -146,9 +146,7 @@ MPI_ABI_ALIAS(Comm_create)
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group members, int tag, MPI_Comm* newcomm) {
   return enter(comm, [&](caller& c, communicator& in) {
-    const MPI_Comm made = create_of(c, in, group_of(members), making_tag(tag, making::of_members));
-    if (made != MPI_COMM_NULL) communicator_of(c.me, made).member(c.me).errors = in.member(c.me).errors;
-    output(newcomm) = made;
+    output(newcomm) = create_of(c, in, group_of(members), making_tag(tag, making::of_members));
   });
 }
 MPI_ABI_ALIAS(Comm_create_group)

@@ -9,6 +9,7 @@
 #include "rank/abi/making.hpp"
 #include "rank/abi/session.hpp"
 #include "rank/abi/text_argument.hpp"
+#include "rank/collectives.hpp"
 #include "rank/leader_link.hpp"
 
 using namespace shoal::rank;       // NOLINT: the functions of a C interface
@@ -109,8 +110,8 @@ int PMPI_Finalize(void) {
     if (me.self) me.self->member(me).attributes.erase_all(me.keys, attribute_key::kind::communicator, MPI_COMM_SELF);
     communicator& world = me.job.world();
     world.member(me).attributes.erase_all(me.keys, attribute_key::kind::communicator, MPI_COMM_WORLD);
-    if (const int code = PMPI_Barrier(MPI_COMM_WORLD); code != MPI_SUCCESS)
-      throw mpi_error(code, "the ranks could not end together");
+    communicator& all = me.job.closing();
+    check_end(run_barrier(me, all, c.note(wait_note::kind::collective, &all)));
     me.stage = life::finalized;
     if (const auto stray = stray_message(me); stray.has_value()) throw mpi_error(MPI_ERR_OTHER, *stray);
   });

@@ -37,13 +37,12 @@ MPI_Comm join(caller& c, context_id context, const group_ref& local, const group
   return take_part(c, c.me.job.communicators().make(c.me.job, context, local, remote));
 }
 
-namespace {
-
-// Errors of a new communicator go where those of its parent go.
 MPI_Comm inherit(caller& c, communicator& parent, MPI_Comm made) {
   if (made != MPI_COMM_NULL) communicator_of(c.me, made).member(c.me).errors = parent.member(c.me).errors;
   return made;
 }
+
+namespace {
 
 // What the members of the two groups give; of an ordinary communicator the second is empty.
 struct given_values {
@@ -97,6 +96,12 @@ group_ref chosen_of(const group& from, const std::vector<int>& ranks) {
   return group::of_ranks(std::move(world));
 }
 
+void check_members(const communicator& in, const group& members) {
+  for (int r = 0; r < members.size(); ++r)
+    if (in.local().rank_of(members.world_of(r)) < 0)
+      throw mpi_error(MPI_ERR_GROUP, "the group has ranks that are no members of the communicator");
+}
+
 }  // namespace
 
 MPI_Comm split(caller& c, communicator& in, int color, int key) {
@@ -122,9 +127,7 @@ MPI_Comm split(caller& c, communicator& in, int color, int key) {
 }
 
 MPI_Comm create(caller& c, communicator& in, const group_ref& members) {
-  for (int r = 0; r < members->size(); ++r)
-    if (in.local().rank_of(members->world_of(r)) < 0)
-      throw mpi_error(MPI_ERR_GROUP, "the group has ranks that are no members of the communicator");
+  check_members(in, *members);
   const int place = members->rank_of(c.me.world);
   const std::int64_t mine[] = {place < 0 ? -1 : 0, place, static_cast<std::int64_t>(new_context(c.me))};
   const given_values all = gather(c, in, mine);
@@ -198,10 +201,12 @@ MPI_Comm connect(caller& c, communicator& local, int local_leader, MPI_Comm peer
   std::vector<int> world(others.begin() + 1, others.end());
   for (const int w : world)
     if (local.local().rank_of(w) >= 0) throw mpi_error(MPI_ERR_COMM, "the two groups have ranks in common");
-  return join(c, static_cast<context_id>(sizes[1]), local.local_ref(), group::of_ranks(std::move(world)));
+  return inherit(c, local,
+                 join(c, static_cast<context_id>(sizes[1]), local.local_ref(), group::of_ranks(std::move(world))));
 }
 
 MPI_Comm create_of(caller& c, communicator& in, const group_ref& members, int tag) {
+  check_members(in, *members);
   if (members->rank_of(c.me.world) < 0) return MPI_COMM_NULL;
   std::int64_t context[] = {static_cast<std::int64_t>(new_context(c.me))};
   const int leader = in.local().rank_of(members->world_of(0));
@@ -210,7 +215,7 @@ MPI_Comm create_of(caller& c, communicator& in, const group_ref& members, int ta
   } else {
     receive(c, in, leader, tag, context);
   }
-  return join(c, static_cast<context_id>(context[0]), members, nullptr);
+  return inherit(c, in, join(c, static_cast<context_id>(context[0]), members, nullptr));
 }
 
 }  // namespace shoal::rank::abi

@@ -11,6 +11,8 @@ namespace shoal::rank::abi {
 
 /// Gives the calling rank its handle of the communicator of that context; MPI_COMM_NULL if it is no member.
 MPI_Comm join(caller& c, context_id context, const group_ref& local, const group_ref& remote);
+/// Errors of a new communicator go where those of its parent go. Gives it back.
+MPI_Comm inherit(caller& c, communicator& parent, MPI_Comm made);
 /// A number for a communicator that the calling rank leads.
 context_id new_context(rank_state& me);
 /// The groups of the ranks that give the same color, ordered by key; MPI_COMM_NULL for MPI_UNDEFINED.

@@ -64,6 +64,7 @@ MPI_Request prepare_persistent(caller& c, communicator& in, collective kind, con
   const topology& t = *in.member(c.me).neighbours;
   const int rank = in.rank_of(c.me);
   keep_arguments(*r.call, static_cast<int>(t.sends_from(rank).size()), static_cast<int>(t.receives_at(rank).size()));
+  r.call->number = in.member(c.me).persistent_collectives++;
   r.persistent = r.complete = true;
   r.active = false;
   return handle_of<MPI_Request>(r);

@@ -37,9 +37,10 @@ T combined(MPI_Op op, MPI_Datatype type, T lower, T upper) {
 }
 
 TEST(operation, is_defined_where_the_standard_says) {
-  const MPI_Datatype integers[] = {
-      MPI_INT,    MPI_SHORT, MPI_UNSIGNED_LONG_LONG, MPI_INT8_T, MPI_UINT64_T, MPI_INTEGER, MPI_AINT,
-      MPI_OFFSET, MPI_COUNT, MPI_SIGNED_CHAR};
+  const MPI_Datatype integers[] = {MPI_INT,         MPI_SHORT,    MPI_UNSIGNED_LONG_LONG,
+                                   MPI_INT8_T,      MPI_UINT64_T, MPI_INTEGER,
+                                   MPI_AINT,        MPI_OFFSET,   MPI_COUNT,
+                                   MPI_SIGNED_CHAR, MPI_CHAR};  // which the standard leaves out, and other libraries take
   const MPI_Datatype reals[] = {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION};
   const MPI_Datatype complexes[] = {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX};
   const MPI_Datatype truths[] = {MPI_C_BOOL, MPI_LOGICAL, MPI_CXX_BOOL};
@@ -62,7 +63,7 @@ TEST(operation, is_defined_where_the_standard_says) {
   expect(pairs, false, false, false, false, true);
   const MPI_Datatype bytes[] = {MPI_BYTE};
   expect(bytes, false, false, false, true, false);
-  const MPI_Datatype text[] = {MPI_CHAR, MPI_WCHAR};
+  const MPI_Datatype text[] = {MPI_WCHAR};
   expect(text, false, false, false, false, false);
 }
 
