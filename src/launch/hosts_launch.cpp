@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <span>
+#include <sstream>
 #include <string_view>
 
 #include "base/log.hpp"
@@ -102,21 +105,49 @@ void send_whole(machine::socket& to, const std::string& text) {
   }
 }
 
+// "name", or "name:2" twice.
+void add_host(std::vector<std::string>& hosts, const std::string& text, const std::string& list) {
+  std::string host = text;
+  unsigned times = 1;
+  // More than one colon: an address of IPv6.
+  if (const auto colon = text.find(':'); colon != std::string::npos && colon == text.rfind(':')) {
+    host = text.substr(0, colon);
+    const char* const end = text.data() + text.size();
+    const auto [rest, failed] = std::from_chars(text.data() + colon + 1, end, times);
+    if (failed != std::errc() || rest != end || times < 1 || times > k_most_nodes)
+      throw error(errc::invalid_argument,
+                  fmt::format("--hosts '{}': '{}' does not say how many processes: name:N, with N from 1 to {}", list,
+                              text, k_most_nodes));
+  }
+  // What begins with a dash would be an option of the remote shell.
+  const bool odd = std::ranges::any_of(host, [](char c) { return static_cast<unsigned char>(c) <= ' '; });
+  if (host.empty() || host.front() == '-' || odd)
+    throw error(errc::invalid_argument, fmt::format("--hosts '{}' names a host '{}', which cannot be one; separate "
+                                                    "names by commas alone",
+                                                    list, host));
+  hosts.insert(hosts.end(), times, host);
+}
+
 }  // namespace
 
 std::vector<std::string> parse_hosts(const std::string& list) {
   std::vector<std::string> hosts;
+  if (std::error_code none; std::filesystem::is_regular_file(list, none)) {
+    std::ifstream file(list);
+    for (std::string line; std::getline(file, line);) {
+      std::istringstream words(line.substr(0, line.find('#')));
+      std::string name, slots;
+      if (!(words >> name)) continue;
+      if (words >> slots && slots.starts_with("slots=")) name += ":" + slots.substr(slots.find('=') + 1);
+      add_host(hosts, name, list);
+    }
+    if (hosts.empty()) throw error(errc::invalid_argument, fmt::format("--hosts: the file '{}' names no host", list));
+    return hosts;
+  }
   for (std::size_t at = 0; at <= list.size();) {
     const auto end = std::min(list.find(',', at), list.size());
-    hosts.push_back(list.substr(at, end - at));
+    add_host(hosts, list.substr(at, end - at), list);
     at = end + 1;
-    // What begins with a dash would be an option of the remote shell.
-    const std::string& host = hosts.back();
-    const bool odd = std::ranges::any_of(host, [](char c) { return static_cast<unsigned char>(c) <= ' '; });
-    if (host.empty() || host.front() == '-' || odd)
-      throw error(errc::invalid_argument, fmt::format("--hosts '{}' names a host '{}', which cannot be one; separate "
-                                                      "names by commas alone",
-                                                      list, host));
   }
   return hosts;
 }
@@ -163,7 +194,7 @@ int launch_hosts(const hosts_job& job, bool* lost_node) {
   hub_view view(center, hosts, inputs, job.ranks_per_node);
   const job_end end = watch_children(processes, view, stop, !remote, job.limit_ns);
   if (lost_node != nullptr) *lost_node = end.lost_node;
-  bool nobody = remote && end.status == 0;
+  bool nobody = remote && nodes > 1 && end.status == 0;  // a single node need not call
   for (unsigned n = 0; n < nodes; ++n) nobody = nobody && center.at(n) == presence::absent;
   if (nobody)
     base::say("no node of this job has come: either {} does not start the runtime, or {} did not run it",

@@ -29,7 +29,8 @@ struct hosts_job {
 /// Runs the job; its exit status: that of the node that failed first in time, else 0. `lost_node`: whether one was lost.
 int launch_hosts(const hosts_job& job, bool* lost_node = nullptr);
 
-/// "a,b,a" -> the hosts. Throws shoal::error for a name that could not be one.
+/// "a,b:2" -> a, b, b; or a file with a host in each line ("b:2" or "b slots=2"). Throws shoal::error for a name that
+/// could not be one.
 std::vector<std::string> parse_hosts(const std::string& list);
 
 }  // namespace shoal::launch

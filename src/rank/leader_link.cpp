@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "rank/communicator_table.hpp"
 #include "rank/error.hpp"
 #include "shoal/detail/port.hpp"
 
@@ -61,7 +62,9 @@ collective kind_of(std::int32_t tag) noexcept {
 
 struct leader_link::wait final : wait_note {
   explicit wait(const leader_link& of) noexcept
-      : wait_note(name_of(of.kind_), of.leader_.world, &of.in_, 0, 0, kind::collective, nullptr), link(of) {
+      : wait_note(of.in_.context() == k_closing_context ? "MPI_Finalize" : name_of(of.kind_), of.leader_.world, &of.in_,
+                  0, 0, kind::collective, nullptr),
+        link(of) {
     if (const rank_state* const runs = current_rank(); runs != nullptr && runs != &of.leader_) {
       rank = runs->world;
       called_from = runs->carries_out_for;

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -146,7 +147,7 @@ int run_fmm(fmm_options o) {
       check(rows[k].form);
     }
   line.clear();
-  double best = serial;
+  double best = rows.empty() ? serial : std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < rows.size(); ++k) {
     std::ranges::sort(all[k], {}, &profile::wall_seconds);
     rows[k].measured = all[k][(all[k].size() - 1) / 2];  // the whole of that run

@@ -178,7 +178,7 @@ void refuse_without_copies(const mpirun_request& request) {
 runtime::start_request job_of(const mpirun_request& request, const what_runs& what, unsigned ranks, bool several) {
   runtime::start_request job;
   if (!request.hosts.empty()) job.hosts = launch::parse_hosts(request.hosts);
-  job.nodes = request.processes;
+  job.nodes = request.has_processes || job.hosts.empty() ? request.processes : static_cast<unsigned>(job.hosts.size());
   job.ranks_per_node = ranks;
   job.remote_shell = request.remote_shell;
   job.environment = read_environment(request.environment);
@@ -288,7 +288,8 @@ int mpirun(const mpirun_request& request) {
 subcommand_body declare_mpirun(CLI::App& app) {
   auto request = std::make_shared<mpirun_request>();
   const CLI::Option* const processes =
-      app.add_option("-n,--np,--processes", request->processes, "processes, here or on --hosts")
+      app.add_option("-n,--np,--processes", request->processes,
+                     "processes: on this machine, or on --hosts (there as many as it names)")
           ->check(CLI::Range(1U, 256U))
           ->capture_default_str();
   app.add_option("--nfg", request->nfg,
