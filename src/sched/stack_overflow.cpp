@@ -109,6 +109,12 @@ void explain(void* address, void* context) {
   if (stacks == nullptr) {
     // The first task of a worker, the main task among them, runs on its thread's own stack.
     if (!machine::is_at_stack_end(address, context)) return explain_wild_access(*w, address, context);
+    if (const fault_words* const words = name_in_other_words(line, *w); words != nullptr) {
+      line.text(" has overflowed its stack, ");
+      words->place(line, machine::failed_instruction(context));
+      line.text("; ").text(words->stack_advice).write();
+      return;
+    }
     name_task(line, *w);
     line.text(" has overflowed its stack, which is its thread's own (worker ").decimal(w->index);
     line.text("), in ");

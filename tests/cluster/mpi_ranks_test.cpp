@@ -84,18 +84,19 @@ struct fault {
 
 class a_rank_that_crashes : public testing::TestWithParam<fault> {};
 
-INSTANTIATE_TEST_SUITE_P(faults, a_rank_that_crashes,
-                         testing::Values(fault{"access", 128 + SIGSEGV,
-                                               "rank 1 has used the address 0x0, in fail_here ("},
-                                         fault{"library", 128 + SIGSEGV, ", called by fail_here ("},
-                                         fault{"abort", 128 + SIGABRT, "rank 1 has called abort() in fail_here ("},
-                                         fault{"assert", 128 + SIGABRT, "rank 1 has called abort() in fail_here ("},
-                                         fault{"divide", 128 + SIGFPE, "rank 1 has divided by zero"},
-                                         fault{"deep", 128 + SIGSEGV, "rank 1 has overflowed its stack of"},
-                                         fault{"deep", 128 + SIGSEGV, "shoal mpirun --stack MIB"},
-                                         fault{"exit", 5, "rank 1 has ended with status 5 without MPI_Finalize"},
-                                         fault{"quick", 6, "rank 1 has ended with status 6 without MPI_Finalize"}),
-                         [](const auto& given) { return given.param.how + std::to_string(given.index); });
+INSTANTIATE_TEST_SUITE_P(
+    faults, a_rank_that_crashes,
+    testing::Values(fault{"access", 128 + SIGSEGV, "rank 1 has used the address 0x0, in fail_here ("},
+                    fault{"library", 128 + SIGSEGV, ", called by fail_here ("},
+                    fault{"abort", 128 + SIGABRT, "rank 1 has called abort() in fail_here ("},
+                    fault{"assert", 128 + SIGABRT, "rank 1 has called abort() in fail_here ("},
+                    fault{"divide", 128 + SIGFPE, "rank 1 has divided by zero"},
+                    fault{"deep", 128 + SIGSEGV, "rank 1 has overflowed its stack of"},
+                    fault{"deep", 128 + SIGSEGV, "shoal mpirun --stack MIB"},
+                    fault{"large", 128 + SIGSEGV, "give ranks larger stacks (shoal mpirun --stack MIB)"},
+                    fault{"exit", 5, "rank 1 has ended with status 5 without MPI_Finalize"},
+                    fault{"quick", 6, "rank 1 has ended with status 6 without MPI_Finalize"}),
+    [](const auto& given) { return given.param.how + std::to_string(given.index); });
 
 TEST_P(a_rank_that_crashes, is_named_and_ends_the_job) {
   const outcome got = run_ranks("libc_faults.c", {"-n", "2", "--nfg", "2"}, {GetParam().how});
@@ -125,8 +126,25 @@ TEST(a_deadlock, is_reported_with_the_place_of_each_call) {
     EXPECT_TRUE(has(got, "no rank can go on: a deadlock")) << got;
     EXPECT_TRUE(has(got, "0 MPI_Recv deadlock.c:9 (receive) a message of rank 1 with tag 7 in MPI_COMM_WORLD")) << got;
     EXPECT_TRUE(has(got, "1 MPI_Wait deadlock.c:16 (send_much) rank 0 to receive its message with tag 3")) << got;
-    EXPECT_TRUE(has(got, "MPI_Barrier deadlock.c:34 (main) the other members' calls")) << got;
+    EXPECT_TRUE(has(got, "MPI_Barrier deadlock.c:36 (main) the other members' calls")) << got;
   }
+}
+
+TEST(a_deadlock, of_a_rank_that_has_come_to_the_end_says_so) {
+  for (const words& shape : {words{"-n", "1", "--nfg", "4"}, words{"-n", "2", "--nfg", "2"}}) {
+    const outcome got = run_ranks("deadlock.c", shape, {"end"});
+    EXPECT_EQ(got.status.shell_code(), 3) << got;
+    EXPECT_TRUE(has(got, "0 MPI_Finalize deadlock.c:")) << got;
+    EXPECT_TRUE(has(got, "MPI_Barrier deadlock.c:")) << got;
+  }
+}
+
+TEST(injected_noise, interrupts_the_workers_of_ranks) {
+  words command = shoal::test::mpirun(std::string(SHOAL_CONFORMANCE) + "/collectives.c", {"-n", "2", "--nfg", "3"});
+  command.insert(command.begin(), {"env", "SHOAL_INJECT=quantum(1ms):constant(10us)+message:constant(1us)"});
+  const outcome got = run(command);
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("injected noise: ")) << got;
 }
 
 TEST(a_deadlock, is_not_what_ranks_have_that_wait_for_one_that_sleeps) {

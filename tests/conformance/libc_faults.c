@@ -18,6 +18,13 @@ static int descend(int n) {
   return n == 0 ? 0 : descend(n + 1) + frame[5];
 }
 
+/* More than a stack at once, so that its guard is jumped over. */
+static __attribute__((noinline)) int use_large_frame(int at) {
+  volatile char large[40 << 20];
+  large[at] = 1;
+  return large[at];
+}
+
 void fail_here(const char* how) {
   if (strcmp(how, "access") == 0) *nothing = 1;
   if (strcmp(how, "library") == 0) printf("%zu\n", strlen(nothing));
@@ -25,6 +32,7 @@ void fail_here(const char* how) {
   if (strcmp(how, "assert") == 0) assert(zero == 1);
   if (strcmp(how, "divide") == 0) printf("%d\n", 5 / zero);
   if (strcmp(how, "deep") == 0) printf("%d\n", descend(1));
+  if (strcmp(how, "large") == 0) printf("%d\n", use_large_frame(zero));
   if (strcmp(how, "exit") == 0) exit(5);
   if (strcmp(how, "quick") == 0) _exit(6);
   if (strcmp(how, "folder") == 0 && chdir("/") != 0) abort();

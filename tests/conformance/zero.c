@@ -78,8 +78,8 @@ static void collectives(void) {
   CHECK_EQUAL(v, 9);
   MPI_Datatype* no_types = malloc(n * sizeof(MPI_Datatype));
   for (size_t i = 0; i < n; ++i) no_types[i] = MPI_DATATYPE_NULL;
-  MPI_Alltoallw(&v, none, none, no_types, &v, none, none, no_types, MPI_COMM_WORLD);
-  MPI_Ialltoallw(&v, none, none, no_types, &v, none, none, no_types, MPI_COMM_WORLD, &r[0]);
+  MPI_Alltoallw(NULL, none, none, no_types, &v, none, none, no_types, MPI_COMM_WORLD);
+  MPI_Ialltoallw(NULL, none, none, no_types, &v, none, none, no_types, MPI_COMM_WORLD, &r[0]);
   MPI_Wait(&r[0], MPI_STATUS_IGNORE);
   free(no_types);
   free(none);

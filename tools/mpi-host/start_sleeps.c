@@ -133,6 +133,14 @@ static int poll_until(struct pollfd* all, nfds_t count, int milliseconds, int re
 
 OWN int poll(struct pollfd* all, nfds_t count, int milliseconds) { return poll_until(all, count, milliseconds, 0); }
 
+/* With a mask of signals it is the C library's: the mask would be other ranks', too. */
+OWN int ppoll(struct pollfd* all, nfds_t count, const struct timespec* time, const sigset_t* mask) {
+  NEXT(int, ppoll, (struct pollfd*, nfds_t, const struct timespec*, const sigset_t*));
+  const u64 milliseconds = time == NULL ? 0 : is_valid(time) ? (ns_of(time) + 999999) / 1000000 : ~0ULL;
+  if (mask != NULL || milliseconds > 0x7fffffff || sleep_until(0) == NO_RANK) return next(all, count, time, mask);
+  return poll_until(all, count, time == NULL ? -1 : (int)milliseconds, 0);
+}
+
 OWN int select(int count, fd_set* restrict in, fd_set* restrict out, fd_set* restrict other,
                struct timeval* restrict time) {
   NEXT(int, select, (int, fd_set* restrict, fd_set* restrict, fd_set* restrict, struct timeval* restrict));
