@@ -134,6 +134,7 @@ std::vector<std::string> parse_hosts(const std::string& list) {
   std::vector<std::string> hosts;
   if (std::error_code none; std::filesystem::is_regular_file(list, none)) {
     std::ifstream file(list);
+    if (!file) throw error(errc::invalid_argument, fmt::format("--hosts: cannot read the file '{}'", list));
     for (std::string line; std::getline(file, line);) {
       std::istringstream words(line.substr(0, line.find('#')));
       std::string name, slots;

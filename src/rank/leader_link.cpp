@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "rank/collective_sites.hpp"
 #include "rank/communicator_table.hpp"
 #include "rank/error.hpp"
 #include "shoal/detail/port.hpp"

@@ -11,7 +11,6 @@
 #include <string>
 
 #include "rank/collective_call.hpp"
-#include "rank/collective_sites.hpp"
 #include "rank/transfer.hpp"
 #include "shoal/detail/collectives.hpp"
 

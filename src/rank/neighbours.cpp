@@ -23,7 +23,7 @@ route route_to(const request& r, int peer, std::size_t slot) noexcept {
   constexpr int k_own = 1 << 26;
   communicator& in = *r.where;
   if (!r.persistent || peer == MPI_PROC_NULL) return {&in, peer, k_own + static_cast<int>(slot), true};
-  constexpr unsigned k_slot_bits = 8, k_number_bits = 22;
+  constexpr unsigned k_slot_bits = 12, k_number_bits = 18;
   const std::uint64_t number = r.call->number % (std::uint64_t{1} << k_number_bits);
   return {&in.job().world(), in.local().world_of(peer), static_cast<int>(number << k_slot_bits | slot), true,
           in.context() | k_persistent_context | 1};

@@ -29,8 +29,9 @@ struct route {
   int peer = MPI_PROC_NULL;
   int tag = 0;
   bool internal = false;
-  std::uint64_t context =
-      0;  // not 0: of messages between leaders, whose peer is a rank of the world, the place of `where`
+  // Not 0: in the place of the context of `where`, and the peer is a rank of the world. Of messages between leaders, and of
+  // persistent operations with neighbours.
+  std::uint64_t context = 0;
 };
 
 /// Begins to send; nullptr: the buffer may be used again, and nothing remains to be done.

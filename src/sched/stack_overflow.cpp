@@ -99,6 +99,11 @@ void explain_wild_access(worker& w, const void* address, const void* context) {
 #endif
 }
 
+void end_with_advice(machine::signal_line& line, const fault_words& words, const void* context) {
+  words.place(line, machine::failed_instruction(context));
+  line.text("; ").text(words.stack_advice).write();
+}
+
 void explain(void* address, void* context) {
   worker* const w = this_worker();
   if (w == nullptr) return explain_elsewhere(address);
@@ -111,9 +116,7 @@ void explain(void* address, void* context) {
     if (!machine::is_at_stack_end(address, context)) return explain_wild_access(*w, address, context);
     if (const fault_words* const words = name_in_other_words(line, *w); words != nullptr) {
       line.text(" has overflowed its stack, ");
-      words->place(line, machine::failed_instruction(context));
-      line.text("; ").text(words->stack_advice).write();
-      return;
+      return end_with_advice(line, *words, context);
     }
     name_task(line, *w);
     line.text(" has overflowed its stack, which is its thread's own (worker ").decimal(w->index);
@@ -127,11 +130,7 @@ void explain(void* address, void* context) {
   if (words == nullptr) name_task(line, *w);
   line.text(in_guard ? " has overflowed its stack of " : " has accessed a stack that is not in use; stacks have ");
   line.decimal(static_cast<std::int64_t>(stacks->stack_bytes())).text(" bytes, ");
-  if (words != nullptr) {
-    words->place(line, machine::failed_instruction(context));
-    line.text("; ").text(words->stack_advice).write();
-    return;
-  }
+  if (words != nullptr) return end_with_advice(line, *words, context);
   line.text("in ");
   name_code(line, machine::failed_instruction(context));
   name_place(line, *w, stack, stacks != &w->owner().stacks());

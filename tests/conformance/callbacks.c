@@ -103,9 +103,7 @@ int main(int argc, char** argv) {
   int provided = 0;
   pthread_t other;
   MPI_Errhandler mine;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  provided = begin_with_threads(&argc, &argv);
   MPI_Comm_create_errhandler(handle, &mine);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, mine);
   round_of_calls();

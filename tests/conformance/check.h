@@ -44,6 +44,15 @@ static inline void begin(int* argc, char*** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
 }
 
+/* The same for programs with threads; what the library provides. */
+static inline int begin_with_threads(int* argc, char*** argv) {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  return provided;
+}
+
 /* The status of the program: 1 if any check of any rank has failed. */
 static inline int end(void) {
   int all = 0;

@@ -158,7 +158,9 @@ void limits() {
   const auto begun = std::chrono::steady_clock::now();
   const timespec soon = in(k_short);
   std::atomic<int> tried{-1};
-  std::thread([&] { tried = pthread_mutex_timedlock(&mutex, &soon); }).join();  // in a thread, as everywhere
+  std::thread([&] {
+    tried = pthread_mutex_timedlock(&mutex, &soon);
+  }).join();  // which the C library's function waits in
   CHECK_EQUAL(tried, ETIMEDOUT);
   const timespec later = in(k_short);
   CHECK_EQUAL(sem_timedwait(&never, &later), -1);
@@ -176,10 +178,7 @@ void limits() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  begin_with_threads(&argc, &argv);
   locks();
   events();
   of_cplusplus();

@@ -197,10 +197,7 @@ static void wrong(void) {
 }
 
 int main(int argc, char** argv) {
-  int provided;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  const int provided = begin_with_threads(&argc, &argv);
   one_by_one();
   several();
   if (provided == MPI_THREAD_MULTIPLE) threads();

@@ -208,10 +208,7 @@ void for_threads() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  const int provided = begin_with_threads(&argc, &argv);
   chains();
   times();
   if (provided == MPI_THREAD_MULTIPLE) for_threads();

@@ -133,10 +133,7 @@ static void until_ready(void) {
 }
 
 int main(int argc, char** argv) {
-  int provided;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  begin_with_threads(&argc, &argv);
   pthread_barrier_init(&barrier_, NULL, THREADS + 1);
   sem_init(&ready_, 0, 0);
   run(with_barriers, at_barriers);

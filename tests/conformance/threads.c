@@ -133,9 +133,7 @@ int main(int argc, char** argv) {
   pthread_t other;
   MPI_Request r;
   MPI_Status st;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  provided = begin_with_threads(&argc, &argv);
   CHECK_EQUAL(provided, MPI_THREAD_MULTIPLE);
   MPI_Query_thread(&again);
   CHECK_EQUAL(again, provided);

@@ -4,7 +4,6 @@
    std::counting_semaphore) and std::future. As start_threads.c: others run on the worker meanwhile, and any other thread
    gets the C library's function. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -16,21 +15,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OWN __attribute__((weak, visibility("hidden")))
+#include "start_waits.h"
 
-/* Of shoal-mpi-host, as in start_threads.c. */
-__attribute__((weak)) int shoal_mpi_host_give_way(void);
-__attribute__((weak)) int shoal_mpi_host_is_alone(void);
-
-static int gives_way(void) { return shoal_mpi_host_give_way != NULL && shoal_mpi_host_give_way(); }
-
-/* One turn of a wait: others run; without others, after some turns, the processor is left alone for a while. */
+/* One turn of a wait: others run. After some turns the rank sleeps for a while, so that the processor is free if no other
+   has anything to do. */
 static void turn(int number) {
-  enum { SHORT_TURNS = 200, PAUSE_NS = 50000 };
   const struct timespec time = {0, PAUSE_NS};
   gives_way();
-  if (number >= SHORT_TURNS && shoal_mpi_host_is_alone()) nanosleep(&time, NULL);
+  if (number >= SHORT_TURNS) nanosleep(&time, NULL); /* start_sleeps.c */
 }
+/* Waits that may return without a reason do so after so many turns, about a millisecond. */
+enum { MOST_TURNS = SHORT_TURNS + 20 };
 
 #define SECOND 1000000000LL
 static int is_valid(const struct timespec* t) { return t != NULL && t->tv_nsec >= 0 && t->tv_nsec < SECOND; }
@@ -49,10 +44,6 @@ static int wait_for(int (*try)(void*), void* object, clockid_t clock, const stru
     turn(number);
   }
 }
-
-#define NEXT(result, name, parameters) \
-  static result(*next) parameters;     \
-  if (next == NULL) next = (result(*) parameters)(dlsym(RTLD_DEFAULT, #name))
 
 /* With a limit that is over they only try, and know their errors better than the functions that do. */
 static const struct timespec long_ago = {0, 0};
@@ -159,7 +150,7 @@ static long wait_for_word(int* word, int operation, int value, const struct time
       until.tv_nsec = (until.tv_nsec + time->tv_nsec) % SECOND;
     }
   }
-  for (int number = 0; number <= 220; ++number) {
+  for (int number = 0; number <= MOST_TURNS; ++number) {
     if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) return errno = EAGAIN, -1;
     if (time != NULL && is_over(clock, &until)) return errno = ETIMEDOUT, -1;
     turn(number);
@@ -191,7 +182,7 @@ OWN long syscall(long number, ...) {
     if (next == NULL) next = (_Bool(*)(void*, unsigned*, unsigned, _Bool, long, long))(dlsym(RTLD_DEFAULT, mangled));  \
     if (!gives_way()) return next(self, word, value, has_limit, seconds, ns);                                          \
     const struct timespec until = {seconds, ns};                                                                       \
-    for (int number = 0; number <= 220; ++number) {                                                                    \
+    for (int number = 0; number <= MOST_TURNS; ++number) {                                                             \
       if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) return 1;                                                  \
       if (has_limit && is_over(clock, &until)) return 0;                                                               \
       turn(number);                                                                                                    \

@@ -3,7 +3,6 @@
    calls in their own code, the inline ones of std::this_thread among them; threads, and a process's only rank, get the C
    library's functions. What sleeps within another library keeps the worker. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,14 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OWN __attribute__((weak, visibility("hidden")))
+#include "start_waits.h"
+
 typedef unsigned long long u64;
 
 /* Of shoal-mpi-host. 0: the caller is no rank, or nobody else needs its worker; 1: the time is over; 2: a signal has come;
    3: one whose handler has SA_RESTART. */
 __attribute__((weak)) int shoal_mpi_host_sleep(u64 until_ns);
-__attribute__((weak)) int shoal_mpi_host_give_way(void);
-__attribute__((weak)) int shoal_mpi_host_is_alone(void);
 enum { NO_RANK, IN_TIME, INTERRUPTED, TO_RESTART };
 
 #define SECOND 1000000000ULL
@@ -42,10 +40,6 @@ static int is_valid(const struct timespec* t) {
   return t != NULL && t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < (long)SECOND;
 }
 static int sleep_until(u64 until) { return shoal_mpi_host_sleep == NULL ? NO_RANK : shoal_mpi_host_sleep(until); }
-
-#define NEXT(result, name, parameters) \
-  static result(*next) parameters;     \
-  if (next == NULL) next = (result(*) parameters)(dlsym(RTLD_DEFAULT, #name))
 
 OWN int nanosleep(const struct timespec* time, struct timespec* left) {
   NEXT(int, nanosleep, (const struct timespec*, struct timespec*));

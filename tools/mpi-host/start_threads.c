@@ -3,7 +3,6 @@
    of, so while it waits it lets other tasks run there. Linked into programs, for calls in their own code; any other
    thread gets the C library's function. What waits within another library (OpenMP's barriers) keeps the worker. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -15,17 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OWN __attribute__((weak, visibility("hidden")))
+#include "start_waits.h"
 
-/* Of shoal-mpi-host: whether the caller is a rank's main thread, and then others have run; whether its process has no
-   other rank. */
-__attribute__((weak)) int shoal_mpi_host_give_way(void);
-__attribute__((weak)) int shoal_mpi_host_is_alone(void);
-
-static int gives_way(void) { return shoal_mpi_host_give_way != NULL && shoal_mpi_host_give_way(); }
-
-/* After so many turns a wait takes some time, if no other rank is on the worker. */
-enum { SHORT_TURNS = 200, PAUSE_NS = 50000 };
+/* Here only without other ranks. */
 static int pauses(int turn) { return turn >= SHORT_TURNS && shoal_mpi_host_is_alone(); }
 static struct timespec soon(int turn) {
   struct timespec at = {0, 0};
@@ -40,10 +31,6 @@ static void pause_at(int turn) {
   const struct timespec time = {0, PAUSE_NS};
   if (pauses(turn)) nanosleep(&time, NULL);
 }
-
-#define NEXT(result, name, parameters) \
-  static result(*next) parameters;     \
-  if (next == NULL) next = (result(*) parameters)(dlsym(RTLD_DEFAULT, #name))
 
 OWN int pthread_mutex_lock(pthread_mutex_t* m) {
   NEXT(int, pthread_mutex_lock, (pthread_mutex_t*));

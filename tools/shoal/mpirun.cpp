@@ -178,7 +178,7 @@ void refuse_without_copies(const mpirun_request& request) {
 runtime::start_request job_of(const mpirun_request& request, const what_runs& what, unsigned ranks, bool several) {
   runtime::start_request job;
   if (!request.hosts.empty()) job.hosts = launch::parse_hosts(request.hosts);
-  job.nodes = request.has_processes || job.hosts.empty() ? request.processes : static_cast<unsigned>(job.hosts.size());
+  job.nodes = request.processes;
   job.ranks_per_node = ranks;
   job.remote_shell = request.remote_shell;
   job.environment = read_environment(request.environment);
@@ -342,6 +342,8 @@ subcommand_body declare_mpirun(CLI::App& app) {
              "(deadlock);\n124 after --timeout; 128 and the signal's number for a crash; 2 for wrong usage; else 0.");
   return [request, processes] {
     request->has_processes = processes->count() != 0;
+    if (!request->has_processes && !request->hosts.empty())
+      request->processes = static_cast<unsigned>(launch::parse_hosts(request->hosts).size());
     return mpirun(*request);
   };
 }

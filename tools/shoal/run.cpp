@@ -122,7 +122,9 @@ subcommand_body declare_run(CLI::App& app) {
                "loss of a node");
   app.add_flag("-v,--verbose", request->verbose, "print the configuration: nodes, machines, transport");
   auto* hosts =
-      app.add_option("--hosts", request->hosts, "machines to run on, separated by commas; started with --remote-shell")
+      app.add_option("--hosts", request->hosts,
+                     "machines to run on: a,b:2 (two nodes on b), or a file with a name in each line; started with "
+                     "--remote-shell")
           ->type_name("A,B,...");
   app.add_option("--remote-shell", request->remote_shell,
                  "command that starts a program on another machine; host and command are appended (default ssh)")
