@@ -13,8 +13,8 @@
 namespace shoal::collectives {
 namespace {
 
-constexpr std::array<std::string_view, k_operations> k_operation_names{"broadcast", "reduce",     "all_reduce",
-                                                                       "gather",    "all_gather", "all_to_all"};
+constexpr std::array<std::string_view, k_operations> k_operation_names{
+    "broadcast", "reduce", "all_reduce", "gather", "scatter", "all_gather", "all_to_all"};
 constexpr std::array<std::string_view, 8> k_algorithm_names{"binomial",     "scattered", "straight", "doubling",
                                                             "rabenseifner", "bruck",     "ring",     "pairwise"};
 
@@ -24,7 +24,8 @@ bool has(operation what, algorithm use) noexcept {
     case operation::broadcast: return use == binomial || use == scattered;
     case operation::reduce: return use == binomial || use == rabenseifner;
     case operation::all_reduce: return use == doubling || use == rabenseifner;
-    case operation::gather: return use == binomial || use == straight;
+    case operation::gather:
+    case operation::scatter: return use == binomial || use == straight;
     case operation::all_gather: return use == bruck || use == ring;
     case operation::all_to_all: return use == bruck || use == pairwise;
   }
@@ -64,6 +65,7 @@ algorithm_table::algorithm_table() {
   rows(operation::reduce) = {{0, 0, binomial}, {3, k_long_vector, rabenseifner}};
   rows(operation::all_reduce) = {{0, 0, doubling}, {3, k_long_vector, rabenseifner}};
   rows(operation::gather) = {{0, 0, binomial}, {0, 4096, straight}};
+  rows(operation::scatter) = {{0, 0, binomial}, {0, 4096, straight}};
   rows(operation::all_gather) = {{0, 0, bruck}};
   rows(operation::all_to_all) = {{0, 0, pairwise}, {3, 0, bruck}, {3, 257, pairwise}};
 }

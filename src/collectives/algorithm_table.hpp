@@ -17,13 +17,13 @@
 namespace shoal::collectives {
 
 /// Those that have a choice.
-enum class operation : std::uint8_t { broadcast, reduce, all_reduce, gather, all_gather, all_to_all };
-inline constexpr std::size_t k_operations = 6;
+enum class operation : std::uint8_t { broadcast, reduce, all_reduce, gather, scatter, all_gather, all_to_all };
+inline constexpr std::size_t k_operations = 7;
 
 enum class algorithm : std::uint8_t {
-  binomial,      // broadcast, reduce, gather: along a tree; O(log n) messages
+  binomial,      // broadcast, reduce, gather, scatter: along a tree; O(log n) messages
   scattered,     // broadcast: a block for each member down the tree, then an all-gather; each receives 2 times the data
-  straight,      // gather: from each member to the root
+  straight,      // gather, scatter: between each member and the root
   doubling,      // all-reduce: the whole vector to a partner in each of log n rounds
   rabenseifner,  // reduce, all-reduce: the vector is halved in each round; each byte is combined once
   bruck,         // all-gather, all-to-all: O(log n) messages
@@ -43,7 +43,7 @@ public:
   /// and the first must be for 0 members and 0 bytes. Throws errc::invalid_argument, with the row.
   explicit algorithm_table(std::string_view rows);
 
-  /// `bytes`: of the data; gather, all-gather and all-to-all: of one block, or the mean of blocks that differ.
+  /// `bytes`: of the data; gather, scatter, all-gather and all-to-all: of one block, or the mean of blocks that differ.
   algorithm of(operation what, std::uint32_t members, std::size_t bytes) const noexcept {
     const std::vector<row>& rows = rows_[static_cast<std::size_t>(what)];
     for (std::size_t i = rows.size() - 1; i > 0; --i)

@@ -72,8 +72,8 @@ void gather(link& to, std::uint32_t root, std::span<const std::byte> mine, std::
 }
 
 // Each member of the tree first learns the sizes of the blocks of its subtree.
-void gather_blocks(link& to, std::uint32_t root, std::span<const std::byte> mine, block_bounds bounds,
-                   std::span<std::byte> all) {
+void gather_blocks(link& to, std::uint32_t root, std::span<const std::byte> mine,
+                   const std::function<std::span<std::byte>(block_bounds)>& room) {
   const tree t(to, root);
   const std::uint32_t places = t.end_of(t.place()) - t.place();
   std::vector<std::uint64_t> sizes(places);
@@ -88,13 +88,20 @@ void gather_blocks(link& to, std::uint32_t root, std::span<const std::byte> mine
   const std::span<std::byte> subtree(memory.get(), begins[places]);
   const bool straight = goes_straight(to, own);
   if (!straight) copy(mine, subtree);
-  go_up(
-      to, t, subtree, [&](std::uint32_t a, std::uint32_t b) { return begins[b - t.place()] - begins[a - t.place()]; },
-      k_up_step);
+  const auto go_up_short = [&] {
+    go_up(
+        to, t, subtree, [&](std::uint32_t a, std::uint32_t b) { return begins[b - t.place()] - begins[a - t.place()]; },
+        k_up_step);
+  };
   if (!t.is_root()) {
+    go_up_short();
     if (straight) to.send(root, k_straight_step, mine);
     return;
   }
+  std::ranges::rotate(sizes, sizes.end() - root);  // from places to ranks
+  const std::vector<std::size_t> bounds = bounds_of(sizes);
+  const std::span<std::byte> all = room(bounds);
+  go_up_short();
   for (std::uint32_t p = 0; p < places; ++p)
     copy(subtree.subspan(begins[p], begins[p + 1] - begins[p]), all.subspan(bounds[t.rank_of(p)]));
   if (straight) copy(mine, all.subspan(bounds[root]));

@@ -31,6 +31,14 @@ public:
   /// This member's place in the rounds, unless it gives.
   std::uint32_t place() const noexcept { return rank_ < 2 * pairs_ ? rank_ / 2 : rank_ - pairs_; }
   std::uint32_t rank_of(std::uint32_t place) const noexcept { return place < pairs_ ? 2 * place + 1 : place + pairs_; }
+  /// Whether a place has taken the elements of its left neighbour.
+  bool has_pair(std::uint32_t place) const noexcept { return place < pairs_; }
+  /// The number of a place or part with its bits in reverse.
+  std::uint32_t reversed(std::uint32_t place) const noexcept {
+    std::uint32_t bits = 0;
+    for (std::uint32_t distance = 1; distance < count_; distance *= 2) bits = bits * 2 + ((place & distance) != 0);
+    return bits;
+  }
 
 private:
   std::uint32_t rank_;
@@ -77,30 +85,50 @@ void fold(link& to, const rounds& r, const vector_of_elements& v) {
   }
 }
 
-// Part `place` of a vector that is halved once per round: the bit of round 0 says which half.
-struct element_range {
-  std::size_t first;
-  std::size_t end;
-  element_range half(bool upper) const noexcept {
-    const std::size_t middle = first + (end - first) / 2;
-    return upper ? element_range{middle, end} : element_range{first, middle};
+// How a vector is cut into parts, one for each place: where part i begins, in elements.
+struct cuts {
+  std::size_t count;  // elements
+  std::uint32_t parts;
+  std::span<const std::size_t> begins{};  // empty: equal parts
+  std::size_t begin(std::uint32_t i) const noexcept {
+    return begins.empty() ? static_cast<std::size_t>(std::uint64_t{count} * i / parts) : begins[i];
   }
 };
-element_range range_of(std::uint32_t place, std::uint32_t distance_end, std::size_t count) noexcept {
-  element_range r{0, count};
+
+// Some of its parts. They are halved once per round: the bit of round 0 says which half.
+struct part_range {
+  std::uint32_t first;
+  std::uint32_t end;
+  part_range half(bool upper) const noexcept {
+    const std::uint32_t middle = first + (end - first) / 2;
+    return upper ? part_range{middle, end} : part_range{first, middle};
+  }
+};
+part_range parts_of(std::uint32_t place, std::uint32_t distance_end, const cuts& c) noexcept {
+  part_range r{0, c.parts};
   for (std::uint32_t distance = 1; distance < distance_end; distance *= 2) r = r.half((place & distance) != 0);
   return r;
 }
 
+struct element_range {
+  std::size_t first;
+  std::size_t end;
+};
+element_range elements_of(const part_range& r, const cuts& c) noexcept { return {c.begin(r.first), c.begin(r.end)}; }
+// What a place has when all rounds are over.
+element_range range_of(std::uint32_t place, const cuts& c) noexcept {
+  return elements_of(parts_of(place, c.parts, c), c);
+}
+
 // Afterwards each place has its own part of the combined vector. Neighbours come first, so the order of ranks stays.
-void halve(link& to, const rounds& r, const vector_of_elements& v) {
+void halve(link& to, const rounds& r, const vector_of_elements& v, const cuts& c) {
   const std::uint32_t place = r.place();
   std::uint32_t step = k_first_round_step;
   for (std::uint32_t distance = 1; distance < r.count(); distance *= 2, ++step) {
-    const element_range all = range_of(place, distance, v.count());
+    const part_range all = parts_of(place, distance, c);
     const bool upper = (place & distance) != 0;
-    const element_range mine = all.half(upper);
-    const element_range theirs = all.half(!upper);
+    const element_range mine = elements_of(all.half(upper), c);
+    const element_range theirs = elements_of(all.half(!upper), c);
     const std::uint32_t partner = r.rank_of(place ^ distance);
     to.exchange(partner, v.part(theirs.first, theirs.end), partner, v.received(mine.end - mine.first), step);
     v.combine(mine.first, mine.end, upper);
@@ -108,14 +136,14 @@ void halve(link& to, const rounds& r, const vector_of_elements& v) {
 }
 
 // The reverse of halve(): afterwards every place has all parts.
-void unite(link& to, const rounds& r, const vector_of_elements& v) {
+void unite(link& to, const rounds& r, const vector_of_elements& v, const cuts& c) {
   const std::uint32_t place = r.place();
   std::uint32_t step = k_first_round_step + k_most_rounds;
   for (std::uint32_t distance = r.count() / 2; distance > 0; distance /= 2, ++step) {
-    const element_range all = range_of(place, distance, v.count());
+    const part_range all = parts_of(place, distance, c);
     const bool upper = (place & distance) != 0;
-    const element_range mine = all.half(upper);
-    const element_range theirs = all.half(!upper);
+    const element_range mine = elements_of(all.half(upper), c);
+    const element_range theirs = elements_of(all.half(!upper), c);
     const std::uint32_t partner = r.rank_of(place ^ distance);
     to.exchange(partner, v.part(mine.first, mine.end), partner, v.part(theirs.first, theirs.end), step);
   }
@@ -143,8 +171,9 @@ void all_reduce(link& to, std::span<std::byte> data, const reduction& how) {
   fold(to, r, v);
   if (r.gives()) return to.receive(to.rank() + 1, k_unfold_step, data);
   if (chosen(to, operation::all_reduce, data.size()) == algorithm::rabenseifner) {
-    halve(to, r, v);
-    unite(to, r, v);
+    const cuts equal{v.count(), r.count()};
+    halve(to, r, v, equal);
+    unite(to, r, v, equal);
   } else {
     double_up(to, r, v);
   }
@@ -170,23 +199,60 @@ void reduce(link& to, std::uint32_t root, std::span<std::byte> data, const reduc
     return;
   }
   const rounds r(to);
+  const cuts equal{count, r.count()};
   fold(to, r, v);
-  if (!r.gives()) halve(to, r, v);
+  if (!r.gives()) halve(to, r, v, equal);
   if (to.rank() != root) {
     if (r.gives()) return;
-    const element_range mine = range_of(r.place(), r.count(), count);
+    const element_range mine = range_of(r.place(), equal);
     if (mine.end > mine.first) to.send(root, k_root_step, v.part(mine.first, mine.end));
     return;
   }
   const auto for_each_other_part = [&](const auto& f) {
     for (std::uint32_t place = 0; place < r.count(); ++place) {
-      const element_range part = range_of(place, r.count(), count);
+      const element_range part = range_of(place, equal);
       if (r.rank_of(place) != root && part.end > part.first) f(r.rank_of(place), part);
     }
   };
   for_each_other_part(
       [&](std::uint32_t rank, element_range part) { to.expect(rank, k_root_step, v.part(part.first, part.end)); });
   for_each_other_part([&](std::uint32_t rank, element_range) { to.await(rank, k_root_step); });
+}
+
+// Rounds of halving leave a place the part whose number is the place's with its bits in reverse, so the blocks are put in
+// that order first (Traeff 2005).
+void reduce_scatter(link& to, std::span<std::byte> data, block_bounds bounds, const reduction& how) {
+  if (to.size() == 1) return;
+  if (data.empty()) return barrier(to);
+  const rounds r(to);
+  // Of a place's own rank, and of the one that has given it its elements.
+  const auto blocks_of = [&](std::uint32_t place) {
+    const std::uint32_t last = r.rank_of(place);
+    const std::uint32_t first = last - (r.has_pair(place) ? 1 : 0);
+    return data.subspan(bounds[first], bounds[last + 1] - bounds[first]);
+  };
+  const auto memory = std::make_unique_for_overwrite<std::byte[]>(data.size());
+  const std::span<std::byte> ordered(memory.get(), data.size());
+  std::vector<std::size_t> begins(r.count() + 1, 0);
+  for (std::uint32_t part = 0; part < r.count(); ++part) {
+    const auto blocks = blocks_of(r.reversed(part));
+    std::ranges::copy(blocks, ordered.begin() + static_cast<std::ptrdiff_t>(begins[part] * how.element_bytes));
+    begins[part + 1] = begins[part] + blocks.size() / how.element_bytes;
+  }
+  const vector_of_elements v(ordered, how);
+  const auto own = data.subspan(bounds[to.rank()], bounds[to.rank() + 1] - bounds[to.rank()]);
+  fold(to, r, v);
+  if (r.gives()) {
+    if (!own.empty()) to.receive(to.rank() + 1, k_unfold_step, own);
+    return;
+  }
+  const cuts c{v.count(), r.count(), begins};
+  halve(to, r, v, c);
+  const element_range mine = range_of(r.place(), c);
+  const std::span<std::byte> combined = v.part(mine.first, mine.end);
+  const std::size_t given = combined.size() - own.size();  // the block of the left neighbour is in front
+  if (given > 0) to.send(to.rank() - 1, k_unfold_step, combined.first(given));
+  std::ranges::copy(combined.subspan(given), own.begin());
 }
 
 // Hillis and Steele 1986. In each round a member's elements cover twice as many ranks, up to its own.

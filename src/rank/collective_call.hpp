@@ -85,7 +85,8 @@ struct collective_call {
   block_list sent, received;
   agreed_values* agreed = nullptr;  // of MPI_Allgather: where the result goes instead of `receive`
   std::uint64_t number = 0;         // of a persistent operation: where its members meet
-  MPI_Count results = 0;            // elements of MPI_Reduce_scatter's result for this rank
+  // Elements of MPI_Reduce_scatter's result for this rank; for the others as `sent` counts, or, without counts, as many.
+  MPI_Count results = 0;
   operation_ref op;
   std::vector<type_ref> kept;  // datatypes that the program may free before the operation has ended
   std::vector<std::shared_ptr<std::byte[]>> kept_arrays;  // copies of those that the lists refer to

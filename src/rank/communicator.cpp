@@ -49,16 +49,24 @@ communicator::communicator(job_ranks& job, context_id context, group_ref local, 
 
 void communicator::find_leaders() {
   std::map<std::uint32_t, int> first;  // by node
+  bool in_blocks = remote_ == nullptr;
   const auto look = [&](const group& g) {
+    auto at = first.end();
     for (int r = 0; r < g.size(); ++r) {
       const int world = g.world_of(r);
-      const auto [at, is_new] = first.try_emplace(job_.node_of(world), world);
-      if (!is_new) at->second = std::min(at->second, world);
+      if (const std::uint32_t node = job_.node_of(world); at == first.end() || at->first != node) {
+        in_blocks &= at == first.end() || at->first < node;
+        at = first.try_emplace(node, world).first;
+        if (in_blocks) block_begins_.push_back(r);
+      }
+      at->second = std::min(at->second, world);
     }
   };
   look(*local_);
   if (remote_ != nullptr) look(*remote_);
   for (const auto& [unused, world] : first) leaders_.push_back(world);
+  block_begins_.push_back(local_->size());
+  if (!in_blocks) block_begins_ = {};
 }
 
 communicator::~communicator() = default;

@@ -102,6 +102,9 @@ public:
 
   /// The first member of each process, of both groups, as ranks of the world, in ascending order. Empty if is_here().
   std::span<const int> leaders() const noexcept { return leaders_; }
+  /// The first rank of each process, in the order of leaders(), and behind the last one size(): if each process has
+  /// consecutive ranks, and ranks ascend with the processes. Else, and of an intercommunicator: empty.
+  std::span<const int> block_begins() const noexcept { return block_begins_; }
 
 private:
   member_state* find_member(const rank_state& r) const noexcept;
@@ -119,6 +122,7 @@ private:
   std::size_t others_here_ = 0;
   bool is_upper_ = false;
   std::vector<int> leaders_;
+  std::vector<int> block_begins_;
   std::shared_ptr<collective_sites> sites_;
   std::atomic<std::uint32_t> references_{0};  // partners: the members, and requests
 };

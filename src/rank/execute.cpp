@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "rank/error.hpp"
@@ -41,8 +42,6 @@ buffer block_list::block(int rank, const buffer& all) const {
   return {static_cast<std::byte*>(all.at) + at, n, &type};
 }
 
-namespace {
-
 void move_block(const buffer& from, const buffer& to) {
   if (from.bytes() > to.bytes())
     throw mpi_error(MPI_ERR_TRUNCATE,
@@ -54,6 +53,8 @@ void move_block(const buffer& from, const buffer& to) {
 
 buffer send_block(const collective_call& c, int to) { return c.sent.block(to, c.send); }
 buffer receive_block(const collective_call& c, int from) { return c.received.block(from, c.receive); }
+
+namespace {
 
 // ---- one to many and back
 
@@ -72,6 +73,8 @@ void broadcast(const collective_call& root, collective_calls to) {
   }
 }
 
+}  // namespace
+
 void gather(collective_calls from, const collective_call& root) {
   if (root.absent) return;
   for (const collective_call* c : from)
@@ -85,9 +88,11 @@ void scatter(const collective_call& root, collective_calls to) {
 
 // ---- all to all
 
+namespace {
+
 // What each rank contributes, packed one behind the other.
 struct packed_blocks {
-  std::vector<std::uint64_t> begins;
+  std::vector<std::size_t> begins;
   std::unique_ptr<std::byte[]> bytes;
 };
 
@@ -110,15 +115,23 @@ bool is_one_row(const collective_call& c) noexcept {
   return c.received.counts == nullptr && c.receive.type != nullptr && c.receive.type->is_solid();
 }
 
-agreed_values values_in(const packed_blocks& all) {
+agreed_values values_in(const rank_blocks& all) {
   auto values = std::make_shared<agreed_list>(all.begins.back() / sizeof(std::int64_t));
-  std::memcpy(values->data(), all.bytes.get(), values->size() * sizeof(std::int64_t));
+  std::memcpy(values->data(), all.bytes, values->size() * sizeof(std::int64_t));
   return values;
 }
 
 void all_gather(collective_calls from, collective_calls to) {
   const packed_blocks all = pack_all(from);
+  give_all({all.begins, all.bytes.get()}, to);
+}
+
+}  // namespace
+
+void give_all(const rank_blocks& all, collective_calls to) {
   agreed_values agreed;
+  const std::size_t bytes = all.begins.back();
+  const std::size_t ranks = all.begins.size() - 1;
   for (const collective_call* c : to) {
     if (c->absent) continue;
     if (c->agreed != nullptr) {
@@ -126,22 +139,23 @@ void all_gather(collective_calls from, collective_calls to) {
       *c->agreed = agreed;
       continue;
     }
-    if (is_one_row(*c) && c->receive.bytes() * from.size() == all.begins.back()) {
-      std::memcpy(c->receive.at, all.bytes.get(), all.begins.back());
+    if (is_one_row(*c) && c->receive.bytes() * ranks == bytes) {
+      std::memcpy(c->receive.at, all.bytes, bytes);
       continue;
     }
-    for (std::size_t i = 0; i < from.size(); ++i)
-      move_block({all.bytes.get() + all.begins[i], static_cast<MPI_Count>(all.begins[i + 1] - all.begins[i]), nullptr},
+    for (std::size_t i = 0; i < ranks; ++i) {
+      const auto count = static_cast<MPI_Count>(all.begins[i + 1] - all.begins[i]);
+      move_block({const_cast<std::byte*>(all.bytes) + all.begins[i], count, nullptr},
                  receive_block(*c, static_cast<int>(i)));
+    }
   }
 }
 
-// In place: rank s sends what it has where it receives.
 void all_to_all_in_place(collective_calls calls) {
   for (std::size_t a = 0; a < calls.size(); ++a)
     for (std::size_t b = 0; b < a; ++b) {
-      const buffer one = receive_block(*calls[a], static_cast<int>(b));
-      const buffer other = receive_block(*calls[b], static_cast<int>(a));
+      const buffer one = receive_block(*calls[a], calls[b]->rank);
+      const buffer other = receive_block(*calls[b], calls[a]->rank);
       const std::uint64_t bytes = one.bytes();
       const auto kept = std::make_unique_for_overwrite<std::byte[]>(bytes);
       pack(one, 0, kept.get(), bytes);
@@ -158,6 +172,8 @@ void all_to_all(collective_calls from, collective_calls to) {
 }
 
 // ---- reductions
+
+namespace {
 
 const buffer& summand(const collective_call& c) noexcept { return c.in_place ? c.receive : c.send; }
 
@@ -181,25 +197,36 @@ void scatter_result(const buffer& result, collective_calls to) {
   MPI_Count first = 0;
   for (const collective_call* c : to) {
     const MPI_Count n = c->results;
+    if (n > result.count - first) throw mpi_error(MPI_ERR_COUNT, "the ranks' counts of results differ");
     if (!c->absent) move_block(elements(result, first, n), {c->receive.at, n, c->receive.type});
     first += n;
   }
 }
 
-void scan(collective_calls calls, const reducer& by, bool exclusive) {
+}  // namespace
+
+MPI_Count results_of(const collective_call& c, int rank) noexcept {
+  return c.sent.counts == nullptr ? c.results : c.sent.count(rank, {});
+}
+
+void scan(collective_calls calls, const reducer& by, const buffer* of_lower) {
   const buffer& like = summand(*calls[0]);
   check_reduction(calls, like);
+  const bool exclusive = calls[0]->kind == collective::exscan;
   typed_memory before(like.count, *by.type);
-  copy(like, before.elements());
-  for (std::size_t i = 1; i < calls.size(); ++i) {
+  if (of_lower != nullptr) copy(*of_lower, before.elements());
+  bool is_first = of_lower == nullptr;
+  for (const collective_call* c : calls) {
     typed_memory next(like.count, *by.type);
-    copy(summand(*calls[i]), next.elements());
-    by.op.combine(before.elements().at, next.elements().at, like.count, *by.type);
-    if (!calls[i]->absent) copy(exclusive ? before.elements() : next.elements(), calls[i]->receive);
+    copy(summand(*c), next.elements());
+    const bool is_lowest = std::exchange(is_first, false);
+    if (!is_lowest) by.op.combine(before.elements().at, next.elements().at, like.count, *by.type);
+    if (!c->absent && !(is_lowest && exclusive)) copy(exclusive ? before.elements() : next.elements(), c->receive);
     before.swap(next);
   }
-  if (!exclusive && !calls[0]->in_place && !calls[0]->absent) copy(calls[0]->send, calls[0]->receive);
 }
+
+namespace {
 
 void check_agreement(collective_calls calls, const collective_call& first) {
   const collective_call* reducing = nullptr;  // others of the root's group have no operation
@@ -286,8 +313,8 @@ void execute(collective_calls calls, const reducer& by) {
       const typed_memory sum = combined(calls, by);
       return scatter_result(sum.elements(), calls);
     }
-    case scan: return rank::scan(calls, by, false);
-    case exscan: return rank::scan(calls, by, true);
+    case scan:
+    case exscan: return rank::scan(calls, by, nullptr);
     default: break;
   }
   check_roots(calls);

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -78,6 +79,9 @@ private:
   link& first_;
 };
 
+/// Where each member's block lies in a buffer of all: member r has bytes [begins[r], begins[r + 1]).
+using block_bounds = std::span<const std::size_t>;
+
 /// How elements are combined: into[i] = lower[i] + upper[i] for `count` elements, where `lower` is of lower ranks.
 /// `into` may be `lower` or `upper`. Elements are aligned as memory of operator new is.
 struct reduction {
@@ -87,9 +91,6 @@ struct reduction {
   std::size_t element_bytes;
 };
 
-/// Where each member's block lies in a buffer of all: member r has bytes [begins[r], begins[r + 1]).
-using block_bounds = std::span<const std::size_t>;
-
 void barrier(link& to);
 /// Every member has the bytes of `root` afterwards.
 void broadcast(link& to, std::uint32_t root, std::span<std::byte> data);
@@ -97,6 +98,9 @@ void broadcast(link& to, std::uint32_t root, std::span<std::byte> data);
 void reduce(link& to, std::uint32_t root, std::span<std::byte> data, const reduction& how);
 /// Every member has the combined elements afterwards.
 void all_reduce(link& to, std::span<std::byte> data, const reduction& how);
+/// Member r has block r of the combined elements afterwards, in its place in `data`; the rest of `data` is used as
+/// temporary memory. `bounds`: in bytes, the same on all members, between elements.
+void reduce_scatter(link& to, std::span<std::byte> data, block_bounds bounds, const reduction& how);
 /// Member r has the combination of members 0 ... r afterwards.
 void scan(link& to, std::span<std::byte> data, const reduction& how);
 /// Member r has the combination of members 0 ... r - 1 afterwards; the data of member 0 stays as it is.
@@ -104,9 +108,13 @@ void exscan(link& to, std::span<std::byte> data, const reduction& how);
 
 /// `root` receives the blocks of all members, of the same size, in order of ranks. `all`: on root only.
 void gather(link& to, std::uint32_t root, std::span<const std::byte> mine, std::span<std::byte> all);
-/// The same for blocks of any sizes, `bounds` on root only.
-void gather_blocks(link& to, std::uint32_t root, std::span<const std::byte> mine, block_bounds bounds,
-                   std::span<std::byte> all);
+/// The same for blocks of any sizes. On root, room(bounds) is called once and says where they go.
+void gather_blocks(link& to, std::uint32_t root, std::span<const std::byte> mine,
+                   const std::function<std::span<std::byte>(block_bounds)>& room);
+/// Each member receives its block of `all`; `bounds` and `all` on root only. On every member, room(bytes) is called once
+/// and says where its block goes.
+void scatter_blocks(link& to, std::uint32_t root, block_bounds bounds, std::span<const std::byte> all,
+                    const std::function<std::span<std::byte>(std::size_t)>& room);
 /// Every member has all blocks afterwards; its own is in its place in `all` before.
 void all_gather(link& to, block_bounds bounds, std::span<std::byte> all);
 /// Member r receives block r of each member, in order of ranks; all blocks have the same size.

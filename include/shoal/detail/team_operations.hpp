@@ -172,14 +172,11 @@ blocks<T> room_for_blocks(std::span<const std::size_t> bounds) {
 template <result T>
 auto gather_blocks(std::span<const T> values, std::uint32_t root) {
   return [values, root](collectives::link& to) {
-    collectives::second_phase rest(to);
-    const std::uint64_t bytes = values.size_bytes();
-    std::vector<std::uint64_t> each(to.rank() == root ? to.size() : 0);
-    collectives::gather(to, root, std::as_bytes(std::span(&bytes, 1)), std::as_writable_bytes(std::span(each)));
-    const auto bounds = collectives::bounds_of(each);
-    auto all = room_for_blocks<T>(bounds);
-    collectives::gather_blocks(rest, root, std::as_bytes(values), bounds,
-                               std::as_writable_bytes(std::span(all.values)));
+    blocks<T> all{{}, {0}};  // what others than the root return
+    collectives::gather_blocks(to, root, std::as_bytes(values), [&all](collectives::block_bounds bounds) {
+      all = room_for_blocks<T>(bounds);
+      return std::as_writable_bytes(std::span(all.values));
+    });
     return all;
   };
 }

@@ -68,6 +68,11 @@ void take_summands(arguments& a, const void* at, void* results, MPI_Count all, M
 }
 
 template <class Count>
+block_list counts_only(const Count* counts) noexcept {
+  return {counts, nullptr, nullptr, sizeof(Count) == sizeof(MPI_Count), false};
+}
+
+template <class Count>
 MPI_Count sum_of(const Count* counts, int n) {
   MPI_Count sum = 0;
   for (int i = 0; i < n; ++i) sum += counts[i];

@@ -110,10 +110,10 @@ struct group_kind {
 // Whatever the size.
 constexpr const char* k_long =
     "broadcast 0 0 scattered, reduce 0 0 rabenseifner, all_reduce 0 0 rabenseifner, gather 0 0 straight, "
-    "all_gather 0 0 ring, all_to_all 0 0 pairwise";
+    "scatter 0 0 straight, all_gather 0 0 ring, all_to_all 0 0 pairwise";
 constexpr const char* k_short =
-    "broadcast 0 0 binomial, reduce 0 0 binomial, all_reduce 0 0 doubling, gather 0 0 binomial, all_gather 0 0 bruck, "
-    "all_to_all 0 0 bruck";
+    "broadcast 0 0 binomial, reduce 0 0 binomial, all_reduce 0 0 doubling, gather 0 0 binomial, scatter 0 0 binomial, "
+    "all_gather 0 0 bruck, all_to_all 0 0 bruck";
 
 class groups : public testing::TestWithParam<group_kind> {
 protected:
@@ -270,6 +270,35 @@ TEST_P(groups, reductions_combine_in_the_order_of_ranks) {
   }
 }
 
+TEST_P(groups, reduce_scatter_leaves_each_member_its_block) {
+  for (const std::size_t words : k_lengths) {
+    const std::size_t length = words / 2;
+    // A third of the members have none.
+    std::vector<std::uint64_t> sizes(members(), 0);
+    std::size_t left = length;
+    for (std::uint32_t r = 0; r < members(); ++r) {
+      const std::size_t count = r + 1 == members() ? left
+                                : r % 3 == 1       ? 0
+                                                   : std::min<std::size_t>(left, 1 + length / members());
+      sizes[r] = count * sizeof(affine);
+      left -= count;
+    }
+    const auto bounds = bounds_of(sizes);
+    const auto wanted = composed(0, members(), length);
+    std::atomic<int> wrong{0};
+    const std::size_t most = run([&](link& to) {
+      auto mine = maps_of(to.rank(), length);
+      reduce_scatter(to, bytes(mine), bounds, k_composition);
+      const std::size_t first = bounds[to.rank()] / sizeof(affine);
+      const std::size_t end = bounds[to.rank() + 1] / sizeof(affine);
+      for (std::size_t i = first; i < end; ++i)
+        if (mine[i] != wanted[i]) wrong.fetch_add(1);
+    });
+    EXPECT_EQ(wrong.load(), 0) << length;
+    EXPECT_LE(most, rounds() + 1);
+  }
+}
+
 TEST_P(groups, scans_give_each_member_what_lies_before_it) {
   for (const std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{57}}) {
     std::atomic<int> wrong{0};
@@ -339,11 +368,25 @@ TEST_P(groups, gathers_bring_blocks_of_any_sizes) {
     run([&](link& to) {
       const bool is_root = to.rank() == root;
       std::vector<std::uint64_t> all(is_root ? wanted.size() : 0);
-      gather_blocks(to, root, const_bytes(numbers(to.rank(), length_of(to.rank()))),
-                    is_root ? block_bounds(bounds) : block_bounds(), bytes(all));
+      gather_blocks(to, root, const_bytes(numbers(to.rank(), length_of(to.rank()))), [&](block_bounds found) {
+        if (!is_root || !std::ranges::equal(found, bounds)) wrong.fetch_add(1);
+        return bytes(all);
+      });
       if (is_root && all != wanted) wrong.fetch_add(1);
     });
     EXPECT_EQ(wrong.load(), 0) << root;
+    const std::size_t most = run([&](link& to) {
+      const bool is_root = to.rank() == root;
+      std::vector<std::uint64_t> mine;
+      scatter_blocks(to, root, is_root ? block_bounds(bounds) : block_bounds(),
+                     is_root ? const_bytes(wanted) : std::span<const std::byte>(), [&](std::size_t size) {
+                       mine.resize(size / 8);
+                       return bytes(mine);
+                     });
+      if (mine != numbers(to.rank(), length_of(to.rank()))) wrong.fetch_add(1);
+    });
+    EXPECT_EQ(wrong.load(), 0) << root;
+    EXPECT_LE(most, 2 * rounds() + members());
   }
   run([&](link& to) {
     std::vector<std::uint64_t> all(wanted.size());
