@@ -62,6 +62,7 @@ void end_part(request& whole, request* part) noexcept {
       whole.source = part->source;
       whole.tag = part->tag;
       whole.bytes = part->bytes;
+      whole.sent_bytes = part->sent_bytes;
       if (!part->persistent) whole.status_of = nullptr;
     }
     if (!part->persistent) part->owner->pool.give_back(*part);

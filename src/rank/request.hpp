@@ -69,6 +69,7 @@ struct alignas(64) request final : handle_object {
   } posted;  // while it waits for a message
 
   std::uint64_t missing_bytes = 0;
+  std::uint64_t sent_bytes = 0;  // of a message that did not fit; `bytes` is then the room that there was
   // Persistent ones: begins the operation anew.
   void (*begin)(request&) = nullptr;
   // Collectives: what was called.

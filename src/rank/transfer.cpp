@@ -31,7 +31,10 @@ std::uint64_t note_receive(request& r, const envelope& sent, std::uint64_t bytes
   r.source = sent.source;
   r.tag = sent.tag;
   r.bytes = std::min(bytes, room);
-  if (bytes > room) r.error = MPI_ERR_TRUNCATE;
+  if (bytes > room) [[unlikely]] {
+    r.error = MPI_ERR_TRUNCATE;
+    r.sent_bytes = bytes;
+  }
   return r.bytes;
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests what ranks of one process do not share, though the C library keeps it for a process, and what is said when a rank
 // crashes. The programs are those of tests/conformance, compiled here by shoal mpicc and mpicxx.
+#include <fmt/format.h>
+
 #include <regex>
 #include <sstream>
+#include <tuple>
 
 #include "machine/process.hpp"
 #include "tests/cluster/mpi_program.hpp"
@@ -240,6 +243,22 @@ TEST(mpi_abort, is_no_success_whatever_the_code_is) {
   const outcome got = run_ranks("aborts.c", {"-n", "2", "--nfg", "2"}, {"512"});
   EXPECT_EQ(got.status.code, 1) << got;
   EXPECT_FALSE(got.has("ended normally")) << got;
+}
+
+TEST(a_message_that_does_not_fit, is_named_with_its_sender_tag_and_sizes) {
+  for (const auto& [how, sender] : {std::pair("near", 0), std::pair("far", 3)})
+    for (const auto& [length, sent, room] : {std::tuple("short", 16, 8), std::tuple("long", 100000, 50000)}) {
+      const std::string why =
+          fmt::format("the message of rank {} with tag 7 has {} bytes, and the buffer of the receive has room for {}",
+                      sender, sent, room);
+      const outcome one =
+          run_ranks("libc_faults.c", {"-n", "2", "--nfg", "2"}, {fmt::format("truncated {} {}", how, length)});
+      EXPECT_EQ(one.status.shell_code(), 15) << one;  // MPI_ERR_TRUNCATE
+      EXPECT_TRUE(has(one, "rank 1: MPI_Recv in MPI_COMM_WORLD: " + why)) << one;
+      const outcome all =
+          run_ranks("libc_faults.c", {"-n", "2", "--nfg", "2"}, {fmt::format("truncated {} {} all", how, length)});
+      EXPECT_TRUE(has(all, "MPI_Waitall in MPI_COMM_WORLD: request 1 of the array: " + why)) << all;
+    }
 }
 
 TEST(a_process_without_memory, for_a_message_is_named_and_ends_the_job) {

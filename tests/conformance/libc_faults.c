@@ -91,6 +91,23 @@ static void start_slowly(void) {
   while (now.tv_sec - begun.tv_sec < 4);
 }
 
+/* Rank 1 has too little room for what another rank, of its process or of another one, sends. */
+static void receive_too_much(const char* how) {
+  static char bytes[100000];
+  const int from = strncmp(how, "truncated near", 14) == 0 ? 0 : size_ - 1;
+  const int room = strstr(how, "long") != NULL ? 50000 : 8;
+  const int sent = strstr(how, "long") != NULL ? 100000 : 16;
+  if (rank_ == from) MPI_Send(bytes, sent, MPI_CHAR, 1, 7, MPI_COMM_WORLD);
+  if (rank_ != 1) return;
+  MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  if (strstr(how, "all") == NULL) {
+    MPI_Recv(bytes, room, MPI_CHAR, from, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return;
+  }
+  MPI_Irecv(bytes, room, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &r[1]);
+  MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+}
+
 int main(int argc, char** argv) {
   if (strcmp(argv[1], "slow start") == 0) start_slowly();
   begin(&argc, &argv);
@@ -98,5 +115,6 @@ int main(int argc, char** argv) {
   if (rank_ == 1) fail_here(argv[1]);
   if (strcmp(argv[1], "memory of messages") == 0) send_without_memory();
   if (strcmp(argv[1], "memory of calls") == 0) call_without_memory();
+  if (strncmp(argv[1], "truncated", 9) == 0) receive_too_much(argv[1]);
   return end();
 }

@@ -67,6 +67,11 @@ inline void await(const caller& c, request& r, wait_note::kind what) {
 /// Returns its error.
 int collect(request& r, MPI_Status* status);
 
+/// Why a request has failed that has completed with `error`: one sentence.
+std::string failure_text(const request& r, int error);
+/// What a function for several requests says of the first of them that failed.
+void note_failure(std::string& first, std::size_t i, const std::string& why);
+
 /// Its status, while it stays. Returns the error of the program's function that says it, for a generalized one.
 int show(const request& r, MPI_Status* status);
 

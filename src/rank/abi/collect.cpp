@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of requests: what a wait or a test gives of one that has completed.
+#include "base/counted.hpp"
 #include "rank/abi/arguments.hpp"
 #include "rank/profile.hpp"
 #include "rank/program_call.hpp"
@@ -45,6 +46,18 @@ int collect(request& r, MPI_Status* status) {
   else
     r.owner->pool.give_back(r);
   return error;
+}
+
+std::string failure_text(const request& r, int error) {
+  if (error != MPI_ERR_TRUNCATE) return "the operation failed";
+  if (r.kind != request_kind::receive && r.kind != request_kind::composite)
+    return "the message is longer than the buffer of the receive";
+  return fmt::format("the message of rank {} with tag {} has {}, and the buffer of the receive has room for {}",
+                     r.source, r.tag, base::counted(r.sent_bytes, "byte"), r.bytes);
+}
+
+void note_failure(std::string& first, std::size_t i, const std::string& why) {
+  if (first.empty()) first = fmt::format("request {} of the array: {}; MPI_ERROR of each status has its error", i, why);
 }
 
 void give_way(const caller& c) noexcept {

@@ -10,8 +10,15 @@ using namespace shoal::rank::abi;  // NOLINT
 namespace {
 
 void check(int error) {
-  if (error == MPI_ERR_TRUNCATE) throw mpi_error(error, "the message is longer than the buffer of the receive");
   if (error != MPI_SUCCESS) throw mpi_error(error, "the operation failed");
+}
+
+// Collects a receive; throws if it has failed.
+void end_receive(request& r, MPI_Status* status) {
+  if (r.error == MPI_SUCCESS) [[likely]]
+    return check(collect(r, status));
+  const std::string why = failure_text(r, r.error);
+  throw mpi_error(collect(r, status), why);
 }
 
 // Of MPI_BUFFER_AUTOMATIC: messages are kept elsewhere anyway, and only counted.
@@ -83,8 +90,8 @@ void exchange(caller& c, const buffer& sent, const route& to, const buffer& rece
     error = out->error;
     c.me.pool.give_back(*out);
   }
-  const int received_with = collect(in, status);
-  check(received_with != MPI_SUCCESS ? received_with : error);
+  end_receive(in, status);
+  check(error);
 }
 
 // Its status is that of the receive. `packed`: what is sent, kept until then.

@@ -45,8 +45,30 @@ int end(caller& c, MPI_Request& h, request& r, MPI_Status* status) {
 }
 
 void check(int error) {
-  if (error == MPI_ERR_TRUNCATE) throw mpi_error(error, "the message is longer than the buffer of the receive");
   if (error != MPI_SUCCESS) throw mpi_error(error, "the operation failed");
+}
+
+// The same for one request, whose error is the function's.
+void end_alone(caller& c, MPI_Request& h, request& r, MPI_Status* status, communicator*& where) {
+  if (r.error == MPI_SUCCESS) [[likely]] {
+    const int error = end(c, h, r, status);
+    where = c.kept.get();
+    return check(error);
+  }
+  const std::string why = failure_text(r, r.error);
+  const int error = end(c, h, r, status);
+  where = c.kept.get();
+  throw mpi_error(error, why);
+}
+
+// Of several requests, whose errors are in their statuses.
+void end_of_several(caller& c, MPI_Request& h, request& r, std::size_t i, MPI_Status* status, std::string& failure) {
+  if (r.error != MPI_SUCCESS) [[unlikely]]
+    note_failure(failure, i, failure_text(r, r.error));
+  const int error = end(c, h, r, status);
+  set_error(status, error);
+  if (error != MPI_SUCCESS) [[unlikely]]
+    note_failure(failure, i, "the operation failed");
 }
 
 wait_note note_of(const caller& c, const request& r) noexcept {
@@ -70,7 +92,7 @@ void await_some(const caller& c, handles all, std::size_t wanted, const request&
 
 // All have completed.
 void collect_all(caller& c, handles all, MPI_Status* statuses, communicator*& where) {
-  bool failed = false;
+  std::string failure;
   for (std::size_t i = 0; i < all.size(); ++i) {
     request* const r = active_request(all[i]);
     if (r == nullptr) {
@@ -78,12 +100,10 @@ void collect_all(caller& c, handles all, MPI_Status* statuses, communicator*& wh
       set_error(at(statuses, i), MPI_SUCCESS);
       continue;
     }
-    const int error = end(c, all[i], *r, at(statuses, i));
-    set_error(at(statuses, i), error);
-    failed |= error != MPI_SUCCESS;
+    end_of_several(c, all[i], *r, i, at(statuses, i), failure);
   }
   where = c.kept.get();
-  if (failed) throw mpi_error(MPI_ERR_IN_STATUS, "an operation failed; MPI_ERROR of its status says why");
+  if (!failure.empty()) throw mpi_error(MPI_ERR_IN_STATUS, failure);
 }
 
 struct found_request {
@@ -109,27 +129,23 @@ found_request find_complete(handles all) {
 
 void end_one(caller& c, handles all, const found_request& f, int* index, MPI_Status* status, communicator*& where) {
   output(index) = static_cast<int>(f.index);
-  const int error = end(c, all[f.index], *f.complete, status);
-  where = c.kept.get();
-  check(error);
+  end_alone(c, all[f.index], *f.complete, status, where);
 }
 
 // How many; those of them that have completed end.
 int end_complete(caller& c, handles all, int* indices, MPI_Status* statuses, communicator*& where) {
   int n = 0;
-  bool failed = false;
+  std::string failure;
   for (std::size_t i = 0; i < all.size(); ++i) {
     request* const r = active_request(all[i]);
     if (r == nullptr || !r->complete) continue;
     MPI_Status* const status = at(statuses, static_cast<std::size_t>(n));
     output(indices + n) = static_cast<int>(i);
-    const int error = end(c, all[i], *r, status);
-    set_error(status, error);
-    failed |= error != MPI_SUCCESS;
+    end_of_several(c, all[i], *r, i, status, failure);
     ++n;
   }
   where = c.kept.get();
-  if (failed) throw mpi_error(MPI_ERR_IN_STATUS, "an operation failed; MPI_ERROR of its status says why");
+  if (!failure.empty()) throw mpi_error(MPI_ERR_IN_STATUS, failure);
   return n;
 }
 
@@ -166,9 +182,7 @@ int PMPI_Wait(MPI_Request* request_handle, MPI_Status* status) {
       const wait_note note = note_of(c, *r);
       w.await(note);
     }
-    const int error = end(c, h, *r, status);
-    where = c.kept.get();
-    check(error);
+    end_alone(c, h, *r, status, where);
   });
 }
 MPI_ABI_ALIAS(Wait)
@@ -187,9 +201,7 @@ int PMPI_Test(MPI_Request* request_handle, int* flag, MPI_Status* status) {
         return;
       }
     }
-    const int error = end(c, h, *r, status);
-    where = c.kept.get();
-    check(error);
+    end_alone(c, h, *r, status, where);
   });
 }
 MPI_ABI_ALIAS(Test)
