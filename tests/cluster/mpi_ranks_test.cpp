@@ -108,6 +108,13 @@ TEST_P(a_rank_that_crashes, is_named_and_ends_the_job) {
   EXPECT_LT(got.seconds, 10) << got;
 }
 
+TEST(the_status_of_a_rank, has_eight_bits_as_that_of_a_process) {
+  for (const auto& [given, status] : {std::pair("300", 44), std::pair("-1", 255), std::pair("256", 0)}) {
+    const outcome got = run_ranks("libc_faults.c", {"-n", "2", "--nfg", "2"}, {std::string("late ") + given});
+    EXPECT_EQ(got.status.code, status) << got;
+  }
+}
+
 TEST(an_exception, that_nobody_catches_is_named_where_it_is_thrown) {
   const outcome got = run_ranks("libc_cplusplus.cpp", {"-n", "1", "--nfg", "2"}, {"throw"});
   EXPECT_EQ(got.status.shell_code(), 128 + SIGABRT) << got;

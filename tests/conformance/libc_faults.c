@@ -116,5 +116,9 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "memory of messages") == 0) send_without_memory();
   if (strcmp(argv[1], "memory of calls") == 0) call_without_memory();
   if (strncmp(argv[1], "truncated", 9) == 0) receive_too_much(argv[1]);
+  if (strncmp(argv[1], "late ", 5) == 0) {
+    end();
+    exit(rank_ == 1 ? atoi(argv[1] + 5) : 0);
+  }
   return end();
 }

@@ -40,6 +40,9 @@ namespace {
 
 using shoal::rank::rank_state;
 
+// What the system keeps of the status of a process.
+constexpr int k_status_bits = 0xff;
+
 using program_main = int (*)(int, char**, char**);
 
 // By start.c; else by its name.
@@ -113,7 +116,7 @@ int run_copy(shoal::machine::program_copies& program, const shoal::machine::prog
   // Signals, threads and debuggers may still want the code of a rank that has ended; a debugger is slow to learn that
   // copies have gone. Its destructors run at the end of the process then.
   if (libc.has_made_threads || libc.has_set_handlers || is_debugged || shoal::host::ranks_here() == 1) own.keep();
-  return status;
+  return status & k_status_bits;
 }
 
 int print_functions() {
