@@ -212,7 +212,7 @@ copied_image::loaded copied_image::load(std::span<const renaming> names) const {
     throw error(
         errc::unsupported,
         fmt::format("another copy of {} cannot be loaded: {}; each copy takes {} mappings, of which a process "
-                    "may have {} (vm.max_map_count)",
+                    "may have {} (vm.max_map_count); have fewer copies in a process",
                     path(), reason == nullptr ? "the loader gives no reason" : reason, mappings_, most_mappings()));
   }
   return {handle, copy.release()};

@@ -17,6 +17,7 @@ namespace shoal::tools {
 namespace {
 
 constexpr unsigned k_ranks_per_worker = 4;
+constexpr std::uint64_t k_own_mappings = 200;     // of a process without ranks, at least
 constexpr std::uint64_t k_rank_bytes = 64 << 10;  // of the runtime and a stack, about
 
 // Differences of a few hundredths, or of some milliseconds, are those of starts: then several are the fastest.
@@ -40,6 +41,18 @@ unsigned automatic_ranks(const ranks_limits& limits) {
   if (limits.mappings != 0 && limits.copy_mappings != 0)
     most = std::min(most, limits.mappings / 2 / limits.copy_mappings);
   return static_cast<unsigned>(std::bit_floor(std::clamp<std::uint64_t>(most, 1, k_most_ranks)));
+}
+
+void check_ranks(unsigned ranks, const ranks_limits& limits) {
+  const std::uint64_t needed = std::uint64_t{ranks} * limits.copy_mappings;
+  if (limits.mappings == 0 || needed + k_own_mappings <= limits.mappings) return;
+  const std::uint64_t most = (limits.mappings - std::min(limits.mappings, k_own_mappings)) / limits.copy_mappings;
+  throw error(
+      errc::invalid_argument,
+      fmt::format("--nfg {}: so many copies of the program take {} mappings, and a process may have {} "
+                  "(vm.max_map_count); have at most some {} ranks in a process and more processes (-n), or let root "
+                  "raise that limit: sysctl vm.max_map_count={}",
+                  ranks, needed, limits.mappings, most, 2 * needed));
 }
 
 std::vector<unsigned> read_ranks(std::string_view option) {

@@ -27,6 +27,9 @@ struct ranks_limits {
 /// copies would need more than a quarter of the memory, or half of the mappings. It does not look at what the program does.
 unsigned automatic_ranks(const ranks_limits& limits);
 
+/// Throws if so many ranks cannot be in a process: the system does not let it have the mappings of their copies.
+void check_ranks(unsigned ranks, const ranks_limits& limits);
+
 inline constexpr unsigned k_most_ranks = 100'000;
 /// "auto": nothing; "4": one number; "1,2,4": several.
 std::vector<unsigned> read_ranks(std::string_view option);

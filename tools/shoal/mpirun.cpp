@@ -205,17 +205,21 @@ runtime::start_request job_of(const mpirun_request& request, const what_runs& wh
   return job;
 }
 
-// For --nfg auto.
-unsigned choose_ranks(const mpirun_request& request, const what_runs& what) {
+ranks_limits limits_of(const mpirun_request& request, const what_runs& what) {
   ranks_limits limits{.processes = request.hosts.empty() ? request.processes : 1, .workers = request.workers};
   limits.memory_bytes = machine::memory_info().usable_bytes();
   std::ifstream("/proc/sys/vm/max_map_count") >> limits.mappings;
-  if (!what.copies) return 1;
-  if (!request.shared_globals) {
+  if (what.copies && !request.shared_globals) {
     limits.copy_bytes = what.copies->private_bytes();
     limits.copy_mappings = what.copies->mappings();
   }
-  const unsigned ranks = automatic_ranks(limits);
+  return limits;
+}
+
+// For --nfg auto.
+unsigned choose_ranks(const mpirun_request& request, const what_runs& what) {
+  if (!what.copies) return 1;
+  const unsigned ranks = automatic_ranks(limits_of(request, what));
   base::say("--nfg auto: {} in each process of {}", base::counted(ranks, "rank"),
             base::counted(request.workers, "worker"));
   return ranks;
@@ -275,6 +279,8 @@ int mpirun(const mpirun_request& request) {
   const std::string program = find_mpi_program(request.program.front());
   const what_runs what{program, copies_of(program, ranks), find_mpi()};
   if (ranks.empty()) ranks.push_back(choose_ranks(request, what));
+  if (request.hosts.empty())  // other machines may allow more
+    for (const unsigned n : ranks) check_ranks(n, limits_of(request, what));
   if (runtime::is_launched()) become_host(request, what, ranks.front(), several);
   const runtime::config c = runtime::read_config(s);
   if (several) return sweep(request, what, c, ranks);

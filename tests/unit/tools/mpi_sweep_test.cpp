@@ -36,6 +36,22 @@ TEST(automatic_nfg, is_four_per_worker_unless_something_is_scarce) {
   EXPECT_EQ(automatic_ranks(l), 1024);
 }
 
+TEST(nfg, is_refused_where_a_process_may_not_have_the_mappings) {
+  ranks_limits l{.mappings = 65'530, .copy_mappings = 5};
+  EXPECT_NO_THROW(check_ranks(13'000, l));
+  try {
+    check_ranks(100'000, l);
+    FAIL();
+  } catch (const shoal::error& e) {
+    const std::string text = e.what();
+    EXPECT_NE(text.find("--nfg 100000: so many copies of the program take 500000 mappings"), std::string::npos) << text;
+    EXPECT_NE(text.find("at most some 13066 ranks"), std::string::npos) << text;
+  }
+  l.copy_mappings = 0;  // --shared-globals
+  EXPECT_NO_THROW(check_ranks(100'000, l));
+  EXPECT_NO_THROW(check_ranks(100'000, {.copy_mappings = 5}));  // nobody knows the limit
+}
+
 sweep_result example() {
   return {2, {"./prog", "a \"b\""}, {{1, 0, {4, 3, 5}}, {2, 0, {2}}, {4, 0, {2.5, 2.25}}, {8, 3, {0.5}}}};
 }
