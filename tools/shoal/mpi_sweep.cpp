@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/counted.hpp"
@@ -20,15 +19,41 @@ constexpr unsigned k_ranks_per_worker = 4;
 constexpr std::uint64_t k_own_mappings = 200;     // of a process without ranks, at least
 constexpr std::uint64_t k_rank_bytes = 64 << 10;  // of the runtime and a stack, about
 
-// Differences of a few hundredths, or of some milliseconds, are those of starts: then several are the fastest.
+// Differences of a few hundredths, or of some milliseconds, are those of starts.
 constexpr double k_same = 1.03;
 constexpr double k_same_seconds = 0.02;
 
-bool is_fastest(const sweep_result& s, const sweep_run& one) {
-  double least = std::numeric_limits<double>::infinity();
+enum class place { behind, perhaps_as_fast, fastest, failed };
+
+// The first with the least time is the fastest.
+place place_of(const sweep_result& s, const sweep_run& one) {
+  if (one.status != 0) return place::failed;
+  const sweep_run* best = &one;
   for (const sweep_run& r : s.runs)
-    if (r.status == 0) least = std::min(least, r.least());
-  return one.status == 0 && one.least() <= std::max(least * k_same, least + k_same_seconds);
+    if (r.status == 0 && (r.least() < best->least() || (r.least() <= best->least() && &r < best))) best = &r;
+  if (best == &one) return place::fastest;
+  const double least = best->least();
+  return one.least() <= std::max(least * k_same, least + k_same_seconds) ? place::perhaps_as_fast : place::behind;
+}
+
+std::string words_of(const sweep_result& s, const sweep_run& one) {
+  switch (place_of(s, one)) {
+    case place::failed: return fmt::format("failed with status {}", one.status);
+    case place::fastest: return "fastest";
+    case place::perhaps_as_fast: return "as fast, perhaps";
+    case place::behind: break;
+  }
+  return {};
+}
+
+const char* colour_of(const sweep_result& s, const sweep_run& one) {
+  switch (place_of(s, one)) {
+    case place::failed: return "#ee6677";
+    case place::fastest: return "#228833";
+    case place::perhaps_as_fast: return "#88bb88";
+    case place::behind: break;
+  }
+  return "#4477aa";
 }
 
 }  // namespace
@@ -87,8 +112,8 @@ std::string sweep_table(const sweep_result& s) {
   for (const sweep_run& r : s.runs) {
     constexpr double k_bar = 40;
     const auto bar = static_cast<std::size_t>(most > 0 ? r.least() / most * k_bar : 0);
-    const std::string how = r.status != 0 ? fmt::format("failed with status {}", r.status)
-                                          : std::string(bar, '=') + (is_fastest(s, r) ? " fastest" : "");
+    const std::string words = words_of(s, r);
+    const std::string how = r.status != 0 ? words : std::string(bar, '=') + (words.empty() ? "" : " " + words);
     text += fmt::format("{:>6} {:>8} {:>10.3f} {:>10.3f} {:>6} {}\n", r.ranks, r.ranks * s.processes, r.least(),
                         r.median(), r.seconds.size(), how);
   }
@@ -124,13 +149,11 @@ std::string sweep_picture(const sweep_result& s) {
   for (const sweep_run& r : s.runs) {
     const double length = most > 0 ? r.least() / most * k_plot : 0;
     d.text(k_left - 8, y + 17, base::counted(r.ranks, "rank"), "end");
-    d.box(k_left, y, length, k_row - 8,
-          r.status != 0      ? "#ee6677"
-          : is_fastest(s, r) ? "#228833"
-                             : "#4477aa",
+    d.box(k_left, y, length, k_row - 8, colour_of(s, r),
           fmt::format("{} in each process: {:.6f} s", base::counted(r.ranks, "rank"), r.least()));
+    const std::string words = words_of(s, r);
     d.text(k_left + length + 8, y + 17,
-           r.status != 0 ? fmt::format("failed with status {}", r.status) : fmt::format("{:.3f} s", r.least()));
+           r.status != 0 ? words : fmt::format("{:.3f} s{}{}", r.least(), words.empty() ? "" : ", ", words));
     y += k_row;
   }
   return d.finish(k_left + k_plot + 150, y + 20);

@@ -65,6 +65,19 @@ TEST(a_sweep, is_a_table_with_the_fastest_marked) {
   EXPECT_NE(table.find("failed with status 3"), std::string::npos) << table;
 }
 
+// Behind 2.000 s are 2.015 s, which may be noise, and 2.1 s, which is not.
+TEST(a_sweep, has_one_fastest_run_and_says_which_may_be_as_fast) {
+  const std::string table = sweep_table({1, {"./prog"}, {{1, 0, {2.1}}, {2, 0, {2}}, {4, 0, {2.015}}, {8, 0, {2}}}});
+  EXPECT_EQ(table.find(" fastest\n"), table.rfind(" fastest\n")) << table;
+  EXPECT_NE(table.find("2.000      2.000      1 ====================================== fastest\n"), std::string::npos)
+      << table;
+  EXPECT_NE(table.find("2.015      2.015      1 ====================================== as fast, perhaps\n"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("2.100      2.100      1 ========================================\n"), std::string::npos)
+      << table;
+}
+
 TEST(a_sweep, is_json_and_a_picture) {
   const auto read = nlohmann::json::parse(sweep_json(example()));
   EXPECT_EQ(read["program"][1], "a \"b\"");
