@@ -82,6 +82,8 @@ TEST(the_wrapper_compilers, show_what_they_would_do) {
   EXPECT_EQ(shown("mpicc", "-showme:libs"), "mpi_abi\n");
   const std::string link = shown("mpicc", "-showme:link");
   EXPECT_NE(shown("mpicc", "-show").find(link), std::string::npos) << link;
+  for (const char* const same : {"--show", "--showme", "-compile_info", "-compile-info", "-link_info", "-link-info"})
+    EXPECT_EQ(shown("mpicc", same), shown("mpicc", "-show")) << same;
   EXPECT_FALSE(run({SHOAL_COMMAND, "mpicc", "-showme:colour"}).status.clean());
 }
 

@@ -111,7 +111,9 @@ enum class shown { nothing, command, compiler, compile, link, include_folders, l
 shown take_shown(std::vector<std::string>& words) {
   constexpr std::pair<std::string_view, shown> k_options[] = {{"-show", shown::command},
                                                               {"-showme", shown::command},
+                                                              {"-compile_info", shown::command},
                                                               {"-compile-info", shown::command},
+                                                              {"-link_info", shown::command},
                                                               {"-link-info", shown::command},
                                                               {"-showme:command", shown::compiler},
                                                               {"-showme:compile", shown::compile},
