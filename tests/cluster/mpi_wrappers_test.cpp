@@ -182,6 +182,21 @@ TEST(the_wrapper_compilers, call_compilers_of_two_words_or_with_blanks) {
   EXPECT_TRUE(shown.has("'-DTEXT=\"a b\"'")) << shown;
 }
 
+TEST(the_wrapper_compilers, say_which_compiler_there_is_not_and_what_to_do) {
+  const folder place;
+  const std::string empty = "PATH=" + (place / "");
+  const outcome none = run({SHOAL_COMMAND, "mpif90", "x.f90"}, {empty, "SHOAL_MPI_FC="});
+  EXPECT_EQ(none.status.shell_code(), 2) << none;
+  EXPECT_TRUE(
+      none.has("there is no gfortran in PATH; install it (Debian's package gfortran), or name another compiler in "
+               "SHOAL_MPI_FC"))
+      << none;
+  const outcome wrong = run({SHOAL_COMMAND, "mpicc", "x.c"}, {"SHOAL_MPI_CC=gccc -m64"});
+  EXPECT_EQ(wrong.status.shell_code(), 2) << wrong;
+  EXPECT_TRUE(wrong.has("SHOAL_MPI_CC names gccc, and there is no such program")) << wrong;
+  EXPECT_TRUE(wrong.has("unset it for gcc")) << wrong;
+}
+
 TEST(mpirun, gives_ranks_the_library_path_that_was_asked_for) {
   const folder place;
   std::ofstream(place / "says.c")

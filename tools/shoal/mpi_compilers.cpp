@@ -32,6 +32,7 @@ namespace {
 struct compiler {
   const char* variable;
   const char* standard;
+  const char* package;  // Debian's
 };
 
 enum class linked { nothing, library, program };
@@ -67,6 +68,18 @@ compiler_words words_of(const std::string& text) {
   return words;
 }
 
+// Throws: which program there is not, and what to do.
+void check_is_there(const compiler_words& program, const compiler& which, bool is_chosen) {
+  if (std::filesystem::exists(machine::find_program(program.front()))) return;
+  if (is_chosen)
+    throw error(errc::not_found, fmt::format("{} names {}, and there is no such program; name a compiler of the GNU or "
+                                             "clang kind there, or unset it for {}",
+                                             which.variable, program.front(), which.standard));
+  throw error(errc::not_found, fmt::format("there is no {} in PATH; install it (Debian's package {}), or name another "
+                                           "compiler in {}",
+                                           which.standard, which.package, which.variable));
+}
+
 // What the compiler prints for -print-file-name=NAME.
 std::string file_of_compiler(const compiler_words& compiler, const std::string& name) {
   const std::string command = launch::shell_words(compiler) + " -print-file-name=" + name;
@@ -95,7 +108,6 @@ constexpr std::string_view k_shared_sentinels = "-Wl,--export-dynamic-symbol=mpi
 std::string add_modules(std::vector<std::string>& command, const compiler_words& compiler, const std::string& sources) {
   std::string modules;
   command.push_back("-I" + sources);
-  if (!std::filesystem::exists(machine::find_program(compiler.front()))) return modules;  // the next step says so
   try {
     modules = fortran_modules(compiler, sources);
     command.push_back("-I" + modules);
@@ -149,7 +161,9 @@ int print_words(std::span<const std::string> words) {
 
 int compile(const compiler& which, std::vector<std::string> words) {
   const char* const chosen = std::getenv(which.variable);
-  const compiler_words program = words_of(chosen != nullptr && *chosen != '\0' ? chosen : which.standard);
+  const bool is_chosen = chosen != nullptr && *chosen != '\0';
+  const compiler_words program = words_of(is_chosen ? chosen : which.standard);
+  check_is_there(program, which, is_chosen);
   const shown show = take_shown(words);
   const mpi_paths mpi = find_mpi();
   const bool fortran = std::string_view(which.variable) == "SHOAL_MPI_FC";
@@ -236,8 +250,8 @@ subcommand_body declare(CLI::App& app, compiler which) {
 
 }  // namespace
 
-subcommand_body declare_mpicc(CLI::App& app) { return declare(app, {"SHOAL_MPI_CC", "gcc"}); }
-subcommand_body declare_mpicxx(CLI::App& app) { return declare(app, {"SHOAL_MPI_CXX", "g++"}); }
-subcommand_body declare_mpif90(CLI::App& app) { return declare(app, {"SHOAL_MPI_FC", "gfortran"}); }
+subcommand_body declare_mpicc(CLI::App& app) { return declare(app, {"SHOAL_MPI_CC", "gcc", "gcc"}); }
+subcommand_body declare_mpicxx(CLI::App& app) { return declare(app, {"SHOAL_MPI_CXX", "g++", "g++"}); }
+subcommand_body declare_mpif90(CLI::App& app) { return declare(app, {"SHOAL_MPI_FC", "gfortran", "gfortran"}); }
 
 }  // namespace shoal::tools
