@@ -17,6 +17,7 @@
 #include "machine/descriptor.hpp"
 #include "runtime/job.hpp"
 #include "shoal/error.hpp"
+#include "tools/shoal/launcher_options.hpp"
 #include "tools/shoal/subcommands.hpp"
 
 namespace shoal::tools {
@@ -131,11 +132,10 @@ std::vector<std::string> with_help_as_option(const CLI::App& app, std::vector<st
   return words;
 }
 
-// "-np 4", as other launchers have it, would be the option -n with the value p.
-std::vector<std::string> with_np_as_word(std::vector<std::string> words) {
-  if (!words.empty() && (words.front() == "mpirun" || words.front() == "mpiexec"))
-    std::replace(words.begin(), std::ranges::find(words, "--"), std::string("-np"), std::string("--np"));
-  return words;
+// For `shoal mpirun`, which people know from other launchers.
+std::vector<std::string> in_own_form(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.empty() || (words.front() != "mpirun" && words.front() != "mpiexec")) return words;
+  return with_own_options(*app.get_subcommand(words.front()), words);
 }
 
 int parse_and_run(const std::vector<std::string>& given) {
@@ -144,7 +144,7 @@ int parse_and_run(const std::vector<std::string>& given) {
   app.footer(k_footer);
   app.require_subcommand(0, 1);  // further words are its own, whatever they are: mpicc -o sort sort.c
   offered all = offer(app, subcommands());
-  const std::vector<std::string> arguments = with_np_as_word(with_help_as_option(app, given));
+  const std::vector<std::string> arguments = in_own_form(app, with_help_as_option(app, given));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 expects reverse order
   try {
     app.parse(reversed);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "unit/tools/run_command.hpp"
 
@@ -73,6 +74,37 @@ TEST(command, suggests_the_nearest_name) {
   EXPECT_TRUE(run("bench limit").has("did you mean 'limits'?"));
   EXPECT_TRUE(run("bench limits --repaet 3").has("did you mean '--repeat'?"));
   EXPECT_TRUE(run("bench limits --repaet=3").has("did you mean '--repeat'?"));
+}
+
+TEST(command, mpirun_says_what_options_of_other_launchers_are_here) {
+  for (const auto& [given, here] : {std::pair("--oversubscribe", "leave it out"),
+                                    {"--map-by core", "-w N gives each process N workers"},
+                                    {"--bind-to none", "SHOAL_PIN=off"},
+                                    {"-n 2 -ppn 4", "-n N on this machine, --hosts a:2,b:2"},
+                                    {"-perhost 2", "-n N on this machine, --hosts a:2,b:2"},
+                                    {"-machinefile f", "--hosts FILE with a machine in each line"},
+                                    {"-hostfile f", "--hosts FILE with a machine in each line"},
+                                    {"--hostfile=f", "--hosts FILE with a machine in each line"},
+                                    {"-genv A 1", "--env NAME=VALUE"},
+                                    {"-env A 1", "--env NAME=VALUE"},
+                                    {"--label -l", "--label"}}) {
+    const answer got = run(std::string("mpirun ") + given + " -- /bin/true");
+    EXPECT_EQ(got.status, 2) << given << got.text;
+    EXPECT_TRUE(got.has("is an option of other launchers; here: ") && got.has(here)) << given << got.text;
+  }
+}
+
+TEST(command, mpirun_takes_long_options_with_one_dash) {
+  EXPECT_EQ(run("mpirun -np 1 -nfg 1 -timeout 50 -- /bin/true").status, 0);
+  EXPECT_TRUE(run("mpirun -nfg 0 -- /bin/true").has("--nfg 0: give the ranks of each process"));
+}
+
+TEST(command, mpirun_leaves_the_words_of_the_program_alone) {
+  for (const char* given : {"mpirun -n 1 -- /bin/echo -np --oversubscribe", "mpirun -n 1 /bin/echo -np --oversubscribe",
+                            "mpirun --timeout=50 /bin/echo -np --oversubscribe"}) {
+    const answer got = run(given);
+    EXPECT_TRUE(got.has("-np --oversubscribe")) << given << got.text;
+  }
 }
 
 TEST(command, points_to_the_help_where_nothing_is_near) {
