@@ -230,6 +230,15 @@ TEST(profile, without_a_file_is_a_table) {
   EXPECT_FALSE(run(mpirun(source("ranks_yield.c"), {"--nfg", "2"})).has("profile of")) << got;
 }
 
+TEST(profile, may_have_a_blank_before_its_file) {
+  const shoal::test::folder place;
+  for (const char* const name : {"p.json", "p"}) {
+    const outcome got = run(mpirun(source("ranks_yield.c"), {"--nfg", "2", "--profile", place / name}));
+    EXPECT_TRUE(got.status.clean()) << got;
+    EXPECT_TRUE(std::filesystem::exists(place / name)) << got;
+  }
+}
+
 TEST(profile, in_a_folder_that_is_not_there_is_refused_at_the_start) {
   const outcome got = run(mpirun(source("ranks_yield.c"), {"--nfg", "2", "--profile=/no such folder/p.json"}));
   EXPECT_FALSE(got.status.clean()) << got;
