@@ -165,6 +165,7 @@ public:
   eager_windows& windows() noexcept { return windows_; }
   /// A little memory, to say that there is no more. Any thread, any number of times.
   void release_last_memory() noexcept { delete[] last_memory_.exchange(nullptr, std::memory_order_acq_rel); }
+  std::atomic<bool> has_refused_file{false};  // partners: ranks that call functions of files
   /// MPI_INFO_ENV; set before the ranks start.
   std::unique_ptr<const info> environment;
   /// What a call that ends the whole job does; from runtime.

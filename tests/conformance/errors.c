@@ -357,8 +357,16 @@ static void again(void) {
   REFUSED(MPI_Pack_size(-1, MPI_INT, MPI_COMM_WORLD, &n), MPI_ERR_COUNT);
 }
 
+/* Their errors are returned though nobody has asked for it. */
+static void files(void) {
+  MPI_File f = MPI_FILE_NULL;
+  CHECK(MPI_File_open(MPI_COMM_WORLD, "/no such folder/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &f) != MPI_SUCCESS);
+  CHECK(MPI_File_delete("/no such folder/file", MPI_INFO_NULL) != MPI_SUCCESS);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  files();
   handlers();
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* also of calls without a communicator */

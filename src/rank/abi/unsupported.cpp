@@ -2,19 +2,39 @@
 // Every function of the standard ABI that no other file defines: it reports MPI_ERR_UNSUPPORTED_OPERATION. They are weak, so
 // that a definition takes their place, and lie in a section of their own, so that function_list.cpp can tell which
 // functions have one.
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "base/log.hpp"
 #include "rank/abi/entry.hpp"
 
 namespace shoal::rank::abi {
 
+constexpr const char* k_missing = "this library does not have the function yet";
+
 int refuse(const char* function) noexcept {
-  return enter(
-      [](caller&) { throw mpi_error(MPI_ERR_UNSUPPORTED_OPERATION, "this library does not have the function yet"); },
+  return enter([](caller&) { throw mpi_error(MPI_ERR_UNSUPPORTED_OPERATION, k_missing); }, function);
+}
+
+// Errors of files are returned unless the program says otherwise (MPI 5.0, 14.7), and many programs do not look: the
+// first in a process is said.
+int refuse_file(const char* function) noexcept {
+  const int entered = enter(
+      [function](caller& c) {
+        if (c.me.job.has_refused_file.exchange(true, std::memory_order_relaxed)) return;
+        base::write_line("",
+                         fmt::format("rank {}: {}: {}; it returns MPI_ERR_UNSUPPORTED_OPERATION, as other functions "
+                                     "of files do",
+                                     c.me.world, function + 1, k_missing));
+      },
       function);
+  return entered == MPI_SUCCESS ? MPI_ERR_UNSUPPORTED_OPERATION : entered;
 }
 
 template <class Result>
 Result refused(const char* function) noexcept {
-  const int code = refuse(function);
+  const int code = std::string_view(function).starts_with("PMPI_File_") ? refuse_file(function) : refuse(function);
   if constexpr (std::is_same_v<Result, int>)
     return code;
   else
