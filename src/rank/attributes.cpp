@@ -88,22 +88,39 @@ void attribute_set::erase_all(attribute_keys& keys, attribute_key::kind of, void
   while (!entries_.empty()) erase(keys, of, handle, entries_.back().key);
 }
 
+void attribute_set::discard(attribute_keys& keys, attribute_key::kind of, void* handle) {
+  while (!entries_.empty()) {
+    const entry last = entries_.back();
+    entries_.pop_back();
+    const attribute_key known = keys.at(last.key, of);
+    if (known.erase != nullptr)
+      static_cast<void>(call_program([&] { return known.erase(handle, last.key, last.value, known.extra); }));
+    keys.drop(last.key);
+  }
+}
+
 void attribute_set::copy(attribute_keys& keys, attribute_key::kind of, void* handle_of_from,
                          const attribute_set& from) {
   const std::vector<entry> all = from.entries_;  // callbacks may set others
-  for (const entry& e : all) {
-    const attribute_key known = keys.at(e.key, of);
-    if (known.copy == nullptr) continue;
-    void* copied = e.value;
-    int flag = 1;
-    if (!is_duplicate(known.copy))
-      check_result(
-          call_program([&] { return known.copy(handle_of_from, e.key, known.extra, e.value, &copied, &flag); }),
-          "copies");
-    if (flag == 0) continue;
-    entries_.push_back({e.key, copied});
-    keys.use(e.key);
+  try {
+    for (const entry& e : all) copy_one(keys, of, handle_of_from, e);
+  } catch (...) {
+    discard(keys, of, handle_of_from);
+    throw;
   }
+}
+
+void attribute_set::copy_one(attribute_keys& keys, attribute_key::kind of, void* handle_of_from, const entry& e) {
+  const attribute_key known = keys.at(e.key, of);
+  if (known.copy == nullptr) return;
+  void* copied = e.value;
+  int flag = 1;
+  if (!is_duplicate(known.copy))
+    check_result(call_program([&] { return known.copy(handle_of_from, e.key, known.extra, e.value, &copied, &flag); }),
+                 "copies");
+  if (flag == 0) return;
+  entries_.push_back({e.key, copied});
+  keys.use(e.key);
 }
 
 }  // namespace shoal::rank

@@ -54,11 +54,15 @@ public:
   void erase(attribute_keys& keys, attribute_key::kind of, void* handle, int key);
   /// In the reverse order of their setting.
   void erase_all(attribute_keys& keys, attribute_key::kind of, void* handle);
-  /// What the copy functions make of those of `from`, for `handle`.
+  /// The same for an object that is not to be: a delete function that fails changes nothing.
+  void discard(attribute_keys& keys, attribute_key::kind of, void* handle);
+  /// What the copy functions make of those of `from`; where one fails, the others are discarded.
   void copy(attribute_keys& keys, attribute_key::kind of, void* handle_of_from, const attribute_set& from);
   bool empty() const noexcept { return entries_.empty(); }
 
 private:
+  void copy_one(attribute_keys& keys, attribute_key::kind of, void* handle_of_from, const entry& e);
+
   std::vector<entry> entries_;
 };
 

@@ -5,6 +5,10 @@
 struct counts {
   int copied, erased;
 };
+struct failing_counts {
+  struct counts of; /* first: the other functions see it */
+  int fails;
+};
 
 static int copy_value(MPI_Comm comm, int key, void* extra, void* value, void* result, int* flag) {
   (void)comm, (void)key;
@@ -28,6 +32,10 @@ static int erase_value(MPI_Comm comm, int key, void* value, void* extra) {
   (void)comm, (void)key, (void)value;
   ++((struct counts*)extra)->erased;
   return MPI_SUCCESS;
+}
+static int erase_and_fail(MPI_Comm comm, int key, void* value, void* extra) {
+  erase_value(comm, key, value, extra);
+  return ((struct failing_counts*)extra)->fails ? MPI_ERR_ARG : MPI_SUCCESS;
 }
 static int refuse(MPI_Comm comm, int key, void* value, void* extra) {
   (void)comm, (void)key, (void)value;
@@ -118,7 +126,7 @@ static void set_by_callbacks(void) {
 }
 
 static void failing(void) {
-  int key, refusing, refuses = 1, flag = -1;
+  int key, copied, refusing, refuses = 1, flag = -1;
   void* value = NULL;
   MPI_Comm comm, copy = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -128,6 +136,19 @@ static void failing(void) {
   MPI_Comm_set_attr(comm, key, data);
   CHECK(MPI_Comm_dup(comm, &copy) != MPI_SUCCESS);
   MPI_Comm_delete_attr(comm, key);
+  /* What has been copied before is deleted, whatever its function says. */
+  struct failing_counts c = {{0, 0}, 1};
+  MPI_Comm_create_keyval(copy_value, erase_and_fail, &copied, &c);
+  MPI_Comm_set_attr(comm, copied, data);
+  MPI_Comm_set_attr(comm, key, data);
+  for (int i = 0; i < 2; ++i) {
+    CHECK_EQUAL(MPI_Comm_dup(comm, &copy), MPI_ERR_OTHER);
+    CHECK(c.of.copied == i + 1 && (c.of.erased == i + 1 || is_mpich()));
+  }
+  MPI_Comm_delete_attr(comm, key);
+  c.fails = 0;
+  MPI_Comm_delete_attr(comm, copied);
+  MPI_Comm_free_keyval(&copied);
   MPI_Comm_set_attr(comm, refusing, data);
   CHECK(MPI_Comm_delete_attr(comm, refusing) != MPI_SUCCESS);
   MPI_Comm_get_attr(comm, refusing, &value, &flag);

@@ -3,6 +3,7 @@
 // when the operation completes later.
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "rank/abi/arguments.hpp"
 #include "rank/abi/making.hpp"
@@ -25,6 +26,7 @@ struct duplicate {
   attribute_set attributes;
   std::optional<mpi_error> failure;  // of a function that copies an attribute: the other members go on
   // Of an intercommunicator: how the number comes back, and its place in the order of operations.
+  bool is_waited_for = false;  // then the call takes what is left of it
   request* back = nullptr;
   std::uint64_t back_sequence = 0;
 };
@@ -42,30 +44,37 @@ std::unique_ptr<duplicate> taken_over(caller& c, communicator& in, MPI_Comm* res
     d->attributes.copy(c.me.keys, k_attributes, handle, m.attributes);
   } catch (const mpi_error& e) {
     d->failure = e;
-    d->attributes.erase_all(c.me.keys, k_attributes, handle);
   }
   return d;
 }
 
-// The duplicate is there when the request has completed.
-void finish_duplicate(request& r) noexcept {
-  const std::unique_ptr<duplicate> d(static_cast<duplicate*>(r.state));
-  if (d->failure && r.error == MPI_SUCCESS) r.error = d->failure->code();
-  if (r.error != MPI_SUCCESS) return;
+// Returns the error.
+int make_duplicate(request& r, duplicate& d) noexcept {
+  if (r.error != MPI_SUCCESS) return r.error;
+  if (d.failure) return d.failure->code();
   caller c{*r.owner, "PMPI_Comm_idup"};
   try {
-    const MPI_Comm made = join(c, d->context, r.where->local_ref(), r.where->remote_ref());
+    const MPI_Comm made = join(c, d.context, r.where->local_ref(), r.where->remote_ref());
     member_state& m = communicator_of(c.me, made).member(c.me);
-    m.errors = std::move(d->errors);
-    m.neighbours = std::move(d->neighbours);
-    m.hints = std::move(d->hints);
-    m.attributes = std::move(d->attributes);
-    *d->result = made;
+    m.errors = std::move(d.errors);
+    m.neighbours = std::move(d.neighbours);
+    m.hints = std::move(d.hints);
+    m.attributes = std::move(d.attributes);
+    *d.result = made;
+    return MPI_SUCCESS;
   } catch (const mpi_error& e) {
-    r.error = e.code();
+    return e.code();
   } catch (const std::bad_alloc&) {
-    r.error = MPI_ERR_NO_MEM;
+    return MPI_ERR_NO_MEM;
   }
+}
+
+// The duplicate is there when the request has completed. What a call that waits has copied in vain, it deletes itself:
+// the program's functions cannot run here.
+void finish_duplicate(request& r) noexcept {
+  std::unique_ptr<duplicate> d(static_cast<duplicate*>(std::exchange(r.state, nullptr)));
+  r.error = make_duplicate(r, *d);
+  if (r.error != MPI_SUCCESS && d->is_waited_for) r.state = d.release();
 }
 
 request& broadcast_of(caller& c, communicator& in, int root, duplicate& d) {
@@ -101,9 +110,10 @@ request& begin_between(caller& c, communicator& in, std::unique_ptr<duplicate> d
   return whole;
 }
 
-request& begin(caller& c, communicator& in, MPI_Comm* result, const info_pairs* hints) {
+request& begin(caller& c, communicator& in, MPI_Comm* result, const info_pairs* hints, bool is_waited_for = false) {
   output(result) = MPI_COMM_NULL;
   std::unique_ptr<duplicate> d = taken_over(c, in, result, hints);
+  d->is_waited_for = is_waited_for;
   if (in.is_inter()) return begin_between(c, in, std::move(d));
   request& r = broadcast_of(c, in, 0, *d);
   r.finish = finish_duplicate;
@@ -113,10 +123,12 @@ request& begin(caller& c, communicator& in, MPI_Comm* result, const info_pairs* 
 }
 
 void run(caller& c, communicator& in, MPI_Comm* result, const info_pairs* hints) {
-  request& r = begin(c, in, result, hints);
+  request& r = begin(c, in, result, hints, true);
   await(c, r, wait_note::kind::collective);
   const int error = r.error;
+  const std::unique_ptr<duplicate> failed(static_cast<duplicate*>(std::exchange(r.state, nullptr)));
   c.me.pool.give_back(r);
+  if (failed) failed->attributes.discard(c.me.keys, k_attributes, handle_of_communicator(c.me, in));
   if (error != MPI_SUCCESS) throw mpi_error(error, "the communicator could not be duplicated");
 }
 
