@@ -108,6 +108,13 @@ std::vector<std::string> own_command() {
   return words;
 }
 
+void name_process(const std::string& name) noexcept {
+  constexpr std::size_t k_most_letters = 15;
+  std::array<char, k_most_letters + 1> letters{};
+  name.copy(letters.data(), k_most_letters);
+  ::prctl(PR_SET_NAME, letters.data());
+}
+
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const char* const variable = std::getenv("PATH");

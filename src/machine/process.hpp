@@ -69,6 +69,9 @@ std::string find_program(const std::string& name);
 /// The name and the arguments with which this process was started.
 std::vector<std::string> own_command();
 
+/// What `ps` and `top` show of this process, its first 15 letters. On the main thread.
+void name_process(const std::string& name) noexcept;
+
 /// Makes this process that program (exec), with "NAME=value" added to its environment. Returns only by throwing.
 [[noreturn]] void become(const std::vector<std::string>& arguments, const std::vector<std::string>& environment);
 

@@ -204,6 +204,7 @@ int run_member(team& t) {
 
 void set_mpi_program(mpi_program p) { the_program = std::move(p); }
 bool hosts_mpi_program() noexcept { return the_program.run != nullptr; }
+std::vector<std::string> shown_command() { return hosts_mpi_program() ? the_program.command : machine::own_command(); }
 
 int run_ranks() {
   return spmd([](team& t) { return run_member(t); });

@@ -27,6 +27,8 @@ struct mpi_program {
 
 void set_mpi_program(mpi_program p);
 bool hosts_mpi_program() noexcept;
+/// Its name and arguments; else those of this process.
+std::vector<std::string> shown_command();
 /// The status of the job: that of the first rank, in the order of the world, whose status is not 0.
 int run_ranks();
 

@@ -16,6 +16,7 @@
 #include "machine/symbols.hpp"
 #include "machine/tracepoints.hpp"
 #include "runtime/body_name.hpp"
+#include "runtime/mpi_job.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/error.hpp"
@@ -67,7 +68,7 @@ std::string file_of(const std::string& folder, std::uint32_t node) {
 
 std::string program_name() {
   std::string all;
-  for (const std::string& word : machine::own_command()) all += (all.empty() ? "" : " ") + word;
+  for (const std::string& word : shown_command()) all += (all.empty() ? "" : " ") + word;
   return all;
 }
 

@@ -302,6 +302,19 @@ TEST(a_limit_on_time, ends_the_job) {
   EXPECT_TRUE(run_ranks("libc_end.c", {"-n", "2", "--timeout", "50"}).status.clean());
 }
 
+TEST(a_job_of_ranks, is_shown_by_the_name_of_its_program) {
+  const std::string program = mpi_program("libc_faults.c");
+  const outcome listed = run({"/bin/bash", "-c",
+                              fmt::format("'{0}' mpirun --nfg 2 --timeout 2 -- '{1}' endless & sleep 1; '{0}' ps; wait",
+                                          SHOAL_COMMAND, program)});
+  EXPECT_TRUE(std::regex_search(listed.text, std::regex("(^|\n)libc_faults [^\n]*: 1 node, 1 worker, "))) << listed;
+  const folder place;
+  ASSERT_TRUE(run({SHOAL_COMMAND, "mpirun", "--nfg", "2", "--", program, "late 0"}, {"SHOAL_TRACE=" + (place / "t")})
+                  .status.clean());
+  const outcome traced = run({SHOAL_COMMAND, "trace", "--folder", place / "t", "--read"});
+  EXPECT_TRUE(traced.has(program + " late 0 on ")) << traced;
+}
+
 // Its processes have the functions of two MPI libraries.
 TEST(a_limit_on_time, ends_a_job_over_an_mpi_library) {
   ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);

@@ -25,6 +25,7 @@
 
 #include "base/log.hpp"
 #include "machine/descriptor.hpp"
+#include "machine/process.hpp"
 #include "machine/program_copies.hpp"
 #include "rank/abi/function_list.hpp"
 #include "rank/abi/rank_exit.hpp"
@@ -167,6 +168,7 @@ int run(int argc, char** argv) {
   if (!shown.empty()) ::unsetenv("LD_AUDIT");  // not for what the ranks start
   ::program_invocation_name = argv[first];     // for messages of the C library
   ::program_invocation_short_name = ::basename(argv[first]);
+  shoal::machine::name_process(::program_invocation_short_name);  // for `shoal ps`, which shows it, and for ps and top
   const std::vector<std::string> private_libraries{"libgfortran.so."};  // units and files of Fortran
   const auto program = std::make_shared<shoal::machine::program_copies>(argv[first], private_libraries, shown);
   if (profile) {
