@@ -62,21 +62,22 @@ INSTANTIATE_TEST_SUITE_P(of_characters, output_of_ranks, testing::Bool(),
                          [](const auto& given) { return given.param ? "wide" : "narrow"; });
 
 TEST_P(output_of_ranks, comes_by_whole_lines) {
-  for (const bool label : {false, true}) {
-    words options{"-n", "2", "--nfg", "3", "-w", "2"};
-    if (label) options.emplace_back("--label");
-    const outcome got = run_ranks("libc_output.c", options, GetParam() ? words{"wide"} : words{});
-    std::istringstream lines(got.text);
-    int count = 0;
-    for (std::string line; std::getline(lines, line); ++count) {
-      const std::string rank = line.substr(line.find("rank ") + 5, 1);
-      const std::string number = line.substr(line.find("line ") + 5, 1);
-      std::string wanted = "rank " + rank + " line " + number + ": abc def ghi";
-      if (label) wanted = "[" + rank + "] " + wanted;
-      EXPECT_EQ(line, wanted);
+  for (const bool label : {false, true})
+    for (const words& shape : {words{"-n", "2", "--nfg", "3", "-w", "2"}, words{"-n", "6", "--nfg", "1"}}) {
+      words options = shape;
+      if (label) options.emplace_back("--label");
+      const outcome got = run_ranks("libc_output.c", options, GetParam() ? words{"wide"} : words{});
+      std::istringstream lines(got.text);
+      int count = 0;
+      for (std::string line; std::getline(lines, line); ++count) {
+        const std::string rank = line.substr(line.find("rank ") + 5, 1);
+        const std::string number = line.substr(line.find("line ") + 5, 1);
+        std::string wanted = "rank " + rank + " line " + number + ": abc def ghi";
+        if (label) wanted = "[" + rank + "] " + wanted;
+        EXPECT_EQ(line, wanted);
+      }
+      EXPECT_EQ(count, 30) << got;
     }
-    EXPECT_EQ(count, 30) << got;
-  }
 }
 
 struct fault {

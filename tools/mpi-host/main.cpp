@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program that `shoal mpirun` starts in every process: loads one private copy of an MPI program per rank and runs
 // them as tasks.
-//   shoal-mpi-host RANKS STACK_BYTES [--label] [--profile=FILE] [--shared-globals] [--debug=FILE] [--libraries=FOLDERS]
-//   PROGRAM [ARGS]
+//   shoal-mpi-host RANKS STACK_BYTES [--whole-lines] [--label] [--profile=FILE] [--shared-globals] [--debug=FILE]
+//   [--libraries=FOLDERS] PROGRAM [ARGS]
+//   --whole-lines: there are several ranks, here or in other processes, and none writes into another one's line
 //   --libraries=FOLDERS: what LD_LIBRARY_PATH has in front for the loader, and not for what ranks start
 //   --debug: under gdb, which reads that file for each copy (gdb/)
 //   shoal-mpi-host --functions       the functions of MPI and whether the library has them, for `shoal info --mpi`
@@ -148,6 +149,7 @@ void take_from_library_path(std::string_view folders) {
 int run(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--functions") return print_functions();
   bool label = false;
+  bool whole_lines = false;
   bool is_shared = false;
   std::optional<shoal::runtime::rank_profile_wish> profile;
   std::string shown;
@@ -155,6 +157,7 @@ int run(int argc, char** argv) {
   for (; first < argc && std::string_view(argv[first]).starts_with("--"); ++first) {
     const std::string_view word = argv[first];
     label = label || word == "--label";
+    whole_lines = whole_lines || word == "--whole-lines";
     is_shared = is_shared || word == "--shared-globals";
     if (word.starts_with(k_profile)) profile.emplace().file = word.substr(k_profile.size());
     if (word.starts_with(k_debug)) shown = word.substr(k_debug.size());
@@ -184,7 +187,7 @@ int run(int argc, char** argv) {
   // Errors of Fortran's input and output show where they happened, though the program is compiled without handlers of signals.
   ::setenv("GFORTRAN_ERROR_BACKTRACE", "1", 0);
   shoal::host::make_rank_libcs(p.ranks_per_node);
-  if (p.ranks_per_node > 1 || label) shoal::host::split_output(label);
+  if (p.ranks_per_node > 1 || whole_lines || label) shoal::host::split_output(label);
   shoal::host::name_faults();
   if (is_shared) shared = program->load();  // its constructors run as no rank
   shoal::runtime::set_mpi_program(std::move(p));

@@ -176,6 +176,8 @@ void refuse_without_copies(const mpirun_request& request) {
 }
 
 runtime::start_request job_of(const mpirun_request& request, const what_runs& what, unsigned ranks, bool several) {
+  // Of several ranks, whether they are in one process or not. A launcher does not say yet how many there are.
+  const bool whole_lines = ranks > 1 || request.processes > 1 || request.label || runtime::is_launched();
   runtime::start_request job;
   if (!request.hosts.empty()) job.hosts = launch::parse_hosts(request.hosts);
   job.nodes = request.processes;
@@ -185,6 +187,7 @@ runtime::start_request job_of(const mpirun_request& request, const what_runs& wh
   if (what.copies) {
     job.arguments = {what.mpi.host, std::to_string(ranks), std::to_string(std::size_t{request.stack_mb} << 20)};
     if (request.label) job.arguments.emplace_back("--label");
+    if (whole_lines) job.arguments.emplace_back("--whole-lines");
     if (request.shared_globals) job.arguments.emplace_back("--shared-globals");
     if (!request.profile.empty()) job.arguments.push_back("--profile=" + profile_file(request, ranks, several));
     if (const std::vector<std::string> folders = what.copies->origin_folders(); !folders.empty()) {
@@ -200,7 +203,7 @@ runtime::start_request job_of(const mpirun_request& request, const what_runs& wh
   job.arguments.insert(job.arguments.end(), request.program.begin() + 1, request.program.end());
   job.environment.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
   // Each record of a Fortran program leaves its library by itself, for whole lines of ranks.
-  if (ranks > 1 || request.label) job.environment.emplace_back("GFORTRAN_UNBUFFERED_PRECONNECTED=y");
+  if (whole_lines && what.copies) job.environment.emplace_back("GFORTRAN_UNBUFFERED_PRECONNECTED=y");
   job.limit_ns = static_cast<std::int64_t>(request.seconds * 1e9);
   return job;
 }
