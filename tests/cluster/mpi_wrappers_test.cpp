@@ -182,6 +182,23 @@ TEST(the_wrapper_compilers, call_compilers_of_two_words_or_with_blanks) {
   EXPECT_TRUE(shown.has("'-DTEXT=\"a b\"'")) << shown;
 }
 
+// As CMake asks for its macros.
+TEST(the_wrapper_compilers, give_c_no_options_of_fortran) {
+  if (!std::filesystem::exists(shoal::machine::find_program("gfortran"))) GTEST_SKIP() << "gfortran is not installed";
+  const folder place;
+  std::ofstream(place / "part.c") << "int part;\n";
+  std::ofstream(place / "whole.f90") << "end program\n";
+  const outcome macros = run({SHOAL_COMMAND, "mpif90", "-E", "-dM", "-x", "c", "/dev/null"});
+  EXPECT_TRUE(macros.status.clean() && macros.has("__GNUC__") && !macros.has("warning")) << macros;
+  const outcome compiled = run({SHOAL_COMMAND, "mpif90", "-c", place / "part.c", "-o", place / "part.o"});
+  EXPECT_TRUE(compiled.status.clean() && !compiled.has("warning")) << compiled;
+  for (const words& given : {words{place / "whole.f90"}, words{place / "whole.f90", place / "part.c"}, words{}}) {
+    words command{SHOAL_COMMAND, "mpif90", "-show"};
+    command.insert(command.end(), given.begin(), given.end());
+    EXPECT_TRUE(run(command).has("-fno-backtrace")) << given.size();
+  }
+}
+
 TEST(the_wrapper_compilers, say_which_compiler_there_is_not_and_what_to_do) {
   const folder place;
   const std::string empty = "PATH=" + (place / "");

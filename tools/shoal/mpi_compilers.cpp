@@ -101,6 +101,25 @@ bool has_option(const compiler_words& compiler, const std::string& option) {
                  .c_str()) == 0;
 }
 
+// Whether a compiler of Fortran is asked for C alone, as CMake does to learn its macros (-x c): options of Fortran are
+// warnings there.
+bool compiles_c_alone(const std::vector<std::string>& words) {
+  constexpr std::string_view k_c[] = {".c", ".cc", ".cpp", ".cxx", ".C"};
+  bool has_c = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view w = words[i];
+    if (w.starts_with("-x")) {
+      const std::string_view behind = i + 1 < words.size() ? std::string_view(words[i + 1]) : "f95";
+      return !(w.size() > 2 ? w.substr(2) : behind).starts_with('f');
+    }
+    const std::string_view ending = w.substr(std::min(w.rfind('.'), w.size()));
+    if (w.starts_with('-') || ending.empty()) continue;
+    if (ending.starts_with(".f") || ending.starts_with(".F")) return false;
+    has_c = has_c || std::ranges::find(k_c, ending) != std::end(k_c);
+  }
+  return has_c;
+}
+
 // Fortran's MPI_IN_PLACE and its like are the library's, in all copies of a program; see src/rank/fortran/sentinels.hpp.
 constexpr std::string_view k_shared_sentinels = "-Wl,--export-dynamic-symbol=mpi_fortran_sentinels_";
 
@@ -168,7 +187,7 @@ int compile(const compiler& which, std::vector<std::string> words) {
   const mpi_paths mpi = find_mpi();
   const bool fortran = std::string_view(which.variable) == "SHOAL_MPI_FC";
   std::vector<std::string> flags;
-  if (fortran) {
+  if (fortran && !compiles_c_alone(words)) {
     // With mpif.h, buffers of different types go to one procedure, which gfortran refuses since version 10. And its
     // handlers of signals would take the place of those that name the rank that has failed.
     for (const char* const option : {"-fno-backtrace", "-fallow-argument-mismatch"})
