@@ -319,8 +319,10 @@ subcommand_body declare_mpirun(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--hosts", request->hosts, "machines: a,b:2 (two processes on b), or a file with a name in each line");
   app.add_option("--remote-shell", request->remote_shell, "how to reach them")->capture_default_str();
-  app.add_option("--stack", request->stack_mb,
-                 "address space of a rank's stack in MiB; only what is touched takes memory")
+  app.add_option(
+         "--stack", request->stack_mb,
+         "address space of a rank's stack in MiB, at least: there are stacks of 1, 4, 16 and 64; only what is touched "
+         "takes memory")
       ->check(CLI::Range(1U, 63U))
       ->capture_default_str();
   app.add_option("-x,--env", request->environment,
