@@ -127,6 +127,24 @@ static void run(void* (*body)(void*)) {
   }
 }
 
+/* Threads make communicators of the same ranks at once, in other orders elsewhere; only all bits of the tags tell
+   which. */
+static void* create_groups(void* argument) {
+  const int t = *(int*)argument, order = rank_ % 2 == 0 ? t : THREADS - 1 - t;
+  const struct timespec later = {0, order * 5000000L};
+  MPI_Group all;
+  MPI_Comm made;
+  int told = rank_ == 0 ? t : -1;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  nanosleep(&later, NULL);
+  MPI_Comm_create_group(MPI_COMM_WORLD, all, 5 + t * (1 << 24), &made);
+  MPI_Bcast(&told, 1, MPI_INT, 0, made);
+  bad_[t] += told != t;
+  MPI_Comm_free(&made);
+  MPI_Group_free(&all);
+  return NULL;
+}
+
 int main(int argc, char** argv) {
   int provided = -1, again = -1, main_thread = 0, extra = 3, v = 41, count = 0;
   long long taken = 0;
@@ -142,6 +160,7 @@ int main(int argc, char** argv) {
   for (int t = 0; t < THREADS; ++t) MPI_Comm_dup(MPI_COMM_WORLD, &comms_[t]);
   run(exchange);
   run(collectives);
+  run(create_groups);
   for (int t = 0; t < THREADS; ++t) MPI_Comm_free(&comms_[t]);
   for (int i = 0; i < THREADS * ROUNDS; ++i) {
     MPI_Isend(&rank_, 1, MPI_INT, right(), 50, MPI_COMM_WORLD, &r);

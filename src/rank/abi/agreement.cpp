@@ -11,11 +11,23 @@ buffer bytes_of(std::span<const std::int64_t> values) noexcept {
   return {const_cast<std::int64_t*>(values.data()), static_cast<MPI_Count>(values.size()), &type_of(MPI_INT64_T)};
 }
 
-void finish(const caller& c, request& r, wait_note::kind what) {
-  await(c, r, what);
+void finish(const caller& c, request& r, const wait_note& note) {
+  if (!r.complete) {
+    waiter w;
+    r.awaited = &w;
+    w.await(note);
+  }
   const int error = r.error;
   c.me.pool.give_back(r);
   check_end(error);
+}
+
+// No other messages have such contexts, and the whole tag is left for the program's.
+route route_of(communicator& in, int peer, const making_tag& tag) noexcept {
+  constexpr context_id k_making = context_id{1} << 61;
+  constexpr unsigned k_first_bit = 56;
+  const auto what = static_cast<context_id>(tag.what) << k_first_bit;
+  return {&in, peer, tag.tag & k_tag_upper_bound, true, in.context() | k_making | what};
 }
 
 }  // namespace
@@ -36,13 +48,15 @@ void broadcast(const caller& c, communicator& in, int root, std::span<std::int64
   check_end(run_collective(c.me, in, call, c.note(wait_note::kind::collective, &in)));
 }
 
-void send(const caller& c, communicator& in, int to, int tag, std::span<const std::int64_t> values) {
-  if (request* const r = begin_send(c.me, bytes_of(values), {&in, to, tag, true}, send_mode::standard); r != nullptr)
-    finish(c, *r, wait_note::kind::send);
+void send(const caller& c, communicator& in, int to, const making_tag& tag, std::span<const std::int64_t> values) {
+  request* const r = begin_send(c.me, bytes_of(values), route_of(in, to, tag), send_mode::standard);
+  if (r != nullptr) finish(c, *r, c.note(wait_note::kind::send, &in, to, tag.tag));
 }
 
-void receive(const caller& c, communicator& in, int from, int tag, std::span<std::int64_t> values) {
-  finish(c, begin_receive(c.me, bytes_of(values), {&in, from, tag, true}), wait_note::kind::receive);
+void receive(const caller& c, communicator& in, int from, const making_tag& tag, std::span<std::int64_t> values) {
+  // Behind a context of its own the peer of a receive is a rank of the world.
+  request& r = begin_receive(c.me, bytes_of(values), route_of(in, in.remote().world_of(from), tag));
+  finish(c, r, c.note(wait_note::kind::receive, &in, from, tag.tag));
 }
 
 }  // namespace shoal::rank::abi

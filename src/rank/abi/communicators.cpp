@@ -146,7 +146,7 @@ MPI_ABI_ALIAS(Comm_create)
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group members, int tag, MPI_Comm* newcomm) {
   return enter(comm, [&](caller& c, communicator& in) {
-    output(newcomm) = create_of(c, in, group_of(members), making_tag(tag, making::of_members));
+    output(newcomm) = create_of(c, in, group_of(members), {making::of_members, tag});
   });
 }
 MPI_ABI_ALIAS(Comm_create_group)
@@ -154,7 +154,7 @@ MPI_ABI_ALIAS(Comm_create_group)
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
                           MPI_Comm* newintercomm) {
   return enter(local_comm, [&](caller& c, communicator& in) {
-    output(newintercomm) = connect(c, in, local_leader, peer_comm, remote_leader, making_tag(tag, making::bridge));
+    output(newintercomm) = connect(c, in, local_leader, peer_comm, remote_leader, {making::bridge, tag});
   });
 }
 MPI_ABI_ALIAS(Intercomm_create)

@@ -154,7 +154,7 @@ MPI_Comm create_with(caller& c, communicator& in, const std::vector<int>& ranks,
 namespace {
 
 // What the two leaders of a new intercommunicator tell each other: size, context, then the ranks of the world.
-std::vector<std::int64_t> exchange_groups(caller& c, communicator& peer, int remote_leader, int tag,
+std::vector<std::int64_t> exchange_groups(caller& c, communicator& peer, int remote_leader, const making_tag& tag,
                                           std::span<const std::int64_t> mine) {
   std::int64_t other_size[1];
   const std::int64_t own_size[] = {static_cast<std::int64_t>(mine.size())};
@@ -172,7 +172,8 @@ std::vector<std::int64_t> exchange_groups(caller& c, communicator& peer, int rem
 
 }  // namespace
 
-MPI_Comm connect(caller& c, communicator& local, int local_leader, MPI_Comm peer_handle, int remote_leader, int tag) {
+MPI_Comm connect(caller& c, communicator& local, int local_leader, MPI_Comm peer_handle, int remote_leader,
+                 const making_tag& tag) {
   if (local_leader < 0 || local_leader >= local.size())
     throw mpi_error(MPI_ERR_RANK, fmt::format("the local leader {} is not in 0 to {}", local_leader, local.size() - 1));
   std::vector<std::int64_t> mine{static_cast<std::int64_t>(new_context(c.me))};
@@ -205,7 +206,7 @@ MPI_Comm connect(caller& c, communicator& local, int local_leader, MPI_Comm peer
                  join(c, static_cast<context_id>(sizes[1]), local.local_ref(), group::of_ranks(std::move(world))));
 }
 
-MPI_Comm create_of(caller& c, communicator& in, const group_ref& members, int tag) {
+MPI_Comm create_of(caller& c, communicator& in, const group_ref& members, const making_tag& tag) {
   check_members(in, *members);
   if (members->rank_of(c.me.world) < 0) return MPI_COMM_NULL;
   std::int64_t context[] = {static_cast<std::int64_t>(new_context(c.me))};

@@ -22,17 +22,11 @@ MPI_Comm create(caller& c, communicator& in, const group_ref& members);
 /// The same for members in an order, with a topology: ranks of `in`.
 MPI_Comm create_with(caller& c, communicator& in, const std::vector<int>& ranks,
                      std::shared_ptr<const topology> neighbours);
-/// What is made by messages of the library whose tag comes from the program, so that they are not mistaken for others.
-enum class making : int { of_members = 1, of_groups, sides, bridge };
-inline constexpr int k_most_making_tag = 0xff'ffff;
-inline int making_tag(int tag, making what) noexcept {
-  return static_cast<int>(what) << 24 | (tag & k_most_making_tag);
-}
 /// Of members of `in`, who alone take part; MPI_COMM_NULL for others.
-MPI_Comm create_of(caller& c, communicator& in, const group_ref& members, int making_tag);
+MPI_Comm create_of(caller& c, communicator& in, const group_ref& members, const making_tag& tag);
 /// An intercommunicator with the group whose leader has that rank in `peer_handle`; the leader of `local` alone gives both.
 MPI_Comm connect(caller& c, communicator& local, int local_leader, MPI_Comm peer_handle, int remote_leader,
-                 int making_tag);
+                 const making_tag& tag);
 MPI_Comm handle_of_communicator(const rank_state& me, communicator& in) noexcept;
 /// The values of the hint "mpi_hw_resource_type": those who share a machine, a process.
 inline constexpr const char* k_machine_resource = "shoal://machine";

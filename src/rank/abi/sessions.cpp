@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "rank/abi/entry.hpp"
+#include "rank/abi/arguments.hpp"
 #include "rank/abi/making.hpp"
 
 using namespace shoal::rank;       // NOLINT: the functions of a C interface
@@ -94,7 +94,7 @@ int tag_of(const char* text) {
   if (text == nullptr) throw mpi_error(MPI_ERR_ARG, "the tag is null");
   std::uint32_t hash = 2166136261U;  // FNV-1a
   for (const char* at = text; *at != '\0'; ++at) hash = (hash ^ static_cast<unsigned char>(*at)) * 16777619U;
-  return static_cast<int>((hash ^ hash >> 24) & k_most_making_tag);
+  return static_cast<int>(hash & k_tag_upper_bound);
 }
 
 struct freed_at_end {
@@ -182,7 +182,7 @@ int PMPI_Comm_create_from_group(MPI_Group group_handle, const char* stringtag, M
     const group_ref members = given(group_handle);
     if (members->size() == 0) return MPI_COMM_NULL;
     if (members->rank_of(c.me.world) < 0) throw mpi_error(MPI_ERR_GROUP, "this rank is no member of the group");
-    const MPI_Comm made = create_of(c, c.me.job.world(), members, making_tag(tag_of(stringtag), making::of_groups));
+    const MPI_Comm made = create_of(c, c.me.job.world(), members, {making::of_groups, tag_of(stringtag)});
     set_hints(c, made, hints);
     return made;
   });
@@ -197,15 +197,15 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
     if (local->size() == 0) return MPI_COMM_NULL;
     if (local->rank_of(c.me.world) < 0) throw mpi_error(MPI_ERR_GROUP, "this rank is no member of the local group");
     const int tag = tag_of(stringtag);
-    const MPI_Comm between = create_of(c, c.me.job.world(), local, making_tag(tag, making::sides));
+    const MPI_Comm between = create_of(c, c.me.job.world(), local, {making::sides, tag});
     int remote = -1;  // known to the leader
     if (local_leader >= 0 && local_leader < local->size() && local->world_of(local_leader) == c.me.world) {
       const group_ref others = given(remote_group);
       if (remote_leader >= 0 && remote_leader < others->size()) remote = others->world_of(remote_leader);
     }
     const freed_at_end guard{between};
-    const MPI_Comm made = connect(c, communicator_of(c.me, between), local_leader, MPI_COMM_WORLD, remote,
-                                  making_tag(tag, making::bridge));
+    const MPI_Comm made =
+        connect(c, communicator_of(c.me, between), local_leader, MPI_COMM_WORLD, remote, {making::bridge, tag});
     set_hints(c, made, hints);
     return made;
   });
