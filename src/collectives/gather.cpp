@@ -98,7 +98,7 @@ void gather_blocks(link& to, std::uint32_t root, std::span<const std::byte> mine
     if (straight) to.send(root, k_straight_step, mine);
     return;
   }
-  std::ranges::rotate(sizes, sizes.end() - root);  // from places to ranks
+  std::rotate(sizes.begin(), sizes.end() - root, sizes.end());  // from places to ranks
   const std::vector<std::size_t> bounds = bounds_of(sizes);
   const std::span<std::byte> all = room(bounds);
   go_up_short();
