@@ -5,11 +5,18 @@
 
 namespace shoal::base {
 
-std::uint64_t now_ns() noexcept {
+namespace {
+
+std::uint64_t read_ns(clockid_t clock) noexcept {
   timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
+
+}  // namespace
+
+std::uint64_t now_ns() noexcept { return read_ns(CLOCK_MONOTONIC); }
+std::uint64_t thread_processor_ns() noexcept { return read_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 namespace {
 

@@ -19,6 +19,9 @@ namespace shoal::base {
 /// Nanoseconds of CLOCK_MONOTONIC.
 std::uint64_t now_ns() noexcept;
 
+/// Nanoseconds of processor time of the calling thread; a system call.
+std::uint64_t thread_processor_ns() noexcept;
+
 /// The processor's counter: the time-stamp counter on x86, the virtual counter on arm64, now_ns() elsewhere.
 inline std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)

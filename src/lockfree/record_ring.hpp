@@ -121,6 +121,8 @@ public:
     return record_head::size(cell(position_).head.load(std::memory_order_relaxed), position_) != record_head::k_none;
   }
 
+  // Where the oldest record begins, as its producer's reserve() has said.
+  std::uint64_t position() const noexcept { return position_; }
   // The first cell of the oldest record.
   Cell& cell() const noexcept { return cell(position_); }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,8 +24,22 @@ namespace {
 // Of the real-time signals, which the C library and programs take from the other end.
 int own_signal() noexcept { return SIGRTMAX - 5; }
 
-void handle(int, siginfo_t* info, void*) {
+thread_local const void* t_interrupted = nullptr;
+
+const void* code_of(const void* context) noexcept {
+  const auto& m = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return reinterpret_cast<const void*>(m.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<const void*>(m.pc);
+#else
+#error "where a signal has interrupted this processor is not known here"
+#endif
+}
+
+void handle(int, siginfo_t* info, void* context) {
   const int kept = errno;
+  t_interrupted = code_of(context);
   if (info->si_code == SI_TIMER) call_thread_timer(*static_cast<thread_timer*>(info->si_value.sival_ptr));
   errno = kept;
 }
@@ -43,14 +58,16 @@ void install_once() {
 
 }  // namespace
 
-thread_timer::thread_timer(action act, void* data, std::uint64_t first_ns) : act_(act), data_(data) {
+const void* thread_timer::interrupted() noexcept { return t_interrupted; }
+
+thread_timer::thread_timer(action act, void* data, std::uint64_t first_ns, time of) : act_(act), data_(data) {
   install_once();
   struct sigevent to {};
   to.sigev_notify = SIGEV_THREAD_ID;
   to.sigev_signo = own_signal();
   to.sigev_value.sival_ptr = this;
   to._sigev_un._tid = static_cast<pid_t>(::syscall(SYS_gettid));
-  if (::timer_create(CLOCK_MONOTONIC, &to, &timer_) != 0)
+  if (::timer_create(of == time::world ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &to, &timer_) != 0)
     throw error(errc::system, fmt::format("the system refuses a timer for a thread: {}; see the limit of pending "
                                           "signals (ulimit -i)",
                                           std::strerror(errno)));

@@ -65,6 +65,9 @@ public:
     ring_.publish(position_, words_);
     bell_.ring();
   }
+  /// Of the message between begin() and post(): its size, and its place in the ring, which names it.
+  std::uint64_t words() const noexcept { return words_; }
+  std::uint64_t position() const noexcept { return position_; }
   bool has_room(std::uint64_t words) noexcept { return ring_.has_room_for(mail_cells_of(words)); }
 
 private:
@@ -85,6 +88,8 @@ public:
   /// Gives the message of front() back.
   void release(std::uint64_t words) noexcept { ring_.release(mail_cells_of(words)); }
   bool seems_available() const noexcept { return ring_.seems_available(); }
+  /// The place in the ring of the message of front(), as its sender's position().
+  std::uint64_t position() const noexcept { return ring_.position(); }
 
 private:
   lockfree::record_ring_consumer<mail_cell> ring_;

@@ -22,7 +22,7 @@ void rank_profile::end(rank_state& me) noexcept {
   ticks = profile_clock() - begun_;
 }
 
-void rank_profile::put_aside() noexcept {
+void rank_profile::put_aside(const char*) noexcept {
   ++calls;
   called_ = profile_clock();
 }

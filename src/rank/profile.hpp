@@ -34,7 +34,7 @@ public:
   /// Its task has started, and has ended.
   void begin(rank_state& me) noexcept;
   void end(rank_state& me) noexcept;
-  void put_aside() noexcept override;
+  void put_aside(const char* function) noexcept override;
   void bring_back() noexcept override;
   void count_wait(const char* function, std::uint64_t ticks, std::uint64_t ready_ticks);
   void count_copy(std::uint64_t ticks_taken, std::uint64_t bytes) noexcept;

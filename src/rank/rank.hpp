@@ -34,7 +34,8 @@ enum class life : std::uint8_t { before_init, initialized, finalized };
 /// aside while the rank is in a call of MPI.
 class thread_setting {
 public:
-  virtual void put_aside() noexcept = 0;
+  /// `function`: that the rank calls, for the traces.
+  virtual void put_aside(const char* function) noexcept = 0;
   virtual void bring_back() noexcept = 0;
   thread_setting* next = nullptr;  // of the rank
 

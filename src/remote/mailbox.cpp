@@ -11,6 +11,11 @@
 
 namespace shoal::remote {
 
+void mailbox::trace_post() noexcept {
+  events_->add(trace::event_kind::mail_send, static_cast<std::uint16_t>(receiver_.worker), receiver_.node,
+               trace::message_value(out_->words() * 8, out_->position()));
+}
+
 bool mailbox::execute(sched::worker& w) noexcept {
   if (std::exchange(executes_, true)) return false;
   std::size_t executed = 0;
@@ -24,6 +29,9 @@ bool mailbox::execute(sched::worker& w) noexcept {
       SHOAL_ASSERT(last_code_ != nullptr, "a message names a receiver that this program does not have");
     }
     const auto from = static_cast<std::uint32_t>(message[0] & ((std::uint64_t{1} << k_node_bits) - 1));
+    if (events_ != nullptr) [[unlikely]]
+      events_->add(trace::event_kind::mail_receive, 0, from,
+                   trace::message_value(message.size() * 8, port_->in.position()));
     last_code_({w, from, message.subspan(1)});
     port_->in.release(message.size());
   }

@@ -19,6 +19,7 @@
 #include "sched/worker.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/detail/tsan_ignore.hpp"
+#include "trace/event_ring.hpp"
 
 namespace shoal::remote {
 
@@ -32,6 +33,8 @@ public:
   mailbox(net::mail_port* port, std::uint32_t node) noexcept : port_(port), node_(node) {}
 
   bool exists() const noexcept { return port_ != nullptr; }
+  /// `events`: of the worker; nullptr: no trace. On the worker, or before it runs.
+  void trace_into(trace::event_ring* events) noexcept { events_ = events; }
 
   /// Room for so many words for `receiver` on that worker of another node; nullptr: none now. The caller fills it and
   /// calls post(), and does nothing in between that may switch tasks or send. Handlers, too.
@@ -39,6 +42,7 @@ public:
     const std::uint64_t name = detail::code_of(receiver);  // may throw, while nothing is begun
     const detail::tsan_ignore_scope ignore;
     out_ = &port_->to(node, worker);
+    receiver_ = {node, worker};
     std::uint64_t* const at = out_->begin(1 + words);
     if (at == nullptr) [[unlikely]]
       return nullptr;
@@ -55,6 +59,8 @@ public:
   }
   void post() noexcept {
     noise::passes(noise::injected_at::message);
+    if (events_ != nullptr) [[unlikely]]
+      trace_post();
     const detail::tsan_ignore_scope ignore;
     out_->post();
   }
@@ -88,11 +94,16 @@ private:
   };
 
   bool execute(sched::worker& w) noexcept;
+  [[gnu::cold]] void trace_post() noexcept;
   bool wake_waiters() noexcept;
   void make_room(std::uint32_t node, std::uint32_t worker, std::size_t words);
 
   net::mail_port* port_;
   net::mail_out* out_ = nullptr;  // between begin() and post()
+  trace::event_ring* events_ = nullptr;
+  struct {
+    std::uint32_t node = 0, worker = 0;
+  } receiver_;  // between begin() and post()
   std::uint32_t node_;
   bool executes_ = false;  // a handler that polls does not execute others
   std::uint64_t last_name_ = ~std::uint64_t{0};

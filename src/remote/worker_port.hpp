@@ -111,7 +111,10 @@ public:
   mailbox& mail() noexcept { return mail_; }
   const aggregate::flush_counts& flushes() const noexcept { return flushes_; }
   /// Before the worker runs.
-  void trace_into(trace::event_ring* events) noexcept { flushes_.events = events; }
+  void trace_into(trace::event_ring* events) noexcept {
+    flushes_.events = events;
+    mail_.trace_into(events);
+  }
 
 private:
   struct peer {

@@ -100,4 +100,39 @@ body_name name_body(std::string_view symbol) {
   return {lambda_text(parts[last - 1]), place_text(parts, last - 1)};
 }
 
+std::string function_name(std::string_view symbol) {
+  const auto parts = parts_of(symbol);
+  for (std::size_t i = parts.size(); i-- > 0;)
+    if (is_lambda(parts[i])) return lambda_text(parts[i]) + " in " + place_text(parts, i);
+  constexpr std::string_view k_anonymous = "(anonymous namespace)";
+  constexpr std::string_view k_call = "operator()";
+  constexpr std::size_t k_longest_arguments = 24;
+  std::string text;
+  for (std::size_t i = 0; i < symbol.size();) {
+    const std::string_view rest = symbol.substr(i);
+    if (const std::string_view kept = rest.starts_with(k_anonymous) ? k_anonymous : k_call; rest.starts_with(kept)) {
+      text += kept;
+      i += kept.size();
+    } else if (rest.front() == '(') {
+      break;
+    } else if (rest.front() == '<' && !text.ends_with("operator")) {
+      std::size_t end = i + 1;
+      for (int depth = 1; end < symbol.size() && depth > 0; ++end) {
+        if (opens(symbol[end])) ++depth;
+        if (closes(symbol[end])) --depth;
+      }
+      const std::string_view all = symbol.substr(i, end - i);
+      text += all.size() <= k_longest_arguments ? all : "<...>";
+      i = end;
+    } else if (rest.front() == ' ' && !text.ends_with("operator")) {
+      text.clear();  // the result
+      ++i;
+    } else {
+      text += rest.front();
+      ++i;
+    }
+  }
+  return text.empty() ? std::string(symbol) : text;
+}
+
 }  // namespace shoal::runtime

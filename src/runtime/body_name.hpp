@@ -17,4 +17,8 @@ struct body_name {
 /// `symbol`: as the compiler writes it, demangled.
 body_name name_body(std::string_view symbol);
 
+/// A function without its result, arguments and long template arguments: "shoal::graph::build<...>"; of a lambda
+/// "lambda 2 in solve(int)".
+std::string function_name(std::string_view symbol);
+
 }  // namespace shoal::runtime

@@ -16,6 +16,7 @@
 #include "machine/neighbourhood.hpp"
 #include "machine/process.hpp"
 #include "machine/process_memory.hpp"
+#include "rank/call_trace.hpp"
 #include "rank/debug_table.hpp"
 #include "rank/node_ranks.hpp"
 #include "remote/worker_port.hpp"
@@ -147,7 +148,11 @@ private:
   int run_program(rank::rank_state& me) {
     const void* const frame = __builtin_frame_address(0);
     watch_.note_progress(me.home);
-    if (is_traced()) name_task(fmt::format("rank {}", me.world));
+    std::optional<rank::call_trace> traced;
+    if (is_traced()) {
+      name_task(fmt::format("rank {}", me.world));
+      traced.emplace(me);
+    }
     debugged_.begin(me, frame);
     if (profiled_ != nullptr) profiled_->begin(me);
     const int status = the_program.run(me);
@@ -166,6 +171,12 @@ private:
   std::atomic<int> running_{0};
   detail::suspended* waits_ = nullptr;
 };
+
+}  // namespace
+
+void name_traced_code(const rank::rank_state& of) { of.home.owner().profiling().name_code(); }
+
+namespace {
 
 int run_member(team& t) {
   const process_card mine = own_card();

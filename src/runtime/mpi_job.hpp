@@ -29,6 +29,8 @@ void set_mpi_program(mpi_program p);
 bool hosts_mpi_program() noexcept;
 /// Its name and arguments; else those of this process.
 std::vector<std::string> shown_command();
+/// Before code of a rank is unloaded: gives it its names in a trace.
+void name_traced_code(const rank::rank_state& of);
 /// The status of the job: that of the first rank, in the order of the world, whose status is not 0.
 int run_ranks();
 

@@ -13,7 +13,6 @@
 #include "base/clock.hpp"
 #include "machine/process.hpp"
 #include "machine/socket.hpp"
-#include "machine/symbols.hpp"
 #include "machine/tracepoints.hpp"
 #include "runtime/body_name.hpp"
 #include "runtime/mpi_job.hpp"
@@ -44,6 +43,12 @@ constexpr setting k_trace_table[] = {
      .default_value = "overwrite",
      .help = "when there are more events: overwrite keeps the newest, stop the oldest",
      .choices = "overwrite|stop"},
+    {.name = "trace_samples",
+     .type = setting_type::choice,
+     .default_value = "off",
+     .help =
+         "on: a trace also samples the workers' stacks, once in 1 ms of processor time or as often as the kernel can",
+     .choices = "on|off"},
 };
 
 // By detail::wait_kind.
@@ -77,7 +82,8 @@ std::string program_name() {
 const base::setting_table k_trace_settings{"runtime", k_trace_table};
 
 trace_wish read_trace_wish(const base::settings& s) {
-  return {s.get_text("trace"), std::bit_ceil(s.get_size("trace_events")), s.get_text("trace_full") == "overwrite"};
+  return {s.get_text("trace"), std::bit_ceil(s.get_size("trace_events")), s.get_text("trace_full") == "overwrite",
+          s.get_text("trace_samples") == "on"};
 }
 
 trace_recording::trace_recording(const trace_wish& wish, std::uint32_t node, std::uint32_t nodes, sched::pool& workers)
@@ -90,6 +96,8 @@ trace_recording::trace_recording(const trace_wish& wish, std::uint32_t node, std
   form.workers = workers.size();
   form.events = wish.events;
   form.overwrite = wish.overwrite;
+  constexpr std::uint64_t k_stacks = 4096;  // of 512 bytes; memory that is not used costs nothing
+  if (wish.samples) form.stacks = k_stacks;
   form.ticks_per_us = base::ticks_per_us();
   form.machine = machine::host_name();
   form.program = program_name();
@@ -97,17 +105,22 @@ trace_recording::trace_recording(const trace_wish& wish, std::uint32_t node, std
   writer_ = std::make_unique<trace::trace_writer>(file_.bytes(), form, clock_now());
   for (std::size_t i = 0; i < k_wait_names.size(); ++i)
     writer_->name_wait(static_cast<std::uint16_t>(i), k_wait_names[i]);
-  workers_.profiling().trace_into(writer_.get());
+  workers_.profiling().trace_into(writer_.get(), [this] { name_code(); });
 }
 
-trace_recording::~trace_recording() { workers_.profiling().trace_into(nullptr); }
+trace_recording::~trace_recording() { workers_.profiling().trace_into(nullptr, {}); }
 
 void trace_recording::finish() {
   writer_->finish(clock_now());
-  machine::symbols names;
+  name_code();
+}
+
+void trace_recording::name_code() {
+  const std::lock_guard hold(naming_);
   for (const std::uint64_t address : writer_->code_addresses()) {
+    if (!named_.insert(address).second) continue;
     const auto* const code = reinterpret_cast<const void*>(address);
-    const std::string symbol = names.name_of(code);
+    const std::string symbol = symbols_.name_of(code);
     if (symbol.empty()) {
       writer_->name_code(address, machine::symbols::place_of(code));
       continue;
@@ -115,6 +128,14 @@ void trace_recording::finish() {
     const body_name body = name_body(symbol);
     writer_->name_code(address,
                        body.spawned_in.empty() ? body.body : fmt::format("{} in {}", body.body, body.spawned_in));
+  }
+  for (const std::uint64_t address : writer_->sampled_addresses()) {
+    if (!named_.insert(address).second) continue;
+    const auto* const code = reinterpret_cast<const void*>(address);
+    const std::string symbol = symbols_.name_of(code);
+    // Of what has no name the file is enough: "libc.so.6".
+    const std::string place = machine::symbols::place_of(code);
+    writer_->name_code(address, symbol.empty() ? place.substr(0, place.rfind('+')) : function_name(symbol));
   }
 }
 

@@ -7,10 +7,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "base/settings.hpp"
 #include "machine/mapped_file.hpp"
+#include "machine/symbols.hpp"
 #include "trace/trace_file.hpp"
 
 namespace shoal::sched {
@@ -23,6 +26,7 @@ struct trace_wish {
   std::string folder;        // empty: no trace
   std::uint64_t events = 0;  // per worker
   bool overwrite = true;
+  bool samples = false;
 };
 
 extern const base::setting_table k_trace_settings;
@@ -40,9 +44,14 @@ public:
   void finish();
 
 private:
+  void name_code();
+
   sched::pool& workers_;
   machine::mapped_file file_;
   std::unique_ptr<trace::trace_writer> writer_;
+  std::mutex naming_;
+  machine::symbols symbols_;
+  std::set<std::uint64_t> named_;
 };
 
 }  // namespace shoal::runtime

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <new>
 
+#include "base/log.hpp"
 #include "fiber/sanitizer.hpp"
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/assert.hpp"
+#include "shoal/error.hpp"
 
 namespace shoal::sched {
 namespace {
@@ -50,6 +52,16 @@ void profiler::start() {
     pool_.at(i).set_profile(recorders_[i].get());
   }
   if (worker* const w = this_worker(); w != nullptr && &w->owner() == &pool_) w->profile()->join(profile_state::busy);
+}
+
+std::unique_ptr<stack_sampler> profiler::sample(unsigned worker) {
+  if (events_ == nullptr || !events_->takes_samples()) return nullptr;
+  try {
+    return std::make_unique<stack_sampler>(*events_, worker);
+  } catch (const error& e) {
+    base::warn("worker {}: no samples of its stacks: {}", worker, e.what());
+    return nullptr;
+  }
 }
 
 std::uint32_t profiler::number_of(std::string_view name) noexcept {

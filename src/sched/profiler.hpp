@@ -9,12 +9,15 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sched/profile_recorder.hpp"
+#include "sched/stack_sampler.hpp"
 #include "shoal/profile_result.hpp"
 #include "trace/trace_file.hpp"
 
@@ -53,7 +56,19 @@ public:
   ~profiler();
 
   /// From the next start on, workers write their events there, too; nullptr: no more. While no profile is wanted.
-  void trace_into(trace::trace_writer* events) noexcept { events_ = events; }
+  /// `name_code` gives the code in the trace so far its names.
+  void trace_into(trace::trace_writer* events, std::function<void()> name_code) {
+    events_ = events;
+    name_code_ = std::move(name_code);
+  }
+  /// Before code is unloaded that may be in the trace. Any thread.
+  void name_code() const {
+    if (name_code_) name_code_();
+  }
+
+  /// Samples the stacks of the calling thread, which is that worker's, into the trace while the result lives; nothing
+  /// where there is no trace, or one without samples.
+  std::unique_ptr<stack_sampler> sample(unsigned worker);
 
   /// Of a name in the trace; 0: there is none.
   std::uint32_t number_of(std::string_view name) noexcept;
@@ -76,6 +91,7 @@ private:
 
   pool& pool_;
   trace::trace_writer* events_ = nullptr;
+  std::function<void()> name_code_;
   std::mutex lock_;
   unsigned users_ = 0;
   std::atomic<std::uint32_t> epoch_{0};    // partner: recorders, which join

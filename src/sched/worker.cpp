@@ -64,9 +64,11 @@ void worker::run_thread() noexcept {
   native_notes_.running = &outside;
   std::shared_ptr<void> around;
   if (owner_.options().around_thread) around = owner_.options().around_thread(index);
+  std::unique_ptr<stack_sampler> sampled = owner_.profiling().sample(index);
   if (first_ != nullptr) run(*first_, outside, profile_operation::get, false);
   loop(native_);
   native_notes_.running = &outside;
+  sampled.reset();
   around.reset();
   native_notes_.running = nullptr;
   fiber::acquire_from(this);

@@ -23,6 +23,10 @@ enum class event_kind : std::uint16_t {
   region_begin,  // number: name
   region_end,    // number: name
   mark,          // number: name   value: the program's
+  call_begin,    // of a library, by the task that runs. number: name
+  call_end,      //
+  mail_send,  // small: to which worker   number: of which node   value: message_value(), by its place in the ring there
+  mail_receive,  // number: from which node  value: the same
 };
 
 /// What a worker is at between tasks.

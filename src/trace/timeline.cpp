@@ -8,7 +8,6 @@
 #include <limits>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 namespace shoal::trace {
@@ -35,6 +34,19 @@ struct message_end {
   std::uint64_t bytes;
 };
 using message_key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;  // from, to, worker, number
+using mail_key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // to, worker there, place in its ring
+
+// A task that has begun.
+struct running {
+  std::uint32_t name = 0;
+  std::uint32_t call = 0;  // in which it is; 0: none
+  std::uint64_t call_begin = 0;
+  bool is_labelled = false;  // by the program
+};
+struct waiting_task {
+  wait_slice wait;
+  running task;
+};
 
 activity activity_of(worker_state s) {
   switch (s) {
@@ -85,6 +97,7 @@ public:
       for (std::uint32_t w = 0; w < nodes_[n].workers.size(); ++w) read_worker(n, w);
     }
     join_messages();
+    join_samples();
     return std::move(line_);
   }
 
@@ -189,25 +202,20 @@ private:
     t.left_out = node.left_out[w];
     t.thread = w < node.threads.size() ? node.threads[w] : 0;
     t.machine = node.form.machine;
-    struct running {
-      std::uint32_t name;
-      bool is_labelled = false;  // by the program
-    };
-    std::unordered_set<std::uint32_t> labelled;             // stacks of such tasks that wait
-    std::vector<running> stack;                             // what runs, and what it has interrupted
-    std::unordered_map<std::uint32_t, wait_slice> waiting;  // by stack
+    std::vector<running> stack;                               // what runs, and what it has interrupted
+    std::unordered_map<std::uint32_t, waiting_task> waiting;  // by stack
     std::vector<region_slice> open;
     slice now;
-    const auto change = [&](std::uint64_t at, activity what, std::uint32_t name) {
+    const auto change = [&](std::uint64_t at, activity what, const running& of) {
       now.end_ns = at;
       if (now.end_ns > now.begin_ns) t.slices.push_back(now);
-      now = {at, at, what, name};
+      now = {at, at, what, of.name, of.call};
     };
     const auto go_on = [&](std::uint64_t at) {
       if (stack.empty())
-        change(at, activity::runtime, 0);
+        change(at, activity::runtime, {});
       else
-        change(at, activity::task, stack.back().name);
+        change(at, activity::task, stack.back());
     };
     bool is_first = true;
     for (const event& e : node.workers[w]) {
@@ -227,17 +235,19 @@ private:
           break;
         case event_kind::task_label:
           if (stack.empty()) break;
-          stack.back() = {event_name(n, e.number), true};
+          stack.back().name = event_name(n, e.number);
+          stack.back().is_labelled = true;
           go_on(at);
           break;
         case event_kind::task_resume: {
-          stack.push_back({code_name(n, e.value)});
+          running r{code_name(n, e.value)};
           if (const auto from = waiting.find(e.number); from != waiting.end()) {
-            if (labelled.contains(e.number)) stack.back() = {from->second.name, true};
-            from->second.end_ns = at;
-            t.waits.push_back(from->second);
+            if (from->second.task.is_labelled || from->second.task.call != 0) r = from->second.task;
+            from->second.wait.end_ns = at;
+            t.waits.push_back(from->second.wait);
             waiting.erase(from);
           }
+          stack.push_back(r);
           go_on(at);
           break;
         }
@@ -247,19 +257,17 @@ private:
           break;
         case event_kind::task_wait: {
           const auto why = node.waits.find(e.small);
-          const std::uint32_t name = stack.empty() ? 0 : stack.back().name;
-          if (!stack.empty() && stack.back().is_labelled)
-            labelled.insert(e.number);
-          else
-            labelled.erase(e.number);
-          waiting[e.number] = {at, at, name, words_.of(why != node.waits.end() ? why->second : "unknown")};
+          const running r = stack.empty() ? running{} : stack.back();
+          const std::uint32_t reason =
+              r.call != 0 ? r.call : words_.of(why != node.waits.end() ? why->second : "unknown");
+          waiting[e.number] = {{at, at, r.name, reason}, r};
           if (!stack.empty()) stack.pop_back();
           go_on(at);
           break;
         }
         case event_kind::state:
           stack.clear();  // it has nothing to run
-          change(at, activity_of(static_cast<worker_state>(e.small)), 0);
+          change(at, activity_of(static_cast<worker_state>(e.small)), {});
           break;
         case event_kind::steal: ++t.steals; break;
         case event_kind::send:
@@ -281,15 +289,35 @@ private:
           open.erase(std::next(last).base());
           break;
         }
+        case event_kind::call_begin:
+          if (stack.empty()) break;
+          stack.back().call = event_name(n, e.number);
+          stack.back().call_begin = at;
+          go_on(at);
+          break;
+        case event_kind::call_end:
+          if (stack.empty() || stack.back().call == 0) break;
+          t.calls.push_back({stack.back().call_begin, at, stack.back().name, stack.back().call});
+          stack.back().call = 0;
+          go_on(at);
+          break;
+        case event_kind::mail_send:
+          mail_[{e.number, e.small, static_cast<std::uint32_t>(e.value)}].first = {number, clocks_[n].ns(e.ticks),
+                                                                                   e.value >> 32};
+          break;
+        case event_kind::mail_receive:
+          mail_[{t.node, w, static_cast<std::uint32_t>(e.value)}].second = {number, clocks_[n].ns(e.ticks),
+                                                                            e.value >> 32};
+          break;
         case event_kind::mark:
         case event_kind::none: break;
       }
     }
     const std::uint64_t end = ns(n, node.end.ticks);
-    change(end, activity::runtime, 0);
+    change(end, activity::runtime, {});
     for (auto& [key, one] : waiting) {
-      one.end_ns = std::max(one.begin_ns, end);
-      t.waits.push_back(one);
+      one.wait.end_ns = std::max(one.wait.begin_ns, end);
+      t.waits.push_back(one.wait);
     }
     for (region_slice& r : open) {
       r.end_ns = std::max(r.begin_ns, end);
@@ -299,16 +327,48 @@ private:
   }
 
   void join_messages() {
-    for (const auto& [key, both] : ends_) {
-      const auto& [from, to] = both;
-      if (from.bytes == 0 || to.bytes == 0) {
-        ++line_.unmatched_messages;
-        continue;
+    const auto join = [this](const auto& all) {
+      for (const auto& [key, both] : all) {
+        const auto& [from, to] = both;
+        if (from.bytes == 0 || to.bytes == 0) {
+          ++line_.unmatched_messages;
+          continue;
+        }
+        line_.messages.push_back({from.track, to.track, static_cast<std::uint64_t>(std::max(0.0, from.ns - first_)),
+                                  static_cast<std::uint64_t>(std::max(0.0, to.ns - first_)), from.bytes});
       }
-      line_.messages.push_back({from.track, to.track, static_cast<std::uint64_t>(std::max(0.0, from.ns - first_)),
-                                static_cast<std::uint64_t>(std::max(0.0, to.ns - first_)), from.bytes});
-    }
+    };
+    join(ends_);
+    join(mail_);
     std::ranges::sort(line_.messages, {}, &message::sent_ns);
+  }
+
+  // From the task on: what is around it is the worker's.
+  void join_samples() {
+    std::map<std::vector<std::uint32_t>, sampled_stack> all;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      line_.ns_without_stack += nodes_[n].ns_without_room;
+      for (const node_trace::sampled_stack& s : nodes_[n].samples) {
+        if (s.frames.empty()) continue;
+        std::vector<std::uint32_t> names;
+        for (auto f = s.frames.rbegin(); f != s.frames.rend(); ++f) names.push_back(code_name(n, *f));
+        const auto is_worker = [this](std::uint32_t name) {
+          return line_.words[name].starts_with("shoal::sched::worker::");
+        };
+        // Stacks of a size of their own, as those of ranks, begin with the task.
+        if (const auto first = std::ranges::find_if(names, is_worker); first != names.end()) {
+          if (const auto body = std::find_if_not(first, names.end(), is_worker); body != names.end())
+            names.erase(names.begin(), body);
+          else
+            names = {words_.of("the runtime"), names.back()};
+        }
+        sampled_stack& sum = all[names];
+        sum.names = names;
+        sum.count += s.count;
+        sum.ns += s.ns;
+      }
+    }
+    for (auto& [names, s] : all) line_.stacks.push_back(std::move(s));
   }
 
   const std::vector<node_trace>& nodes_;
@@ -316,6 +376,7 @@ private:
   word_list words_;
   std::vector<node_clock> clocks_;
   std::map<message_key, std::pair<message_end, message_end>> ends_;
+  std::map<mail_key, std::pair<message_end, message_end>> mail_;
   double first_ = 0;
   std::size_t cached_node_ = 0;
   std::unordered_map<std::uint64_t, std::uint32_t> cached_;  // names of code of that node

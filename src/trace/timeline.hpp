@@ -22,6 +22,15 @@ struct slice {
   std::uint64_t end_ns = 0;
   activity what = activity::runtime;
   std::uint32_t name = 0;  // of a task: of the timeline's words
+  std::uint32_t call = 0;  // of a library, in which the task is: "MPI_Recv"; 0: in none
+};
+
+/// A task's call of a library, with its waits.
+struct call_slice {
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+  std::uint32_t name = 0;  // of the task
+  std::uint32_t call = 0;
 };
 
 struct region_slice {
@@ -34,7 +43,7 @@ struct wait_slice {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
   std::uint32_t name = 0;  // of the task
-  std::uint32_t why = 0;   // of the words
+  std::uint32_t why = 0;   // of the words; in a call: its name
 };
 
 /// What the kernel took from a worker.
@@ -50,6 +59,7 @@ struct track {
   std::vector<slice> slices;          // one after the other, without gaps while there are events
   std::vector<region_slice> regions;  // by their ends
   std::vector<wait_slice> waits;      // by their ends
+  std::vector<call_slice> calls;      // by their ends
   std::vector<kernel_slice> kernel;   // if it was asked for
   std::uint32_t thread = 0;           // the system's number; 0: not known
   std::string machine;
@@ -66,6 +76,13 @@ struct message {
   std::uint64_t bytes = 0;
 };
 
+/// Functions that have called each other, found by samples.
+struct sampled_stack {
+  std::vector<std::uint32_t> names;  // of the words; the outermost first: the task
+  std::uint64_t count = 0;
+  std::uint64_t ns = 0;  // of processor time
+};
+
 struct timeline {
   std::string program;
   std::uint64_t length_ns = 0;     // it begins at 0
@@ -76,6 +93,8 @@ struct timeline {
   std::uint64_t unmatched_messages = 0;   // the other end is not in the trace
   std::vector<std::uint32_t> unfinished;  // nodes that did not end in order
   std::vector<std::string> words = {""};
+  std::vector<sampled_stack> stacks;   // each once, of all workers; empty: no samples
+  std::uint64_t ns_without_stack = 0;  // of samples for which there was no room
   std::vector<double> clock_shift_ns;  // per node: by how much its machine's clock was corrected
 };
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <iterator>
+#include <set>
 
 #include "trace/timeline_output.hpp"
 
@@ -10,6 +11,9 @@ namespace shoal::trace {
 namespace {
 
 constexpr std::array<const char*, 5> k_names = {"task", "runtime", "looking for work", "messages", "parked"};
+
+// Numbers of lines from here on are those of tasks that call libraries.
+constexpr std::uint32_t k_first_caller = 1'000'000;
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";
@@ -53,6 +57,17 @@ std::string timeline_json(const timeline& t) {
       fmt::format_to(
           end, "{{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f}}},\n",
           words[k.name], one.node, one.worker, us(k.begin_ns), us(k.ns));
+    // Calls of a task follow one another, also where it waits in them while others run: a line for each task.
+    std::set<std::uint32_t> callers;
+    for (const call_slice& c : one.calls) {
+      if (callers.insert(c.name).second)
+        fmt::format_to(end,
+                       "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}},\n",
+                       one.node, k_first_caller + c.name, words[c.name]);
+      fmt::format_to(
+          end, "{{\"ph\":\"X\",\"cat\":\"call\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f}}},\n",
+          words[c.call], one.node, k_first_caller + c.name, us(c.begin_ns), us(c.end_ns - c.begin_ns));
+    }
     // Regions may overlap tasks in any way: they are on lines of their own.
     std::uint64_t id = 0;
     for (const region_slice& r : one.regions) {

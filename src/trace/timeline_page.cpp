@@ -6,7 +6,9 @@
 #include <iterator>
 #include <map>
 #include <span>
+#include <tuple>
 
+#include "trace/flame.hpp"
 #include "trace/page.hpp"
 #include "trace/timeline_output.hpp"
 
@@ -34,15 +36,16 @@ std::vector<slice> coarser(const std::vector<slice>& all, std::uint64_t length_n
   for (std::size_t p = 0; p < parts; ++p) {
     const auto begin = static_cast<std::uint64_t>(static_cast<double>(p) * width);
     const auto end = static_cast<std::uint64_t>(static_cast<double>(p + 1) * width);
-    std::map<std::pair<activity, std::uint32_t>, std::uint64_t> time;
+    std::map<std::tuple<activity, std::uint32_t, std::uint32_t>, std::uint64_t> time;
     while (i < all.size() && all[i].end_ns <= begin) ++i;
     for (std::size_t k = i; k < all.size() && all[k].begin_ns < end; ++k)
-      time[{all[k].what, all[k].name}] += std::min(end, all[k].end_ns) - std::max(begin, all[k].begin_ns);
+      time[{all[k].what, all[k].name, all[k].call}] += std::min(end, all[k].end_ns) - std::max(begin, all[k].begin_ns);
     if (time.empty()) continue;
     const auto most = std::ranges::max_element(time, {}, [](const auto& one) { return one.second; });
-    const slice s{begin, end, most->first.first, most->first.second};
+    const auto& [what, name, call] = most->first;
+    const slice s{begin, end, what, name, call};
     if (!result.empty() && result.back().end_ns == begin && result.back().what == s.what &&
-        result.back().name == s.name) {
+        result.back().name == s.name && result.back().call == s.call) {
       result.back().end_ns = end;
     } else {
       result.push_back(s);
@@ -63,6 +66,9 @@ void add_track(std::string& out, const track& t, std::span<const slice> slices) 
   for (const slice& s : slices) fmt::format_to(end, "{},", static_cast<int>(s.what));
   out += "], name: [";
   for (const slice& s : slices) fmt::format_to(end, "{},", s.name);
+  out += "], call: [";
+  if (!t.calls.empty())
+    for (const slice& s : slices) fmt::format_to(end, "{},", s.call);
   out += "], regions: [";
   std::vector<const region_slice*> regions;
   for (const region_slice& r : t.regions) regions.push_back(&r);
@@ -123,7 +129,7 @@ std::string timeline_page(const timeline& t) {
   }
   data += "], parallelism: [";
   for (const double one : parallelism(t, k_load_parts)) fmt::format_to(std::back_inserter(data), "{:.3g},", one);
-  data += "]};";
+  data += "]};\n" + flame_data(t);
 
   std::string body =
       "<p>Show tasks with: <input id=\"find\" placeholder=\"part of a name\"> Wheel: zoom. Drag: move. Double click: "
@@ -132,6 +138,8 @@ std::string timeline_page(const timeline& t) {
       "<p class=\"key\"><span>tasks have colours by name</span>";
   for (std::size_t i = 1; i < k_colours.size(); ++i)
     body += fmt::format("<span><i style=\"background:{}\"></i>{}</span>", k_colours[i], k_activities[i]);
+  const bool has_calls = std::ranges::any_of(t.tracks, [](const track& one) { return !one.calls.empty(); });
+  if (has_calls) body += "<span><i style=\"background:#117733\"></i>green below: in a call</span>";
   body += "<span>black below: regions; red above: taken by the kernel</span></p>\n";
   if (is_coarse)
     body += fmt::format(
@@ -139,8 +147,17 @@ std::string timeline_page(const timeline& t) {
         "folder.</p>\n",
         slices, k_time_parts);
   if (every > 1) body += fmt::format("<p>One of {} messages is drawn.</p>\n", every);
+  if (!t.stacks.empty())
+    body +=
+        "<h2>Where the processor time was spent</h2>\n<p>Samples of the workers' stacks. Click a box: it becomes as "
+        "wide "
+        "as the page; click the lowest one: all.</p>\n<canvas id=\"flame\"></canvas><p class=\"tip\" "
+        "id=\"flame_tip\"></p>\n";
+  else
+    body += "<p>With <code>shoal trace --samples</code> a flame graph of the functions would be here.</p>\n";
   body += "<h2>Figures</h2><pre style=\"max-height:none\">" + escaped_html(timeline_text(t)) + "</pre>\n";
-  return to_html({t.program.empty() ? std::string("shoal trace") : t.program, body, data, k_timeline_page_script});
+  return to_html({t.program.empty() ? std::string("shoal trace") : t.program, body, data,
+                  std::string(k_timeline_page_script) + "</script><script>" + std::string(k_flame_script)});
 }
 
 }  // namespace shoal::trace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline of a run: a line per worker, messages between them, and how many workers ran tasks. Wheel: zoom; drag: move.
 // `data` is defined before: {length, words, colours, activities, tracks: [{node, worker, begin, length, what, name,
-// regions: [[begin, end, name]], kernel: [[begin, length, name]]}], messages: [[from, to, sent, received, bytes]], parallelism}; times in microseconds.
+// call (empty: no calls), regions: [[begin, end, name]], kernel: [[begin, length, name]]}], messages: [[from, to, sent, received, bytes]], parallelism}; times in microseconds.
 'use strict';
 const lines_canvas = document.getElementById('lines');
 const load_canvas = document.getElementById('load');
@@ -70,6 +70,10 @@ function draw_lines() {
       g.fillStyle = !is_task ? data.colours[track.what[i]]
         : find.value === '' ? 'hsl(' + hue_of(track.name[i]) + ',55%,50%)' : matches(track.name[i]) ? '#cc2222' : '#bbbbbb';
       g.fillRect(left, y, Math.max(right - left, 0.7), k_row - 5);
+      if (track.call.length && track.call[i]) {
+        g.fillStyle = matches(track.call[i]) ? '#cc2222' : '#117733';
+        g.fillRect(left, y + k_row - 8, Math.max(right - left, 0.7), 3);
+      }
     }
     g.fillStyle = '#dd0000';
     for (const [begin, length] of track.kernel)
@@ -134,10 +138,11 @@ function tell(e) {
   const i = first_after(track, at);
   if (i >= track.begin.length || track.begin[i] > at) { tip.textContent = ''; return; }
   const what = track.what[i] === k_task ? data.words[track.name[i]] : data.activities[track.what[i]];
+  const call = track.call.length && track.call[i] ? ' in ' + data.words[track.call[i]] : '';
   const inside = track.regions.filter(r => r[0] <= at && at <= r[1]).map(r => data.words[r[2]]);
   const taken = track.kernel.filter(k => Math.abs(k[0] - at) < (to - from) / 500 || (k[0] <= at && at <= k[0] + k[1]))
     .slice(0, 3).map(k => data.words[k[2]] + ' ' + describe_us(k[1]));
-  tip.textContent = 'node ' + track.node + ', worker ' + track.worker + ': ' + what + ' from ' + describe_us(track.begin[i]) +
+  tip.textContent = 'node ' + track.node + ', worker ' + track.worker + ': ' + what + call + ' from ' + describe_us(track.begin[i]) +
     ' for ' + describe_us(track.length[i]) + (inside.length ? '; in ' + inside.join(', ') : '') +
     (taken.length ? '; the kernel: ' + taken.join(', ') : '');
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paraver's format: a node of Shoal is a task with a thread for each worker; all counts begin at 1. States: what workers
-// are at; events of type 1: the task that runs, of type 2: the region; communications: messages.
+// are at; events of type 1: the task that runs, of type 2: the region, of type 3: the call of a library that it is in;
+// communications: messages.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int k_task_type = 60000001;
 constexpr int k_region_type = 60000002;
+constexpr int k_call_type = 60000003;
 
 // Paraver's usual numbers: 0 idle, 1 running, 5 synchronization, 7 scheduling, 12 others.
 int state_of(activity a) {
@@ -57,6 +59,9 @@ paraver_files timeline_paraver(const timeline& t, const std::string& date) {
       if (s.what != activity::task) continue;
       records.push_back({s.begin_ns, 1, fmt::format("2:{}:{}:{}:{}\n", me, s.begin_ns, k_task_type, s.name)});
       records.push_back({s.end_ns, 1, fmt::format("2:{}:{}:{}:0\n", me, s.end_ns, k_task_type)});
+      if (s.call == 0) continue;
+      records.push_back({s.begin_ns, 1, fmt::format("2:{}:{}:{}:{}\n", me, s.begin_ns, k_call_type, s.call)});
+      records.push_back({s.end_ns, 1, fmt::format("2:{}:{}:{}:0\n", me, s.end_ns, k_call_type)});
     }
     for (const region_slice& r : one.regions) {
       records.push_back({r.begin_ns, 1, fmt::format("2:{}:{}:{}:{}\n", me, r.begin_ns, k_region_type, r.name)});
@@ -85,7 +90,7 @@ paraver_files timeline_paraver(const timeline& t, const std::string& date) {
       "DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\nSTATES\n"
       "0    Parked\n1    Task\n5    Looking for work\n7    Runtime\n12   Messages\n\nSTATES_COLOR\n"
       "0    {117,195,255}\n1    {0,0,255}\n5    {235,0,0}\n7    {255,146,24}\n12   {172,174,41}\n\n";
-  for (const auto& [type, name] : {std::pair{k_task_type, "Task"}, {k_region_type, "Region"}}) {
+  for (const auto& [type, name] : {std::pair{k_task_type, "Task"}, {k_region_type, "Region"}, {k_call_type, "Call"}}) {
     files.pcf += fmt::format("EVENT_TYPE\n0    {}    {}\nVALUES\n0   End\n", type, name);
     for (std::size_t i = 1; i < t.words.size(); ++i) files.pcf += fmt::format("{}   {}\n", i, t.words[i]);
     files.pcf += "\n";

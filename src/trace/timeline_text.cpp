@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/counted.hpp"
+#include "trace/flame.hpp"
 #include "trace/timeline_output.hpp"
 
 namespace shoal::trace {
@@ -42,6 +43,38 @@ std::string waits_text(const timeline& t) {
                         base::described_ns(static_cast<double>(all[i]->end_ns - all[i]->begin_ns)),
                         base::described_ns(static_cast<double>(all[i]->begin_ns)),
                         all[i]->name == 0 ? "a task" : t.words[all[i]->name], t.words[all[i]->why]);
+  return text + "\n";
+}
+
+std::string calls_text(const timeline& t) {
+  struct sum {
+    std::uint64_t number = 0;
+    double ns = 0;
+    double longest_ns = 0;
+    double running_ns = 0;
+  };
+  std::map<std::uint32_t, sum> by_call;
+  for (const track& one : t.tracks) {
+    for (const call_slice& c : one.calls) {
+      sum& s = by_call[c.call];
+      const auto ns = static_cast<double>(c.end_ns - c.begin_ns);
+      ++s.number;
+      s.ns += ns;
+      s.longest_ns = std::max(s.longest_ns, ns);
+    }
+    for (const slice& s : one.slices)
+      if (s.call != 0) by_call[s.call].running_ns += static_cast<double>(s.end_ns - s.begin_ns);
+  }
+  if (by_call.empty()) return {};
+  std::vector<std::pair<std::uint32_t, sum>> rows(by_call.begin(), by_call.end());
+  std::ranges::sort(rows, std::greater<>(), [](const auto& r) { return r.second.ns; });
+  std::string text = fmt::format("{:<28} {:>10} {:>12} {:>12} {:>12} {:>14}\n", "calls", "number", "total", "average",
+                                 "longest", "running in it");
+  for (const auto& [call, s] : rows)
+    text +=
+        fmt::format("{:<28} {:>10} {:>12} {:>12} {:>12} {:>14}\n", t.words[call], s.number, base::described_ns(s.ns),
+                    base::described_ns(s.number == 0 ? 0 : s.ns / static_cast<double>(s.number)),
+                    base::described_ns(s.longest_ns), base::described_ns(s.running_ns));
   return text + "\n";
 }
 
@@ -193,7 +226,7 @@ std::string timeline_text(const timeline& t) {
                         base::described_ns(static_cast<double>(rows[i].longest_ns)));
   }
   if (rows.size() > k_most_rows) text += fmt::format("and {} more\n", rows.size() - k_most_rows);
-  text += "\n" + waits_text(t) + kernel_text(t) + messages_text(t);
+  text += "\n" + waits_text(t) + calls_text(t) + flame_text(t) + kernel_text(t) + messages_text(t);
   return text;
 }
 

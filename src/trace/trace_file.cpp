@@ -13,7 +13,7 @@
 namespace shoal::trace {
 namespace {
 
-constexpr std::uint64_t k_magic = 0x3130454341525453;  // "STRACE01"
+constexpr std::uint64_t k_magic = 0x3230454341525453;  // "STRACE02"
 constexpr std::size_t k_page = 4096;
 constexpr std::size_t k_name_bytes = std::size_t{1} << 20;
 constexpr std::uint32_t k_of_event = 1;
@@ -27,6 +27,7 @@ struct head {
   std::uint32_t workers;
   std::uint32_t overwrite;
   std::uint64_t events;
+  std::uint64_t stacks;
   double ticks_per_us;
   trace_clock begin;
   trace_clock end;                        // 0 until the program ends in order
@@ -47,6 +48,13 @@ std::size_t ring_bytes(std::uint64_t events) {
 }
 std::size_t ring_place(unsigned worker, std::uint64_t events) {
   return k_page + k_name_bytes + worker * ring_bytes(events);
+}
+
+std::size_t samples_bytes(std::uint64_t stacks) {
+  return (stacks * sizeof(stack_sample) + k_page - 1) / k_page * k_page;
+}
+std::size_t samples_place(unsigned worker, const trace_form& f) {
+  return ring_place(f.workers, f.events) + worker * samples_bytes(f.stacks);
 }
 
 template <std::size_t N>
@@ -83,9 +91,24 @@ std::vector<event> copy_events(const event* events, std::uint64_t size, const st
   return copied;
 }
 
+void read_samples(node_trace& t, std::span<const stack_sample> all) {
+  for (const stack_sample& s : all) {
+    const std::uint64_t count = s.count.load(std::memory_order_acquire);
+    if (count == 0) continue;
+    const std::uint64_t ns = s.ns.load(std::memory_order_relaxed);
+    if (&s == &all.back()) {
+      t.samples_without_room += count;
+      t.ns_without_room += ns;
+    } else {
+      const std::size_t depth = std::min<std::size_t>(s.depth, stack_sample::k_most_frames);
+      t.samples.push_back({{s.frames, s.frames + depth}, count, ns});
+    }
+  }
+}
+
 }  // namespace
 
-std::size_t trace_bytes(const trace_form& f) { return ring_place(f.workers, f.events); }
+std::size_t trace_bytes(const trace_form& f) { return samples_place(f.workers, f); }
 
 trace_writer::trace_writer(std::span<std::byte> memory, const trace_form& f, const trace_clock& begin)
     : memory_(memory) {
@@ -95,6 +118,7 @@ trace_writer::trace_writer(std::span<std::byte> memory, const trace_form& f, con
   h->workers = f.workers;
   h->overwrite = f.overwrite ? 1 : 0;
   h->events = f.events;
+  h->stacks = f.stacks;
   h->ticks_per_us = f.ticks_per_us;
   h->begin = begin;
   copy_text(h->machine, f.machine);
@@ -103,6 +127,9 @@ trace_writer::trace_writer(std::span<std::byte> memory, const trace_form& f, con
     std::byte* const at = memory.data() + ring_place(w, f.events);
     auto* const state = new (at) ring_state;
     rings_.emplace_back(std::span(reinterpret_cast<event*>(at + k_page), f.events), *state, f.overwrite);
+    if (f.stacks == 0) continue;
+    auto* const stacks = reinterpret_cast<stack_sample*>(memory.data() + samples_place(w, f));
+    samples_.emplace_back(std::span(stacks, f.stacks));
   }
   h->magic = k_magic;  // last: from here on it is a trace
 }
@@ -156,7 +183,18 @@ std::vector<std::uint64_t> trace_writer::code_addresses() const {
   return {all.begin(), all.end()};
 }
 
-void trace_writer::finish(const trace_clock& end) { reinterpret_cast<head*>(memory_.data())->end = end; }
+std::vector<std::uint64_t> trace_writer::sampled_addresses() const {
+  std::set<std::uint64_t> all;
+  for (const sample_table& one : samples_)
+    for (const stack_sample& s : one.all())
+      if (s.count.load(std::memory_order_acquire) != 0) all.insert(s.frames, s.frames + s.depth);
+  return {all.begin(), all.end()};
+}
+
+void trace_writer::finish(const trace_clock& end) {
+  finished_.store(true, std::memory_order_relaxed);
+  reinterpret_cast<head*>(memory_.data())->end = end;
+}
 
 double node_trace::ns_per_tick() const noexcept {
   if (end.ticks <= begin.ticks || end.raw_ns <= begin.raw_ns) return 1000 / form.ticks_per_us;
@@ -175,12 +213,13 @@ node_trace read_trace(std::span<const std::byte> file, const std::string& path) 
   t.form.nodes = h->nodes;
   t.form.workers = h->workers;
   t.form.events = h->events;
+  t.form.stacks = h->stacks;
   t.form.ticks_per_us = h->ticks_per_us > 0 ? h->ticks_per_us : 1000;
   t.form.overwrite = h->overwrite != 0;
   t.form.machine = std::string(h->machine, ::strnlen(h->machine, sizeof h->machine));
   t.form.program = std::string(h->program, ::strnlen(h->program, sizeof h->program));
-  if (!std::has_single_bit(h->events) || h->events > (std::uint64_t{1} << 40) || h->workers > (1U << 20) ||
-      trace_bytes(t.form) > file.size())
+  if (!std::has_single_bit(h->events) || h->stacks > (std::uint64_t{1} << 30) || h->events > (std::uint64_t{1} << 40) ||
+      h->workers > (1U << 20) || trace_bytes(t.form) > file.size())
     refuse("it is cut off");
   t.begin = h->begin;
   t.end = h->end;
@@ -208,6 +247,7 @@ node_trace read_trace(std::span<const std::byte> file, const std::string& path) 
     t.threads.push_back(reinterpret_cast<const ring_state*>(at)->thread.load(std::memory_order_relaxed));
     t.left_out.push_back(left_out);
     if (!t.workers.back().empty()) last = std::max(last, t.workers.back().back().ticks);
+    read_samples(t, {reinterpret_cast<const stack_sample*>(file.data() + samples_place(w, t.form)), h->stacks});
   }
   if (!t.is_whole) t.end = {last, 0, 0};
   return t;

@@ -5,6 +5,7 @@
 // Never switches tasks. Errors: shoal::error for what is no trace. Test: tests/unit/trace/trace_file_test.cpp.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "trace/event_ring.hpp"
+#include "trace/sample_table.hpp"
 
 namespace shoal::trace {
 
@@ -24,6 +26,7 @@ struct trace_form {
   std::uint32_t workers = 1;
   std::uint64_t events = 1U << 18;  // per worker; a power of two
   bool overwrite = true;
+  std::uint64_t stacks = 0;    // room for so many sampled ones, per worker; a power of two, or 0
   double ticks_per_us = 1000;  // of base::ticks()
   std::string machine;         // its name
   std::string program;
@@ -46,16 +49,21 @@ public:
   trace_writer& operator=(const trace_writer&) = delete;
 
   event_ring& ring(unsigned worker) noexcept { return rings_[worker]; }
+  bool takes_samples() const noexcept { return !samples_.empty(); }
+  /// Of a trace that takes samples.
+  sample_table& samples(unsigned worker) noexcept { return samples_[worker]; }
   /// The number of a name in events; the same name has the same number. 0: there is no more room for names.
   std::uint32_t number_of(std::string_view name);
   /// The name of a reason to wait: of `small` of task_wait.
   void name_wait(std::uint16_t why, std::string_view name);
   /// The name of the code at an address.
   void name_code(std::uint64_t address, std::string_view name);
-  /// Addresses of code in the events so far, each once.
+  /// Addresses of code in the events so far, each once; and in the samples.
   std::vector<std::uint64_t> code_addresses() const;
-  /// The program ends in order.
+  std::vector<std::uint64_t> sampled_addresses() const;
+  /// The program ends in order. No samples are taken from now on.
   void finish(const trace_clock& end);
+  bool is_finished() const noexcept { return finished_.load(std::memory_order_relaxed); }
 
 private:
   struct name_entry;
@@ -63,6 +71,8 @@ private:
 
   std::span<std::byte> memory_;
   std::vector<event_ring> rings_;
+  std::vector<sample_table> samples_;
+  std::atomic<bool> finished_{false};  // partner: samplers
   std::mutex lock_;
   std::map<std::string, std::uint32_t, std::less<>> numbers_;
 };
@@ -79,6 +89,14 @@ struct node_trace {
   std::map<std::uint32_t, std::string> names;
   std::map<std::uint16_t, std::string> waits;
   std::map<std::uint64_t, std::string> code;
+  struct sampled_stack {
+    std::vector<std::uint64_t> frames;  // the innermost first
+    std::uint64_t count = 0;
+    std::uint64_t ns = 0;
+  };
+  std::vector<sampled_stack> samples;      // of all workers
+  std::uint64_t samples_without_room = 0;  // stacks for which there was no room
+  std::uint64_t ns_without_room = 0;
 
   double ns_per_tick() const noexcept;
 };

@@ -276,4 +276,43 @@ TEST(automatic_number, is_four_ranks_per_worker) {
   EXPECT_TRUE(got.has("profile of 8 ranks in 1 process")) << got;
 }
 
+// The ranks' messages are short and wait for each other: all of them are mail, where processes share memory.
+TEST(trace, has_the_calls_of_ranks_their_messages_and_their_functions) {
+  const shoal::test::folder files;
+  words command{SHOAL_COMMAND,    "trace",     "--folder", files / "trace",    "--perfetto",
+                files / "t.json", "--samples", "--folded", files / "t.folded", "--"};
+  const words program = mpirun(source("ranks_traffic.c"), {"-n", "2", "--nfg", "2"});
+  command.insert(command.end(), program.begin(), program.end());
+  const outcome got = run(command);
+  ASSERT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("\nMPI_Send                             60 ")) << got;
+  EXPECT_TRUE(got.has("\nMPI_Recv                             40 ")) << got;
+  EXPECT_TRUE(got.has("KiB from node")) << got;
+  std::ifstream in(files / "t.json");
+  const auto j = nlohmann::json::parse(in, nullptr, false);
+  ASSERT_FALSE(j.is_discarded());
+  std::map<int, std::string> callers;
+  std::map<int, std::vector<std::pair<double, double>>> calls;
+  std::size_t messages = 0;
+  for (const auto& e : j["traceEvents"]) {
+    const int line = e.contains("tid") ? e["tid"].get<int>() : 0;
+    if (e["ph"] == "M" && e["name"] == "thread_name" && line >= 1'000'000) callers[line] = e["args"]["name"];
+    if (e.value("cat", "") == "call")
+      calls[line].emplace_back(e["ts"].get<double>(), e["ts"].get<double>() + e["dur"].get<double>());
+    if (e["ph"] == "s") ++messages;
+  }
+  EXPECT_GE(messages, 30U);
+  EXPECT_EQ(calls.size(), 4U);
+  std::ifstream stacks(files / "t.folded");
+  std::string main_of_rank;
+  while (std::getline(stacks, main_of_rank) && main_of_rank.find(";main") == std::string::npos) continue;
+  EXPECT_FALSE(main_of_rank.empty());  // rank 0 computes for 50 ms
+  for (auto& [line, all] : calls) {
+    EXPECT_TRUE(callers[line].starts_with("rank ")) << callers[line];
+    EXPECT_GT(all.size(), 10U);
+    std::ranges::sort(all);
+    for (std::size_t i = 1; i < all.size(); ++i) EXPECT_GE(all[i].first, all[i - 1].second - 0.002);
+  }
+}
+
 }  // namespace

@@ -35,15 +35,45 @@ note('slices', data.tracks.reduce((sum, t) => sum + t.begin.length, 0));
 """
 
 
-def page_of(*program, script=""):
+FLAME = """
+const drawn = document.getElementById('flame');
+const tell_of_flame = (x, y) => {
+  const box = drawn.getBoundingClientRect();
+  drawn.dispatchEvent(new MouseEvent('mousemove', {clientX: box.left + x, clientY: box.top + y}));
+  return document.getElementById('flame_tip').textContent;
+};
+const height = drawn.getBoundingClientRect().height;
+const all = drawn.toDataURL();
+const add = (id, text) => { const p = document.createElement('p'); p.id = id; p.textContent = text; document.body.append(p); };
+add('lowest', tell_of_flame(10, height - 5));
+add('above', tell_of_flame(10, height - 25));
+const place = drawn.getBoundingClientRect();
+drawn.dispatchEvent(new MouseEvent('click', {clientX: place.left + 10, clientY: place.top + height - 42}));
+const zoomed = drawn.toDataURL();
+drawn.dispatchEvent(new MouseEvent('click', {clientX: place.left + 10, clientY: place.top + height - 5}));
+add('zoomed', zoomed !== all);
+add('back', drawn.toDataURL() === all);
+"""
+
+
+def page_of(*program, script="", options=()):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "trace.html")
-        subprocess.run([SHOAL, "trace", "--folder", folder, "--report", file, "--", *program], check=True,
+        subprocess.run([SHOAL, "trace", "--folder", folder, "--report", file, *options, "--", *program], check=True,
                        stdout=subprocess.DEVNULL)
         return Page(BROWSER, file, script)
 
 
 class Trace(unittest.TestCase):
+    def test_the_flame_graph(self):
+        page = page_of(SHOAL, "bfs", "--kronecker", "16", "--roots", "4", "-w", "1", script=FLAME, options=["--samples"])
+        self.assertEqual(page.complaints, [])
+        self.assertEqual(len(page.all("canvas")), 3)
+        self.assertRegex(page.text("lowest"), "^all: .*100.0 %")
+        self.assertRegex(page.text("above"), "ms of processor time")
+        self.assertEqual(page.text("zoomed"), "true")
+        self.assertEqual(page.text("back"), "true")
+
     def test_the_timeline_of_two_nodes(self):
         page = page_of(SHOAL, "bfs", "--kronecker", "12", "--roots", "2", "-n", "2", "-w", "1", "--direct", "off",
                        script=CONTROLS)

@@ -77,7 +77,7 @@ char* kept_name(rank_libc& mine, int number) {
 
 namespace shoal::host {
 
-void rank_locale::put_aside() noexcept { ::uselocale(LC_GLOBAL_LOCALE); }
+void rank_locale::put_aside(const char*) noexcept { ::uselocale(LC_GLOBAL_LOCALE); }
 void rank_locale::bring_back() noexcept { ::uselocale(of); }
 
 void forget_thread_settings(rank::rank_state& me) {

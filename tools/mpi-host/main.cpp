@@ -117,7 +117,10 @@ int run_copy(shoal::machine::program_copies& program, const shoal::machine::prog
   shoal::host::forget_handlers(libc);
   // Signals, threads and debuggers may still want the code of a rank that has ended; a debugger is slow to learn that
   // copies have gone. Its destructors run at the end of the process then.
-  if (libc.has_made_threads || libc.has_set_handlers || is_debugged || shoal::host::ranks_here() == 1) own.keep();
+  if (libc.has_made_threads || libc.has_set_handlers || is_debugged || shoal::host::ranks_here() == 1)
+    own.keep();
+  else if (shared == nullptr)
+    shoal::runtime::name_traced_code(me);
   return status & k_status_bits;
 }
 

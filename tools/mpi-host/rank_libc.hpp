@@ -51,7 +51,7 @@ enum class interruption : std::uint8_t { none, restarts, ends };
 struct rank_locale final : rank::thread_setting {
   locale_t of = nullptr;
   std::set<std::string> names;  // that the program knows by their addresses
-  void put_aside() noexcept override;
+  void put_aside(const char* function) noexcept override;
   void bring_back() noexcept override;
 };
 

@@ -125,7 +125,7 @@ sleep_end sleep_until(std::uint64_t until_ns) noexcept {
   if (me == nullptr || !in_own_process()) return sleep_end::not_a_rank;
   rank_libc& mine = libc_of(*me);
   mine.interrupted.store(interruption::none, std::memory_order_relaxed);
-  const rank::abi::setting_aside aside(*me);
+  const rank::abi::setting_aside aside(*me, "sleep");
   if (ranks_here() == 1 && mine.threads.load(std::memory_order_relaxed) == 0) {
     me->home.yield();  // messages leave that it has sent
     return sleep_end::not_a_rank;

@@ -26,6 +26,7 @@
 #include "runtime/profile_report.hpp"
 #include "shoal/error.hpp"
 #include "tools/shoal/subcommands.hpp"
+#include "trace/flame.hpp"
 #include "trace/otf2_writer.hpp"
 #include "trace/timeline_output.hpp"
 
@@ -36,12 +37,14 @@ struct trace_options {
   std::string folder;
   bool read = false;
   bool kernel = false;
+  bool samples = false;
   std::string events;
   std::string full;
   std::string page;
   std::string json;
   std::string paraver;
   std::string otf2;
+  std::string folded;
   std::vector<std::string> program;
 };
 
@@ -82,6 +85,7 @@ std::vector<std::string> environment_of(const trace_options& o) {
   std::vector<std::string> all{"SHOAL_TRACE=" + std::filesystem::absolute(o.folder).string()};
   if (!o.events.empty()) all.push_back("SHOAL_TRACE_EVENTS=" + o.events);
   if (!o.full.empty()) all.push_back("SHOAL_TRACE_FULL=" + o.full);
+  if (o.samples) all.push_back("SHOAL_TRACE_SAMPLES=on");
   return all;
 }
 
@@ -148,11 +152,15 @@ void clear_folder(const std::string& folder) {
 int run_trace(const trace_options& o) {
   if (o.read != o.program.empty())
     throw error(errc::invalid_argument, "give a program after --, or --read to show what --folder has");
-  for (const std::string& file : {o.page, o.json}) bench::require_writable(file, "the result");
+  for (const std::string& file : {o.page, o.json, o.folded}) bench::require_writable(file, "the result");
   if (!o.paraver.empty()) bench::require_writable(o.paraver + ".prv", "the result");
   if (!o.otf2.empty() && std::filesystem::exists(o.otf2))
     throw error(errc::invalid_argument, fmt::format("{} exists: OTF2 is written into a new folder", o.otf2));
   const trace::otf2_function otf2 = o.otf2.empty() ? nullptr : otf2_writer();
+  if (!o.folded.empty() && !o.read && !o.samples)
+    throw error(errc::invalid_argument, "--folded writes samples: give --samples, too");
+  if (o.read && o.samples)
+    throw error(errc::invalid_argument, "--samples needs a run: samples are taken while it runs");
   if (o.read && o.kernel) throw error(errc::invalid_argument, "--kernel needs a run: what the kernel did is not kept");
   int status = 0;
   std::optional<noise::measurement> kernel;
@@ -190,6 +198,10 @@ int run_trace(const trace_options& o) {
     runtime::write_whole_file(o.paraver + ".row", "the trace", files.row);
     fmt::print("{0}.prv, {0}.pcf and {0}.row are for Paraver\n", o.paraver);
   }
+  if (!o.folded.empty()) {
+    if (t.stacks.empty()) fmt::print(stderr, "{} is empty: there are no samples\n", o.folded);
+    runtime::write_whole_file(o.folded, "the stacks", trace::folded_stacks(t));
+  }
   if (otf2 != nullptr) write_otf2(otf2, t, o.otf2);
   return status;
 }
@@ -203,6 +215,10 @@ subcommand_body declare_trace(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--read", o->read, "run nothing; show the trace that is in the folder");
   app.add_flag("--kernel", o->kernel, "with what the kernel took from the workers (as root; see `shoal noise`)");
+  app.add_flag("--samples", o->samples,
+               "also sample the workers' stacks: a flame graph in the page, functions with the most time");
+  app.add_option("--folded", o->folded, "write the sampled stacks as lines for flamegraph.pl, speedscope or inferno")
+      ->type_name("FILE");
   app.add_option("--events", o->events, "how many events of each worker are kept, as in 4M (default 256K)");
   app.add_option("--full", o->full, "when there are more: overwrite (default) keeps the newest, stop the oldest")
       ->check(CLI::IsMember({"overwrite", "stop"}));

@@ -93,11 +93,11 @@ T& output(T* at) {
 /// Around a call in which other ranks may run on this thread.
 class setting_aside {
 public:
-  explicit setting_aside(rank_state& me) noexcept : me_(me), setting_(me.setting) {
+  setting_aside(rank_state& me, const char* function) noexcept : me_(me), setting_(me.setting) {
     if (setting_ == nullptr) [[likely]]
       return;
     me.setting = nullptr;
-    for (thread_setting* s = setting_; s != nullptr; s = s->next) s->put_aside();
+    for (thread_setting* s = setting_; s != nullptr; s = s->next) s->put_aside(function);
   }
   ~setting_aside() {
     if (setting_ == nullptr) [[likely]]
@@ -137,7 +137,7 @@ int enter_any_time(const F& f, const char* function = __builtin_FUNCTION(),
         &mine, function);
   }
   communicator* where = nullptr;
-  const setting_aside aside(*me);
+  const setting_aside aside(*me, function + 1);
   caller c{*me, function, from};
   try {
     if constexpr (std::is_invocable_v<const F&, caller&, communicator*&>)

@@ -85,6 +85,10 @@ private:
     std::vector<moment> all;
     for (const slice& s : one.slices) {
       all.push_back({s.begin_ns, 2, moment::kind::enter, region_of(s), nullptr});
+      if (s.call != 0) {
+        all.push_back({s.begin_ns, 2, moment::kind::enter, s.call, nullptr});
+        all.push_back({s.end_ns, 0, moment::kind::leave, s.call, nullptr});
+      }
       all.push_back({s.end_ns, 0, moment::kind::leave, region_of(s), nullptr});
     }
     for (const message& m : line_.messages) {

@@ -33,5 +33,17 @@ TEST(body_name, is_the_type_where_there_is_no_lambda) {
   EXPECT_EQ(name_body("plain_function").body, "plain_function");
 }
 
+TEST(function_name, has_no_result_no_arguments_and_short_template_arguments) {
+  EXPECT_EQ(function_name("a::f(int, b::c)"), "a::f");
+  EXPECT_EQ(function_name("void a::f<int>(int)"), "a::f<int>");
+  EXPECT_EQ(
+      function_name("std::vector<a::b<c>, d> a::(anonymous namespace)::f<an::argument::that::is::long_to_read>(int)"),
+      "a::(anonymous namespace)::f<...>");
+  EXPECT_EQ(function_name("a::b::operator()(int) const"), "a::b::operator()");
+  EXPECT_EQ(function_name("a::operator<(b, c)"), "a::operator<");
+  EXPECT_EQ(function_name("main"), "main");
+  EXPECT_EQ(function_name("a::f(int)::{lambda(b)#2}::operator()(b) const"), "lambda 2 in a::f(int)");
+}
+
 }  // namespace
 }  // namespace shoal::runtime

@@ -87,6 +87,61 @@ TEST(timeline, a_name_from_the_program_stays_over_waits) {
   EXPECT_EQ(t.words[t.tracks[0].waits[0].name], "rank 3");
 }
 
+TEST(timeline, a_call_is_one_over_its_waits_and_belongs_to_its_task) {
+  node_trace n = node(0);
+  n.names = {{1, "rank 0"}, {2, "rank 1"}, {3, "MPI_Recv"}};
+  n.workers[0] = {at(100, event_kind::task_begin, 0x10),
+                  at(100, event_kind::task_label, 0, 1),
+                  at(200, event_kind::call_begin, 0, 3),
+                  at(250, event_kind::task_wait, 0, 5, 9),  // in the call
+                  at(300, event_kind::task_begin, 0x10),
+                  at(300, event_kind::task_label, 0, 2),
+                  at(400, event_kind::call_begin, 0, 3),
+                  at(410, event_kind::call_end),
+                  at(500, event_kind::task_wait, 0, 6, 9),  // not in a call
+                  at(600, event_kind::task_resume, 0x10, 5),
+                  at(650, event_kind::call_end),
+                  at(700, event_kind::task_end),
+                  at(800, event_kind::call_end)};  // of nobody
+  const timeline t = make_timeline({n});
+  const track& one = t.tracks[0];
+  std::vector<std::string> seen;
+  for (const slice& s : one.slices)
+    if (s.what == activity::task)
+      seen.push_back(std::to_string(s.begin_ns) + "-" + std::to_string(s.end_ns) + " " + t.words[s.name] +
+                     (s.call == 0 ? "" : " in " + t.words[s.call]));
+  EXPECT_EQ(seen, (std::vector<std::string>{"100-200 rank 0", "200-250 rank 0 in MPI_Recv", "300-400 rank 1",
+                                            "400-410 rank 1 in MPI_Recv", "410-500 rank 1",
+                                            "600-650 rank 0 in MPI_Recv", "650-700 rank 0"}));
+  ASSERT_EQ(one.calls.size(), 2U);
+  EXPECT_EQ(t.words[one.calls[0].name], "rank 1");
+  EXPECT_EQ(one.calls[1].end_ns - one.calls[1].begin_ns, 450U);
+  EXPECT_EQ(t.words[one.waits[0].why], "MPI_Recv");
+  EXPECT_EQ(t.words[one.waits[1].why], "loop");
+  EXPECT_NE(timeline_text(t).find("MPI_Recv                              2       460 ns"), std::string::npos)
+      << timeline_text(t);
+  const auto json = nlohmann::json::parse(timeline_json(t));
+  int calls = 0;
+  for (const auto& e : json["traceEvents"])
+    if (e.value("cat", "") == "call" && e["name"] == "MPI_Recv") ++calls;
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(timeline, mail_is_joined_by_its_place_in_the_ring) {
+  node_trace a = node(0);
+  node_trace b = node(1);
+  a.workers[0] = {at(1000, event_kind::mail_send, message_value(64, 40), 1),
+                  at(2000, event_kind::mail_send, message_value(72, 41), 1)};
+  b.workers[0] = {at(1100, event_kind::mail_receive, message_value(64, 40), 0),
+                  at(1200, event_kind::mail_receive, message_value(64, 7), 0)};  // its sender's event is lost
+  const timeline t = make_timeline({a, b});
+  ASSERT_EQ(t.messages.size(), 1U);
+  EXPECT_EQ(t.messages[0].from, 0U);
+  EXPECT_EQ(t.messages[0].to, 1U);
+  EXPECT_EQ(t.messages[0].received_ns - t.messages[0].sent_ns, 100U);
+  EXPECT_EQ(t.unmatched_messages, 2U);
+}
+
 TEST(timeline, a_trace_that_begins_in_the_middle_is_read) {
   node_trace n = node(0);
   n.workers[0] = {at(100, event_kind::task_end), at(150, event_kind::task_resume, 0x10, 77),
