@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 
 #include "base/clock.hpp"
@@ -45,9 +46,12 @@ int above_standard(int number, bool inherit) noexcept {
   return higher;
 }
 
-int open_memory_file(const std::string& name, bool inherit) noexcept {
+int open_memory_file(const std::string& name, bool inherit, std::size_t pool_page_bytes) noexcept {
   constexpr unsigned k_mfd_noexec_seal = 8U;  // Linux 6.3
-  const unsigned flags = MFD_ALLOW_SEALING | (inherit ? 0U : MFD_CLOEXEC);
+  constexpr unsigned k_mfd_huge_shift = 26U;
+  unsigned flags = MFD_ALLOW_SEALING | (inherit ? 0U : MFD_CLOEXEC);
+  if (pool_page_bytes != 0)
+    flags |= MFD_HUGETLB | static_cast<unsigned>(std::countr_zero(pool_page_bytes)) << k_mfd_huge_shift;
   const int number = ::memfd_create(name.c_str(), flags | k_mfd_noexec_seal);
   const bool refused = number < 0 && errno == EINVAL;
   return above_standard(refused ? ::memfd_create(name.c_str(), flags) : number, inherit);

@@ -4,6 +4,7 @@
 // Guarantees: moved, never copied; -1 is none. Shown by tests/unit/machine/socket_test.cpp, descriptor_test.cpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -25,7 +26,8 @@ void open_standard_descriptors() noexcept;
 /// its errno; if no number is free, the result is -1. `inherit`: it stays open over exec.
 int above_standard(int number, bool inherit = false) noexcept;
 /// An empty file in memory, without a path; `name` is for people. -1, with errno, if the system refuses.
-int open_memory_file(const std::string& name, bool inherit = false) noexcept;
+/// `pool_page_bytes`: not 0: it takes pages of this size, a power of two, from the system's pool of them.
+int open_memory_file(const std::string& name, bool inherit = false, std::size_t pool_page_bytes = 0) noexcept;
 
 class descriptor {
 public:

@@ -46,13 +46,20 @@ huge_buffer huge_buffer::unpopulated(std::size_t bytes, page_kind pages) {
   return made;
 }
 
-bool populate_pages(void* address, std::size_t bytes) noexcept {
+huge_buffer huge_buffer::of_pool(std::size_t bytes, std::size_t page_bytes) {
+  huge_buffer made;
+  made.mapping_ = mapping::reserve_pool(round_up(bytes, page_bytes), page_bytes);
+  if (!populate_pages(made.data(), made.size())) refuse(made.size(), errno);
+  return made;
+}
+
+bool populate_pages(void* address, std::size_t bytes, bool touch) noexcept {
   int rc = 0;
   do {
     rc = ::madvise(address, bytes, k_madv_populate_write);
   } while (rc != 0 && (errno == EINTR || errno == EAGAIN));
   if (rc == 0) return true;
-  if (errno != EINVAL) return false;
+  if (errno != EINVAL || !touch) return false;
   // An older kernel: touch every page. The write must not lose what another thread or process writes meanwhile.
   auto* const first = static_cast<std::byte*>(address);
   for (std::size_t at = 0; at < bytes; at += page_size()) {

@@ -21,6 +21,9 @@ public:
   /// The same without its memory, of which nobody has asked whether it is there: populate_pages() takes it, in parts.
   static huge_buffer unpopulated(std::size_t bytes, page_kind pages = page_kind::huge);
 
+  /// From the system's pool of pages of this size; errc::out_of_memory if it has too few.
+  static huge_buffer of_pool(std::size_t bytes, std::size_t page_bytes);
+
   std::byte* data() const noexcept { return mapping_.data(); }
   std::size_t size() const noexcept { return mapping_.size(); }
   std::size_t huge_bytes() const { return size() == 0 ? 0 : count_pages(data(), size()).huge_bytes; }
@@ -36,7 +39,8 @@ private:
 };
 
 /// Takes the pages of a writable range now instead of at the first access; what they hold stays. False, with errno set,
-/// if the kernel has no memory for them.
-bool populate_pages(void* address, std::size_t bytes) noexcept;
+/// if the kernel has no memory for them; and with EINVAL if it is older than 5.14 and `touch`, which cannot fail but die,
+/// is not allowed.
+bool populate_pages(void* address, std::size_t bytes, bool touch = true) noexcept;
 
 }  // namespace shoal::machine

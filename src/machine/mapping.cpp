@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
@@ -13,6 +14,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "machine/page_choice.hpp"
 
 namespace shoal::machine {
 namespace {
@@ -61,6 +64,23 @@ mapping mapping::reserve(std::size_t bytes, std::size_t alignment) {
   return {first + skipped, size};
 }
 
+mapping mapping::reserve_pool(std::size_t bytes, std::size_t page_bytes) {
+  constexpr int k_map_huge_shift = 26;
+  const int kind = MAP_HUGETLB | std::countr_zero(page_bytes) << k_map_huge_shift;
+  // Such mappings begin at a multiple of their pages.
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | kind, -1, 0);
+  if (at == MAP_FAILED) {
+    const int cause = errno;
+    const page_pool pool = read_page_pool(page_bytes);
+    throw error(errc::out_of_memory,
+                fmt::format("the system refused {} on pages of {} ({}), of which {} are reserved and {} free; ask for "
+                            "less or reserve more",
+                            describe_bytes(bytes), describe_bytes(page_bytes), std::strerror(cause), pool.pages,
+                            pool.free_pages));
+  }
+  return {static_cast<std::byte*>(at), bytes};
+}
+
 mapping::mapping(mapping&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 
@@ -83,6 +103,7 @@ page_count count_pages(const void* address, std::size_t bytes) {
   const auto from = reinterpret_cast<std::uintptr_t>(address);
   const std::uintptr_t to = from + bytes;
   page_count count;
+  std::size_t of_pool = 0;  // which is not in Rss
   std::ifstream in("/proc/self/smaps");
   bool inside = false;
   for (std::string line; std::getline(in, line);) {
@@ -92,12 +113,14 @@ page_count count_pages(const void* address, std::size_t bytes) {
       inside = split ? begin >= from && end <= to : begin < to && end > from;
     } else if (inside) {
       read_field(line, "Rss:", count.resident_bytes) || read_field(line, "AnonHugePages:", count.huge_bytes) ||
-          read_field(line, "ShmemPmdMapped:", count.huge_bytes) || read_field(line, "FilePmdMapped:", count.huge_bytes);
+          read_field(line, "ShmemPmdMapped:", count.huge_bytes) ||
+          read_field(line, "FilePmdMapped:", count.huge_bytes) || read_field(line, "Shared_Hugetlb:", of_pool) ||
+          read_field(line, "Private_Hugetlb:", of_pool);
     }
   }
   if (split) ::madvise(begin_address, bytes, MADV_NORMAL);
-  count.resident_bytes = std::min(count.resident_bytes, bytes);
-  count.huge_bytes = std::min(count.huge_bytes, bytes);
+  count.resident_bytes = std::min(count.resident_bytes + of_pool, bytes);
+  count.huge_bytes = std::min(count.huge_bytes + of_pool, bytes);
   return count;
 }
 

@@ -17,6 +17,9 @@ class mapping {
 public:
   mapping() = default;
   static mapping reserve(std::size_t bytes, std::size_t alignment = k_huge_page_bytes);
+  /// Readable and writable memory on pages of the system's pool, promised by it at once so that no access fails later;
+  /// errc::out_of_memory if fewer are free. `bytes` is a multiple of `page_bytes`.
+  static mapping reserve_pool(std::size_t bytes, std::size_t page_bytes);
   mapping(mapping&& other) noexcept;
   mapping& operator=(mapping&& other) noexcept;
   ~mapping();
@@ -35,7 +38,7 @@ private:
 
 struct page_count {
   std::size_t resident_bytes = 0;
-  std::size_t huge_bytes = 0;  // mapped by entries of 2 MiB
+  std::size_t huge_bytes = 0;  // mapped by entries of 2 MiB, or more
 };
 
 /// What this process has mapped between `address` and `address + bytes` (both on page boundaries).

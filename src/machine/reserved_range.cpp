@@ -27,10 +27,20 @@ reserved_range::reserved_range(std::size_t bytes, std::size_t alignment, page_ki
   ::madvise(data(), size(), pages == page_kind::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
+reserved_range reserved_range::of_pool(std::size_t bytes, std::size_t page_bytes) {
+  reserved_range made;
+  made.mapping_ = mapping::reserve_pool(bytes, page_bytes);
+  made.of_pool_ = true;
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(made.data(), made.size());
+#endif
+  return made;
+}
+
 void reserved_range::commit(std::size_t offset, std::size_t bytes) {
   SHOAL_ASSERT(offset <= size() && bytes <= size() - offset, "a commit lies within the reserved range");
   SHOAL_ASSERT(offset % page_size() == 0 && bytes % page_size() == 0, "a commit consists of whole pages");
-  if (bytes == 0) return;
+  if (bytes == 0 || of_pool_) return;
 #if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(data() + offset, bytes);  // stacks with red zones may have lain here before
 #endif
@@ -42,7 +52,7 @@ void reserved_range::commit(std::size_t offset, std::size_t bytes) {
 
 void reserved_range::discard(std::size_t offset, std::size_t bytes) noexcept {
   SHOAL_ASSERT(offset <= size() && bytes <= size() - offset, "a discard lies within the reserved range");
-  machine::discard(data() + offset, bytes);
+  if (!of_pool_) machine::discard(data() + offset, bytes);
 }
 
 void discard(void* address, std::size_t bytes) noexcept {

@@ -23,6 +23,9 @@ public:
   /// them.
   explicit reserved_range(std::size_t bytes, std::size_t alignment = k_huge_page_bytes,
                           page_kind pages = page_kind::small);
+  /// All of it taken from the pool of such pages now; `bytes` is a multiple of them. Throws errc::out_of_memory if so
+  /// many are not free. commit() and discard() do nothing then.
+  static reserved_range of_pool(std::size_t bytes, std::size_t page_bytes);
 
   std::byte* data() const noexcept { return mapping_.data(); }
   std::size_t size() const noexcept { return mapping_.size(); }
@@ -37,6 +40,7 @@ public:
 
 private:
   mapping mapping_;
+  bool of_pool_ = false;
 };
 
 /// The same for a part of any private memory, by address.

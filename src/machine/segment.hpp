@@ -5,11 +5,14 @@
 // killer later; more than the machine or the control group has is errc::out_of_memory before anything is taken. Fresh
 // pages are zero. Whole 2 MiB pieces are turned into 2 MiB pages where the kernel can, and the report says what was
 // really given, counted from smaps. A peer that maps the same descriptor gets the same huge pages at its first access.
+// A segment of the pool (hugetlb) has nothing but pages of one size, of which a commit takes whole ones, as many as are
+// free there.
 // A memfd lies in no file system: the size of /dev/shm does not matter and nothing is left behind when the processes
 // end. Not guaranteed: that an access outside the committed parts fails; it may take a page. Shown by
 // tests/unit/machine/segment_test.cpp.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <string>
 
@@ -19,17 +22,20 @@ namespace shoal::machine {
 
 struct commit_report {
   std::size_t asked_bytes = 0;
-  std::size_t huge_bytes = 0;  // really on 2 MiB pages in this process
-  std::size_t page_bytes = 0;  // the page that most of it is on
-  std::string reason;          // why less than the whole pieces is on 2 MiB pages; empty if it is not less
+  std::size_t huge_bytes = 0;   // really on pages of 2 MiB or more in this process
+  std::size_t page_bytes = 0;   // the page that most of it is on
+  std::size_t whole_bytes = 0;  // the whole 2 MiB pieces in it
+  std::string reason;           // why less than the whole pieces is on such pages; empty if it is not less
 };
 
 class segment {
 public:
   segment() = default;
 
-  /// `inherit`: the descriptor stays open over exec, for a child that adopts it.
-  static segment create(const std::string& name, std::size_t capacity_bytes, bool inherit = false);
+  /// `inherit`: the descriptor stays open over exec, for a child that adopts it. `pool_page_bytes`: of the pool of such
+  /// pages, if it is not 0.
+  static segment create(const std::string& name, std::size_t capacity_bytes, bool inherit = false,
+                        std::size_t pool_page_bytes = 0);
   /// Takes over a descriptor made by create() in another process (inherited, or received over a socket); it does not
   /// stay open over exec.
   static segment adopt(int descriptor);
@@ -40,6 +46,8 @@ public:
 
   int descriptor() const noexcept { return descriptor_; }
   std::size_t capacity() const noexcept { return capacity_; }
+  /// The size of its pages if they are the pool's; else 0.
+  std::size_t pool_page_bytes() const noexcept { return pool_page_bytes_; }
   std::byte* data() const noexcept { return mapping_.data(); }  // null before map()
 
   /// Maps the capacity, or the first `bytes` of it, at a 2 MiB boundary, once; returns where.
@@ -68,7 +76,13 @@ public:
   std::size_t committed_bytes(std::size_t offset, std::size_t bytes) const;
 
 private:
-  segment(int descriptor, std::size_t capacity) noexcept : descriptor_(descriptor), capacity_(capacity) {}
+  segment(int descriptor, std::size_t capacity, std::size_t pool_page_bytes) noexcept
+      : descriptor_(descriptor), capacity_(capacity), pool_page_bytes_(pool_page_bytes) {}
+
+  // What it takes and gives back at once.
+  std::size_t granule() const noexcept { return pool_page_bytes_ != 0 ? pool_page_bytes_ : page_size(); }
+  bool is_there(std::size_t offset) const noexcept;
+  void clear_ends(std::size_t offset, std::size_t bytes, std::size_t whole_begin, std::size_t whole_end) noexcept;
 
   // A part, outwards to pages, and the whole 2 MiB pieces in it.
   struct extent {
@@ -76,11 +90,15 @@ private:
   };
   extent extent_of(std::size_t offset, std::size_t bytes) const noexcept;
   int allocate(std::size_t offset, std::size_t bytes) const noexcept;
+  int take_small(std::size_t offset, std::size_t bytes) noexcept;
+  int take_huge(const extent& e, int& refused) noexcept;
   int collapse(std::size_t offset, std::size_t bytes) const noexcept;
 
   int descriptor_ = -1;
   bool yielded_ = false;
+  std::atomic<bool> has_small_parts_{false};  // that must not become large pages; partners: other commits
   std::size_t capacity_ = 0;
+  std::size_t pool_page_bytes_ = 0;
   mapping mapping_;
 };
 

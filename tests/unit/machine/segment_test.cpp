@@ -13,6 +13,7 @@
 
 #include "in_child.hpp"
 #include "machine/huge_buffer.hpp"
+#include "machine/page_choice.hpp"
 
 namespace shoal::machine {
 namespace {
@@ -133,13 +134,68 @@ TEST(segment, committing_over_data_keeps_the_data) {
   }
 }
 
-TEST(segment, huge_pages_can_be_switched_off) {
+TEST(segment, small_pages_stay_small_and_may_become_large_later) {
   segment made = segment::create("test", k_capacity);
   made.map();
   const commit_report report = made.commit(0, 4 * k_mib, page_kind::small);
-  EXPECT_EQ(report.reason, "2 MiB pages are switched off");
+  EXPECT_EQ(report.reason, "small pages were asked for");
   EXPECT_EQ(report.page_bytes, page_size());
   EXPECT_EQ(made.count(0, 4 * k_mib).resident_bytes, 4 * k_mib);
+  EXPECT_EQ(made.count(0, 4 * k_mib).huge_bytes, 0U);
+  // The kernel refuses large pages by itself there: it would not collapse them now.
+  EXPECT_NE(::madvise(made.data(), 4 * k_mib, 25), 0);
+  made.release(0, 4 * k_mib);
+  if (!kernel_collapses()) return;
+  EXPECT_EQ(made.commit(0, 4 * k_mib).huge_bytes, 4 * k_mib);
+}
+
+TEST(segment, of_the_pool_is_known_as_such_and_takes_nothing_beyond_the_pool) {
+  const page_pool pool = read_page_pool(k_huge_page_bytes);
+  segment made = segment::create("test", (pool.pages + 8) * k_huge_page_bytes, false, k_huge_page_bytes);
+  made.map();
+  EXPECT_EQ(segment::adopt(::dup(made.descriptor())).pool_page_bytes(), k_huge_page_bytes);
+  EXPECT_EQ(segment::create("test", 1).pool_page_bytes(), 0U);
+  const segment ordinary = segment::create("test", 1);
+  EXPECT_EQ(segment::adopt(::dup(ordinary.descriptor())).pool_page_bytes(), 0U);
+  try {
+    made.commit(100, (pool.pages + 1) * k_huge_page_bytes);
+    FAIL() << "the pool has not so many";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::out_of_memory);
+    EXPECT_NE(std::string(e.what()).find("are reserved"), std::string::npos) << e.what();
+  }
+  EXPECT_EQ(made.committed_bytes(0, made.capacity()), 0U);
+  EXPECT_EQ(read_page_pool(k_huge_page_bytes).free_pages, pool.free_pages);
+}
+
+// Runs where such pages are reserved, for instance by `echo 4 > /proc/sys/vm/nr_hugepages`.
+TEST(segment, of_the_pool_takes_whole_pages_shared_by_parts_and_gives_them_back) {
+  constexpr std::size_t k_page = k_huge_page_bytes;
+  if (read_page_pool(k_page).free_pages < 3) GTEST_SKIP() << "no 2 MiB pages are reserved, see the line above the test";
+  const std::uint64_t free = read_page_pool(k_page).free_pages;
+  segment made = segment::create("test", k_capacity, false, k_page);
+  made.map();
+  EXPECT_EQ(read_page_pool(k_page).free_pages, free);  // nothing is taken yet
+  const commit_report report = made.commit(k_page / 2, k_page);
+  EXPECT_EQ(report.huge_bytes, k_page);
+  EXPECT_EQ(report.page_bytes, k_page);
+  EXPECT_EQ(report.reason, "");
+  EXPECT_EQ(read_page_pool(k_page).free_pages, free - 2);
+  made.commit(k_page * 3 / 2, k_page / 2);  // on a page that is there
+  EXPECT_EQ(read_page_pool(k_page).free_pages, free - 2);
+  EXPECT_EQ(made.committed_bytes(0, 4 * k_page), 2 * k_page);
+  std::memset(made.data() + k_page / 2, 7, k_page * 3 / 2);
+  segment peer = segment::adopt(::dup(made.descriptor()));
+  EXPECT_EQ(peer.pool_page_bytes(), k_page);
+  EXPECT_EQ(peer.map()[k_page], std::byte{7});
+  made.release(k_page / 2, k_page);
+  EXPECT_EQ(made.data()[k_page / 2], std::byte{0});
+  EXPECT_EQ(made.data()[k_page], std::byte{0});
+  EXPECT_EQ(made.data()[k_page * 3 / 2], std::byte{7});
+  made.release(0, 2 * k_page);
+  EXPECT_EQ(read_page_pool(k_page).free_pages, free);
+  EXPECT_THROW(made.commit(0, (free + 1) * k_page), error);
+  EXPECT_EQ(read_page_pool(k_page).free_pages, free);
 }
 
 TEST(segment, release_gives_the_memory_back_and_reads_zero) {
