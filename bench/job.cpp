@@ -55,7 +55,22 @@ void add_job_options(CLI::App& app, job_options& options) {
       ->capture_default_str();
   app.add_option("--steal", options.steal, "the victim policy of workers, for instance 'nearest(50,3,1)'")
       ->type_name("POLICY");
+  add_page_options(app, options.pages, options.stack_pages);
   add_profile_options(app, options.profile);
+}
+
+void add_page_options(CLI::App& app, std::string& pages, std::string& stack_pages) {
+  const auto is_choice = CLI::IsMember({"4k", "2m", "1g", "huge-try"});
+  app.add_option("--pages", pages,
+                 "pages of global memory: 4k; 2m or 1g, or an error; huge-try: 2 MiB if there are any")
+      ->check(is_choice);
+  app.add_option("--stack-pages", stack_pages, "the same for tasks' stacks, which have no guards on large ones")
+      ->check(is_choice);
+}
+
+void apply_pages(base::settings& s, const std::string& pages, const std::string& stack_pages) {
+  if (!pages.empty()) s.set("pages", pages, base::setting_origin::command_line);
+  if (!stack_pages.empty()) s.set("stack_pages", stack_pages, base::setting_origin::command_line);
 }
 
 std::uint64_t runtime_bytes(const job_options& options) {
@@ -76,6 +91,7 @@ int run_as_job(const job_options& options, const std::function<int()>& main_task
   if (options.workers != 0) s.set("workers", std::to_string(options.workers), base::setting_origin::command_line);
   s.set("direct", options.direct, base::setting_origin::command_line);
   if (!options.steal.empty()) s.set("steal", options.steal, base::setting_origin::command_line);
+  apply_pages(s, options.pages, options.stack_pages);
   options.profile.apply(s);
   bound_stacks(s, options);
   if (runtime::is_launched()) {

@@ -49,8 +49,9 @@ inline void flush() noexcept { detail::flush_all(detail::port_here()); }
 /// The memory that an array received.
 struct memory_report {
   std::uint64_t asked_bytes = 0;   // on all nodes
-  std::uint64_t huge_bytes = 0;    // of these, on 2 MiB pages
-  std::string reason;              // why some of it is not on 2 MiB pages; empty if all is
+  std::uint64_t huge_bytes = 0;    // of these, on pages of 2 MiB or 1 GiB
+  std::uint64_t page_bytes = 0;    // the pages that most of a part is on: of the node where they are smallest
+  std::string reason;              // why some of it is not on such pages; empty if all is
   std::uint32_t memory_nodes = 0;  // of a machine, that a sample of a part's pages lies on; 0: the system does not say
   std::string placement;           // why an array that was to be interleaved is not; empty if it is
 };

@@ -31,9 +31,9 @@ private:
 };
 
 enum class array_pages : std::uint8_t {
-  as_set,  // by the setting huge_pages
-  small,   // the machine's ordinary pages: for arrays of which little is used
-  huge     // 2 MiB, as far as the system grants them
+  as_set,  // by the setting pages
+  small,   // as its value 4k, the machine's ordinary pages: for arrays of which little is used
+  huge     // as its value huge-try: 2 MiB, as far as the system grants them
 };
 
 enum class memory_nodes : std::uint8_t {

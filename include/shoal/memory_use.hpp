@@ -38,13 +38,15 @@ struct memory_usage {
 
   std::uint32_t nodes = 1;  // in it
 
-  std::uint64_t array_count = 0;  // parts of global arrays
-  memory_amount arrays;           // in whole pages
-  memory_amount tables;           // of containers
-  memory_amount copies;           // of arrays, for checkpoints that are being written
+  std::uint64_t array_count = 0;       // parts of global arrays
+  memory_amount arrays;                // in whole pages
+  std::uint64_t array_huge_bytes = 0;  // of these, on pages of 2 MiB or 1 GiB when they were allocated
+  memory_amount tables;                // of containers
+  memory_amount copies;                // of arrays, for checkpoints that are being written
 
   std::uint64_t stacks = 0;                 // made, in steps of up to 32: at least as many as were ever in use at once
   std::uint64_t stack_resident_bytes = 0;   // pages that they have now
+  std::uint64_t stack_huge_bytes = 0;       // of these, on pages of 2 MiB or 1 GiB
   std::uint64_t stack_committed_bytes = 0;  // what they could take; the most so far, since stacks are kept
   std::uint64_t stack_reserved_bytes = 0;   // address space
 

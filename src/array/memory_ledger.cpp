@@ -16,19 +16,19 @@
 namespace shoal::array {
 
 void memory_ledger::enter(const detail::array_layout& layout, const detail::allocation_label& label,
-                          std::uint64_t bytes) {
+                          const taken& memory) {
   {
     const std::lock_guard hold(lock_);
-    arrays_[layout.slot] = {label, bytes, layout.size, layout.element_bytes};
+    arrays_[layout.slot] = {label, memory, layout.size, layout.element_bytes};
   }
-  of_arrays_.take(bytes);
+  of_arrays_.take(memory.bytes);
 }
 
 void memory_ledger::remove(const detail::array_layout& layout) noexcept {
   const std::lock_guard hold(lock_);
   const auto found = arrays_.find(layout.slot);
   if (found == arrays_.end()) return;
-  of_arrays_.give_back(found->second.bytes);
+  of_arrays_.give_back(found->second.memory.bytes);
   arrays_.erase(found);
 }
 
@@ -49,7 +49,8 @@ void memory_ledger::report(memory_usage& to) const {
   {
     const std::lock_guard hold(lock_);
     for (const auto& [slot, a] : arrays_) {
-      const memory_amount held{a.bytes, a.bytes};
+      const memory_amount held{a.memory.bytes, a.memory.bytes};
+      to.array_huge_bytes += a.memory.huge_bytes;
       all.push_back(
           {fmt::format("array of {} of {}", base::counted(a.size, "element"), base::counted(a.element_bytes, "byte")),
            std::string(a.label.name()), std::string(a.label.place()), 1, held});

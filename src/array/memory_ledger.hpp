@@ -38,8 +38,13 @@ private:
 
 class memory_ledger {
 public:
-  /// A part that the node has taken memory for. `bytes`: of its pages.
-  void enter(const detail::array_layout& layout, const detail::allocation_label& label, std::uint64_t bytes);
+  struct taken {
+    std::uint64_t bytes = 0;       // of its pages
+    std::uint64_t huge_bytes = 0;  // of these, on pages of 2 MiB or more
+    std::uint64_t page_bytes = 0;  // that most of it is on
+  };
+  /// A part that the node has taken memory for.
+  void enter(const detail::array_layout& layout, const detail::allocation_label& label, const taken& memory);
   /// Also of one that was not entered.
   void remove(const detail::array_layout& layout) noexcept;
 
@@ -57,7 +62,7 @@ private:
   friend class detail::memory_meter_entry;
   struct held_array {
     detail::allocation_label label;
-    std::uint64_t bytes = 0;
+    taken memory;
     std::uint64_t size = 0;
     std::uint64_t element_bytes = 0;
   };

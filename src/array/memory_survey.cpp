@@ -27,6 +27,7 @@ void add_stacks(memory_usage& to, sched::pool& pool) {
     const fiber::stack_usage u = region.usage();
     to.stacks += u.stacks;
     to.stack_resident_bytes += u.resident_bytes;
+    to.stack_huge_bytes += u.huge_bytes;
     to.stack_committed_bytes += u.committed_bytes;
     to.stack_reserved_bytes += u.reserved_bytes;
   });

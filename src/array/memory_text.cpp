@@ -22,12 +22,14 @@ constexpr std::size_t k_most_word_bytes = 96;      // of a name, a place
 template <class Usage, class F>
 void for_each_number(Usage& u, const F& f) {
   f(u.array_count);
+  f(u.array_huge_bytes);
   for (auto* a : {&u.arrays, &u.tables, &u.copies, &u.blocks}) {
     f(a->bytes);
     f(a->most_bytes);
   }
   f(u.stacks);
   f(u.stack_resident_bytes);
+  f(u.stack_huge_bytes);
   f(u.stack_committed_bytes);
   f(u.stack_reserved_bytes);
   f(u.buffer_resident_bytes);
@@ -156,13 +158,18 @@ std::string describe(const memory_usage& use) {
   const auto line = [&text](const char* name, const std::string& value) {
     text += fmt::format("  {:<18}{}\n", name, value);
   };
-  line("global arrays", now_and_most(use.arrays) + fmt::format(", {} parts", use.array_count));
+  line("global arrays",
+       now_and_most(use.arrays) + fmt::format(", {} parts; {} on pages of 2 MiB or more", use.array_count,
+                                              machine::describe_bytes(use.array_huge_bytes)));
   line("containers", now_and_most(use.tables));
   line("checkpoint copies", now_and_most(use.copies));
-  line("stacks", fmt::format("{:>10}  resident, of {} committed and {} reserved; {} made so far",
-                             machine::describe_bytes(use.stack_resident_bytes),
-                             machine::describe_bytes(use.stack_committed_bytes),
-                             machine::describe_bytes(use.stack_reserved_bytes), use.stacks));
+  line(
+      "stacks",
+      fmt::format("{:>10}  resident, of {} committed and {} reserved; {} made so far; {} on pages of 2 MiB or "
+                  "more",
+                  machine::describe_bytes(use.stack_resident_bytes), machine::describe_bytes(use.stack_committed_bytes),
+                  machine::describe_bytes(use.stack_reserved_bytes), use.stacks,
+                  machine::describe_bytes(use.stack_huge_bytes)));
   line("task blocks", now_and_most(use.blocks));
   line("buffers", fmt::format("{:>10}  resident, of {} reserved", machine::describe_bytes(use.buffer_resident_bytes),
                               machine::describe_bytes(use.buffer_reserved_bytes)));

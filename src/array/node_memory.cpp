@@ -87,19 +87,39 @@ void node_memory::remove(const detail::array_layout& layout) noexcept {
 }
 
 committed_part node_memory::commit(const detail::array_layout& layout, std::uint64_t bytes, const commit_wish& wish) {
-  const bool huge = wish.pages == array_pages::as_set ? options_.huge_pages : wish.pages == array_pages::huge;
+  const bool as_set = wish.pages == array_pages::as_set;
+  const bool huge = as_set ? options_.pages != machine::page_choice::small : wish.pages == array_pages::huge;
   const auto pages = huge ? machine::page_kind::huge : machine::page_kind::small;
   committed_part got;
   try {
     got.pages = wish.placement == memory_nodes::interleave ? interleave(layout.offset, bytes, pages, got.placement)
                                                            : take_by_workers(layout.offset, bytes, pages);
+    if (as_set) require_demanded(got.pages);
   } catch (const error& e) {
     throw error(e.code(), fmt::format("{}; {}", e.what(), ledger_.text(node_)));
   }
-  if (pages == machine::page_kind::small && options_.huge_pages) got.pages.reason = "small pages were asked for";
+  if (pages == machine::page_kind::small && of_pool())
+    got.pages.reason = "small pages were asked for, but all memory of the node is on those that the setting pages says";
   got.memory_nodes = machine::count_memory_nodes(own_.data() + layout.offset, bytes);
-  ledger_.enter(layout, wish.label, machine::round_up(bytes, machine::page_size()));
+  ledger_.enter(layout, wish.label,
+                {machine::round_up(bytes, machine::page_size()), got.pages.huge_bytes, got.pages.page_bytes});
   return got;
+}
+
+// 2m and 1g are no wishes. What is smaller than a page has no whole one to be on.
+void node_memory::require_demanded(const machine::commit_report& got) const {
+  const machine::page_choice wanted = options_.pages;
+  if (wanted == machine::page_choice::small || wanted == machine::page_choice::huge_try) return;
+  const std::size_t page =
+      wanted == machine::page_choice::giant ? machine::k_giant_page_bytes : machine::k_huge_page_bytes;
+  const bool right_kind = wanted == machine::page_choice::huge || own_.pool_page_bytes() == page;
+  if (right_kind && (of_pool() || got.huge_bytes >= got.whole_bytes)) return;
+  throw error(errc::out_of_memory,
+              fmt::format("of {}, {} are on pages of {}, as the setting pages ({}) demands: {}; free memory on this "
+                          "machine, or set pages to huge-try to go on without",
+                          machine::describe_bytes(got.asked_bytes),
+                          machine::describe_bytes(right_kind ? got.huge_bytes : 0), machine::describe_bytes(page),
+                          to_string(wanted), right_kind ? got.reason : "the segment is ordinary memory"));
 }
 
 // Pieces on the memory nodes in turn, by the same workers as below.
@@ -126,7 +146,8 @@ machine::commit_report node_memory::interleave(std::uint64_t begin, std::uint64_
 machine::commit_report node_memory::take_by_workers(std::uint64_t begin, std::uint64_t bytes,
                                                     machine::page_kind pages) {
   constexpr std::uint64_t k_piece_bytes = 2 * machine::k_huge_page_bytes;  // a worker serves others after some ms
-  return take_in_pieces(begin, bytes, pages, k_piece_bytes, [](std::uint64_t, auto&& take) { take(); });
+  return take_in_pieces(begin, bytes, pages, std::max<std::uint64_t>(k_piece_bytes, own_.pool_page_bytes()),
+                        [](std::uint64_t, auto&& take) { take(); });
 }
 
 template <class Around>
@@ -197,6 +218,7 @@ struct commit_request {
 struct part_report {
   std::uint64_t asked_bytes;
   std::uint64_t huge_bytes;
+  std::uint64_t page_bytes;
   std::uint32_t memory_nodes;
   char reason[112];
   char placement[100];
@@ -232,6 +254,7 @@ std::size_t commit_part(std::uint32_t, std::span<const std::uint64_t> arguments,
     const auto got = memory_here().commit(r.part.layout, bytes, r.wish);
     report.asked_bytes = bytes;
     report.huge_bytes = got.pages.huge_bytes;
+    report.page_bytes = got.pages.page_bytes;
     report.memory_nodes = got.memory_nodes;
     got.pages.reason.copy(report.reason, sizeof report.reason - 1);
     got.placement.copy(report.placement, sizeof report.placement - 1);
@@ -286,6 +309,7 @@ void call_all(callee code, const part_request& request) {
 
 void check_size(const array_layout& layout, std::uint64_t part_bytes) {
   const auto& memory = memory_here();
+  if (memory.of_pool()) return;  // which has its own count
   // The nodes of this machine commit their parts at the same time, so the check must count all of them together.
   const std::uint64_t parts = std::min<std::uint64_t>(layout.node_count, memory.options().nodes_on_machine);
   const std::string what = fmt::format("a global array of {} of {}", base::counted(layout.size, "element"),
@@ -375,6 +399,8 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
     const auto part = packed<part_report>::read(&reports[n * k_report_words]);
     report->asked_bytes += part.asked_bytes;
     report->huge_bytes += part.huge_bytes;
+    if (part.asked_bytes != 0)
+      report->page_bytes = report->page_bytes == 0 ? part.page_bytes : std::min(report->page_bytes, part.page_bytes);
     if (report->reason.empty()) report->reason = part.reason;
     report->memory_nodes = std::max(report->memory_nodes, part.memory_nodes);
     if (report->placement.empty()) report->placement = part.placement;

@@ -19,6 +19,7 @@
 #include "array/element_locks.hpp"
 #include "array/memory_ledger.hpp"
 #include "array/offset_heap.hpp"
+#include "machine/page_choice.hpp"
 #include "machine/segment.hpp"
 #include "shoal/array.hpp"
 #include "shoal/sync.hpp"
@@ -26,7 +27,7 @@
 namespace shoal::array {
 
 struct memory_options {
-  bool huge_pages = true;
+  machine::page_choice pages = machine::page_choice::huge_try;
   unsigned nodes_on_machine = 1;  // that share this machine's memory
   bool first_of_process = true;   // what the process has for all its nodes is reported with this one
 };
@@ -53,6 +54,8 @@ public:
   array_table& arrays() noexcept { return arrays_; }
   element_locks& locks() noexcept { return locks_; }
   std::uint64_t capacity_bytes() const noexcept { return own_.capacity(); }
+  /// Its memory comes from a pool of large pages, and nothing else limits it.
+  bool of_pool() const noexcept { return own_.pool_page_bytes() != 0; }
   std::uint32_t node() const noexcept { return node_; }
   const memory_options& options() const noexcept { return options_; }
   memory_ledger& ledger() noexcept { return ledger_; }
@@ -79,6 +82,7 @@ public:
   void add_owners(std::uint32_t slot, std::span<const std::uint32_t> owners);
 
 private:
+  void require_demanded(const machine::commit_report& got) const;
   machine::commit_report interleave(std::uint64_t begin, std::uint64_t bytes, machine::page_kind pages,
                                     std::string& why_not);
   machine::commit_report take_by_workers(std::uint64_t begin, std::uint64_t bytes, machine::page_kind pages);

@@ -14,10 +14,11 @@ constexpr setting k_table[] = {
      .help = "address space of a node's part of the global memory; 0: as much as the machine has memory",
      .min = "0",
      .max = "8T"},
-    {.name = "huge_pages",
-     .type = setting_type::boolean,
-     .default_value = "on",
-     .help = "global memory on 2 MiB pages where the system gives them"},
+    {.name = "pages",
+     .type = setting_type::choice,
+     .default_value = "huge-try",
+     .help = "pages of global memory; 2m and 1g: or an error, huge-try: 2 MiB as far as the system gives them",
+     .choices = machine::k_page_choices},
 };
 
 }  // namespace
@@ -25,7 +26,7 @@ constexpr setting k_table[] = {
 const base::setting_table k_array_settings{"array", k_table};
 
 options read_options(const base::settings& s) {
-  return {.segment_bytes = s.get_size("segment"), .huge_pages = s.get_bool("huge_pages")};
+  return {.segment_bytes = s.get_size("segment"), .pages = machine::page_choice_of(s.get_text("pages"))};
 }
 
 }  // namespace shoal::array

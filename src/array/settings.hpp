@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/settings.hpp"
+#include "machine/page_choice.hpp"
 
 namespace shoal::array {
 
@@ -13,7 +14,7 @@ extern const base::setting_table k_array_settings;
 
 struct options {
   std::uint64_t segment_bytes = 0;  // 0: chosen by the runtime
-  bool huge_pages = true;
+  machine::page_choice pages = machine::page_choice::huge_try;
 };
 options read_options(const base::settings& s);
 

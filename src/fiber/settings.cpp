@@ -24,6 +24,11 @@ constexpr setting k_table[] = {
      .help = "stacks per node: tasks that can wait at the same time, 64 or more; 0: as many as the memory allows",
      .min = "0",
      .max = "64M"},
+    {.name = "stack_pages",
+     .type = setting_type::choice,
+     .default_value = "4k",
+     .help = "pages of tasks' stacks; on large ones stacks have no guards, and each takes memory for all its size",
+     .choices = machine::k_page_choices},
 };
 
 }  // namespace
@@ -32,7 +37,9 @@ const base::setting_table k_fiber_settings{"fiber", k_table};
 
 options read_options(const base::settings& s) {
   constexpr std::size_t k_least_stacks = 64;
-  const options o{.stack_bytes = s.get_size("stack"), .most_stacks = s.get_size("stacks")};
+  const options o{.stack_bytes = s.get_size("stack"),
+                  .most_stacks = s.get_size("stacks"),
+                  .stack_pages = machine::page_choice_of(s.get_text("stack_pages"))};
   if (o.most_stacks != 0 && o.most_stacks < k_least_stacks)
     throw error(errc::invalid_argument,
                 fmt::format("the setting stacks must be 0, for as many as the memory allows, or "

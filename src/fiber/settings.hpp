@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "base/settings.hpp"
+#include "machine/page_choice.hpp"
 
 namespace shoal::fiber {
 
@@ -14,6 +15,7 @@ extern const base::setting_table k_fiber_settings;
 struct options {
   std::size_t stack_bytes = 0;
   std::size_t most_stacks = 0;
+  machine::page_choice stack_pages = machine::page_choice::small;
 };
 options read_options(const base::settings& s);
 

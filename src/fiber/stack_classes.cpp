@@ -17,7 +17,7 @@ stack_region& stack_classes::region(unsigned size_class) {
   auto& mine = regions_[size_class];
   if (mine == nullptr) {
     const std::size_t bytes = bytes_of(size_class) + machine::page_size();
-    mine = std::make_unique<stack_region>(bytes, most_stacks_, stack_region::lease_size(bytes), best_);
+    mine = std::make_unique<stack_region>(bytes, most_stacks_, stack_region::lease_size(bytes), best_, pages_);
     made_[size_class].store(mine.get(), std::memory_order_release);
   }
   return *mine;

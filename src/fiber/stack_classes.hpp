@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "fiber/stack_region.hpp"
 
@@ -25,7 +26,8 @@ public:
   /// The smallest class that holds `bytes`, which is at most k_most_bytes.
   static unsigned class_of(std::size_t bytes) noexcept;
 
-  stack_classes(std::size_t most_stacks, guard_kind best) noexcept : most_stacks_(most_stacks), best_(best) {}
+  stack_classes(std::size_t most_stacks, guard_kind best, machine::page_plan pages = {}) noexcept
+      : most_stacks_(most_stacks), best_(best), pages_(std::move(pages)) {}
 
   /// Throws when the system refuses the address space.
   stack_region& region(unsigned size_class);
@@ -42,6 +44,7 @@ public:
 private:
   const std::size_t most_stacks_;
   const guard_kind best_;
+  const machine::page_plan pages_;
   std::mutex making_;
   std::array<std::unique_ptr<stack_region>, k_classes> regions_;
   // nullptr: not asked for yet. Partners: region(), which stores with release order, and find().

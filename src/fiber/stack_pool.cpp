@@ -80,7 +80,7 @@ void stack_pool::trim(std::size_t keep, std::size_t most) noexcept {
     free_ = f->next_free;
     --idle_;
     forget(*f);
-    machine::discard(region_.bottom(f->stack), region_.stack_bytes());
+    if (!region_.on_large_pages()) machine::discard(region_.bottom(f->stack), region_.stack_bytes());
     trimmed_.push_back(f->stack);
   }
 }
@@ -104,6 +104,7 @@ void stack_pool::shrink() noexcept {
 
 // Down to the page below the one that the stack is used to: by us, standing on it, or by the loop that goes on on it.
 [[gnu::noinline, gnu::cold]] void stack_pool::give_back_depth(const fiber& f) noexcept {
+  if (region_.on_large_pages()) return;
   std::byte* const bottom = region_.bottom(f.stack);
   const auto* used = static_cast<const std::byte*>(__builtin_frame_address(0));
   if (used < bottom || used >= region_.top(f.stack)) used = static_cast<const std::byte*>(f.context);

@@ -38,6 +38,11 @@ std::size_t stride(std::size_t stack_bytes, std::size_t guard_bytes) {
   return (pages | 1) * machine::page_size();
 }
 
+// As many as one page of the pool holds, in whole leases: there it is taken as a whole.
+std::size_t stacks_of_page(std::size_t pool_page_bytes, std::size_t stride_bytes, std::size_t per_lease) {
+  return machine::round_down(pool_page_bytes / (stride_bytes + sizeof(fiber)), per_lease);
+}
+
 std::size_t most_by_address_space(std::size_t stride_bytes) {
   const std::uint64_t limit = machine::address_space_limit();
   const std::size_t bytes = limit == machine::k_no_limit ? k_most_region_bytes : static_cast<std::size_t>(limit / 4);
@@ -51,20 +56,33 @@ std::size_t stack_region::lease_size(std::size_t stack_bytes) noexcept {
   return std::bit_floor(std::clamp<std::size_t>(fitting, 1, k_stacks_per_lease));
 }
 
-stack_region::stack_region(std::size_t stack_bytes, std::size_t most_stacks, std::size_t least_stacks, guard_kind best)
-    : guard_bytes_(k_guard_pages * machine::page_size()),
+stack_region::stack_region(std::size_t stack_bytes, std::size_t most_stacks, std::size_t least_stacks, guard_kind best,
+                           const machine::page_plan& pages)
+    : large_(pages.large()),
+      pool_page_bytes_(pages.pool_page_bytes),
+      guard_bytes_((large_ ? 1 : k_guard_pages) * machine::page_size()),
       stride_bytes_(stride(stack_bytes, guard_bytes_)),
       stacks_per_lease_(lease_size(stack_bytes)),
-      first_stacks_(machine::round_up(std::max<std::size_t>(least_stacks, 1), stacks_per_lease_)),
+      first_stacks_(machine::round_up(
+          std::max<std::size_t>({least_stacks, 1, stacks_of_page(pool_page_bytes_, stride_bytes_, stacks_per_lease_)}),
+          stacks_per_lease_)),
       capacity_(machine::round_up(std::max(std::min(most_stacks, most_by_address_space(stride_bytes_)), first_stacks_),
                                   stacks_per_lease_)),
-      guards_(best) {
+      guards_(large_ ? guard_kind::none : best) {
   SHOAL_ASSERT(locate(capacity_ - 1).segment < k_most_segments, "a region of stacks has segments for its capacity");
   reserve(0);
 }
 
 std::size_t stack_region::stacks_in(std::size_t segment) const noexcept {
   return std::min(first_stacks_ << segment, capacity_ - begin_of(segment));
+}
+
+// Large pages are whole ones of the range, or none.
+std::size_t stack_region::range_bytes(std::size_t segment) const noexcept {
+  const std::size_t page = pool_page_bytes_ != 0 ? pool_page_bytes_
+                           : large_              ? machine::k_huge_page_bytes
+                                                 : machine::page_size();
+  return machine::round_up(stacks_in(segment) * (stride_bytes_ + sizeof(fiber)), page);
 }
 
 void stack_region::reserve(std::size_t segment) {
@@ -74,17 +92,20 @@ void stack_region::reserve(std::size_t segment) {
   if (stacks > std::numeric_limits<std::size_t>::max() / 2 / (stride_bytes_ + sizeof(fiber)))
     throw error(errc::out_of_memory,
                 "the stacks of a pool are more than an address space holds; lower the setting stack");
-  ranges_[segment] =
-      machine::reserved_range(machine::round_up(stacks * (stride_bytes_ + sizeof(fiber)), machine::page_size()),
-                              machine::page_size(), machine::page_kind::small);
+  const std::size_t bytes = range_bytes(segment);
+  if (pool_page_bytes_ != 0)
+    ranges_[segment] = machine::reserved_range::of_pool(bytes, pool_page_bytes_);
+  else if (large_)
+    ranges_[segment] = machine::reserved_range(bytes, machine::k_huge_page_bytes, machine::page_kind::huge);
+  else
+    ranges_[segment] = machine::reserved_range(bytes, machine::page_size(), machine::page_kind::small);
   bases_[segment].store(ranges_[segment].data(), std::memory_order_release);
 }
 
 std::size_t stack_region::reserved_bytes() const noexcept {
   std::size_t bytes = 0;
   for (std::size_t k = 0; k < k_most_segments; ++k)
-    if (base_of(k) != nullptr)
-      bytes += machine::round_up(stacks_in(k) * (stride_bytes_ + sizeof(fiber)), machine::page_size());
+    if (base_of(k) != nullptr) bytes += range_bytes(k);
   return bytes;
 }
 
@@ -95,9 +116,13 @@ stack_usage stack_region::usage() const {
   u.reserved_bytes = reserved_bytes();
   if (u.stacks == 0) return u;
   for (std::size_t k = 0; k < k_most_segments; ++k)
-    if (const std::byte* const base = base_of(k); base != nullptr)
-      u.resident_bytes +=
-          machine::count_pages(base, machine::round_up(fibers_offset(k), machine::page_size())).resident_bytes;
+    if (const std::byte* const base = base_of(k); base != nullptr) {
+      // Fibers may lie on the last large page.
+      const std::size_t bytes = large_ ? range_bytes(k) : machine::round_up(fibers_offset(k), machine::page_size());
+      const machine::page_count count = machine::count_pages(base, bytes);
+      u.resident_bytes += count.resident_bytes;
+      u.huge_bytes += count.huge_bytes;
+    }
   return u;
 }
 
@@ -115,12 +140,19 @@ void stack_region::commit(std::size_t first) {
   const place at = locate(first);
   if (base_of(at.segment) == nullptr) reserve(at.segment);
   machine::reserved_range& range = ranges_[at.segment];
+  if (large_) {
+    // A large page is made at the first access if all of it may be accessed.
+    const std::size_t begin = machine::round_down(at.index * stride_bytes_, machine::k_huge_page_bytes);
+    const std::size_t end =
+        machine::round_up((at.index + stacks_per_lease_) * stride_bytes_, machine::k_huge_page_bytes);
+    range.commit(begin, std::min(end, range.size()) - begin);
+  }
   const std::size_t page = machine::page_size();
   const std::size_t fibers = fibers_offset(at.segment);
   const std::size_t fibers_begin = fibers + machine::round_down(at.index * sizeof(fiber), page);
   const std::size_t fibers_end = fibers + machine::round_up((at.index + stacks_per_lease_) * sizeof(fiber), page);
   range.commit(fibers_begin, fibers_end - fibers_begin);
-  range.commit(at.index * stride_bytes_, stacks_per_lease_ * stride_bytes_);
+  if (!large_) range.commit(at.index * stride_bytes_, stacks_per_lease_ * stride_bytes_);
 }
 
 // Or it takes switches for pushes and pops of megabytes. Once for all: stacks stay where they are.

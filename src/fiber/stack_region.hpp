@@ -7,7 +7,9 @@
 // Guarantees: a stack never moves; a stack that was not used takes no memory. Below each stack is a guard (see
 // guard_kind); where a stack has none, the scheduler compares the stack pointer at each wait. Stacks begin an odd
 // number of pages apart: with powers of two they would share a few sets of the TLB and the caches. Fibers lie apart
-// from their stacks, densely, so that thousands stay in the caches. Shown by tests/unit/fiber/stack_region_test.cpp.
+// from their stacks, densely, so that thousands stay in the caches. On large pages there are no guards, which would split
+// them, and stacks lie close together, with a small page between: each takes its share of a large page as soon as a
+// neighbour does, and keeps it. Shown by tests/unit/fiber/stack_region_test.cpp.
 #pragma once
 
 #include <array>
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "fiber/fiber.hpp"
+#include "machine/page_choice.hpp"
 #include "machine/reserved_range.hpp"
 
 namespace shoal::fiber {
@@ -35,6 +38,7 @@ struct stack_usage {
   std::size_t stacks = 0;           // leased so far, in use or not
   std::size_t committed_bytes = 0;  // of these
   std::size_t resident_bytes = 0;   // of these, in pages that are there now
+  std::size_t huge_bytes = 0;       // of these, in pages of 2 MiB or more
   std::size_t reserved_bytes = 0;   // address space
 };
 
@@ -54,9 +58,9 @@ public:
   static constexpr std::size_t k_most_mapped_guards = 2048;
 
   /// `most_stacks` is lowered to what a part of the address space holds, but not below `least_stacks`. Reserves the
-  /// first segment, of `least_stacks`; throws if the system refuses that.
+  /// first segment, of `least_stacks`, of pool pages at least one of them; throws if the system refuses that.
   stack_region(std::size_t stack_bytes, std::size_t most_stacks, std::size_t least_stacks,
-               guard_kind best = guard_kind::marked);
+               guard_kind best = guard_kind::marked, const machine::page_plan& pages = {});
 
   stack_region(const stack_region&) = delete;
   stack_region& operator=(const stack_region&) = delete;
@@ -103,6 +107,8 @@ public:
   std::size_t reserved_bytes() const noexcept;
   /// Reads /proc/self/smaps: milliseconds. Any thread.
   stack_usage usage() const;
+  /// Stacks keep their memory then: a part that is given back would split a large page.
+  bool on_large_pages() const noexcept { return large_; }
   /// Whether every stack that was used so far has a guard.
   bool has_guards() const noexcept { return guards_.load(std::memory_order_relaxed) != guard_kind::none; }
 
@@ -131,8 +137,11 @@ private:
   std::size_t fibers_offset(std::size_t segment) const noexcept { return stacks_in(segment) * stride_bytes_; }
   std::byte* base_of(std::size_t segment) const noexcept { return bases_[segment].load(std::memory_order_acquire); }
   void reserve(std::size_t segment);
+  std::size_t range_bytes(std::size_t segment) const noexcept;
   void tell_valgrind(std::size_t stack);
 
+  const bool large_;
+  const std::size_t pool_page_bytes_;
   std::size_t guard_bytes_;
   std::size_t stride_bytes_;
   std::size_t stacks_per_lease_;

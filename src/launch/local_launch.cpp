@@ -91,16 +91,29 @@ std::uint64_t default_segment_bytes(unsigned nodes) {
                                  machine::k_huge_page_bytes);
 }
 
+segment_plan plan_segment(machine::page_choice pages, std::uint64_t bytes, unsigned nodes) {
+  segment_plan plan{bytes != 0 ? bytes : default_segment_bytes(nodes), 0};
+  // The others are ordinary memory in any case.
+  if (pages != machine::page_choice::huge && pages != machine::page_choice::giant) return plan;
+  plan.pool_page_bytes =
+      machine::plan_pages(pages, machine::shared_page_facts(), "global memory (setting pages)").pool_page_bytes;
+  if (plan.pool_page_bytes == 0) return plan;
+  const std::uint64_t pool = machine::read_page_pool(plan.pool_page_bytes).pages * plan.pool_page_bytes;
+  plan.bytes = std::min<std::uint64_t>(machine::round_up(plan.bytes, plan.pool_page_bytes), pool);
+  return plan;
+}
+
 int launch_local(const local_job& job, bool* lost_node) {
   if (job.nodes < 1 || job.nodes > k_most_nodes)
     throw error(errc::invalid_argument, fmt::format("-n takes 1 to {} nodes, not {}", k_most_nodes, job.nodes));
-  const std::uint64_t segment_bytes = job.segment_bytes != 0 ? job.segment_bytes : default_segment_bytes(job.nodes);
+  const segment_plan plan = plan_segment(job.pages, job.segment_bytes, job.nodes);
   auto world_memory = machine::segment::create("shoal-world", k_world_bytes, true);
   std::vector<machine::segment> segments;
   std::vector<int> inherited{world_memory.descriptor()};
   std::vector<int> descriptors;
   for (unsigned n = 0; n < job.nodes; ++n) {
-    segments.push_back(machine::segment::create(fmt::format("shoal-node-{}", n), segment_bytes, true));
+    segments.push_back(
+        machine::segment::create(fmt::format("shoal-node-{}", n), plan.bytes, true, plan.pool_page_bytes));
     descriptors.push_back(segments.back().descriptor());
     inherited.push_back(segments.back().descriptor());
   }

@@ -107,6 +107,7 @@ std::string config::common() const {
                                  direct ? "on" : "off", buffer_bytes, buffers, one_sided_bytes, call_memory);
   text += fmt::format(", transport {}, domains {}, messages {}, own_communicators {}", transport, domains,
                       messages == net::message_route::own ? "own" : "domain_0", own_communicators ? "on" : "off");
+  text += fmt::format(", pages {}", to_string(pages));
   text += ", collectives " + algorithms.text();
   return text;
 }

@@ -146,14 +146,16 @@ void external_nodes::introduce() {
   control_->live_regularly();  // before a library may stop this process: the first watched() may come too late
   mine.neighbourhood = machine::neighbourhood();
   mine.processors = machine_.usable_processors();
-  mine.segment_bytes = c_.segment_bytes != 0 ? c_.segment_bytes : launch::default_segment_bytes(nodes_);
+  const launch::segment_plan plan = launch::plan_segment(c_.pages, c_.segment_bytes, nodes_);
+  mine.segment_bytes = plan.bytes;
   all_.emplace(exchange(mine), node_);
   if (c_.workers == 0) c_.workers = all_->workers();
   c_.segment_bytes = all_->segment_bytes();
 
   segments_.resize(nodes_);
   watched([&] {
-    segments_[node_] = machine::segment::create(fmt::format("shoal-node-{}", node_), c_.segment_bytes);
+    segments_[node_] =
+        machine::segment::create(fmt::format("shoal-node-{}", node_), c_.segment_bytes, false, plan.pool_page_bytes);
     segments_[node_].map();
     if (node_ == 0) world_ = machine::segment::create("shoal-world", net::ring_layout::bytes(shape()));
   });

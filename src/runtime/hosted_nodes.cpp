@@ -115,11 +115,13 @@ process_nodes::process_nodes(config c) : c_(std::move(c)) {
     all_parts[n].settings = &c_;
     place_workers(all_parts[n], c_, machine, {n, c_.nodes});
   }
-  if (c_.segment_bytes == 0) c_.segment_bytes = launch::default_segment_bytes(c_.nodes);
+  const launch::segment_plan plan = launch::plan_segment(c_.pages, c_.segment_bytes, c_.nodes);
+  c_.segment_bytes = plan.bytes;
 
   std::vector<std::byte*> mapped;
   for (unsigned n = 0; n < c_.nodes; ++n) {
-    segments_.push_back(machine::segment::create(fmt::format("shoal-node-{}", n), c_.segment_bytes));
+    segments_.push_back(
+        machine::segment::create(fmt::format("shoal-node-{}", n), c_.segment_bytes, false, plan.pool_page_bytes));
     mapped.push_back(segments_.back().map());
   }
   transports_ = uses_library(c_) ? networks_in_process(c_, segments_) : rings_in_process(c_);

@@ -84,7 +84,7 @@ node::node(node_parts parts)
       hang_ns_(parts.settings->hang_ns),
       transport_(std::move(parts.transport)),
       memory_(*parts.segment, parts.bases, parts.node,
-              {parts.settings->huge_pages, parts.nodes_on_machine == 0 ? parts.nodes : parts.nodes_on_machine,
+              {parts.settings->pages, parts.nodes_on_machine == 0 ? parts.nodes : parts.nodes_on_machine,
                parts.node == 0 || !processes_.empty()}),
       teams_(parts.node),
       promises_(parts.node),

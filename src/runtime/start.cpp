@@ -73,6 +73,7 @@ int start_job(const config& c, const start_request& request, bool* lost_node) {
     launch::local_job job;
     job.nodes = request.nodes;
     job.segment_bytes = c.segment_bytes;
+    job.pages = c.pages;
     job.arguments = request.arguments;
     job.environment = environment;
     job.ranks_per_node = request.ranks_per_node;

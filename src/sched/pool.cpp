@@ -19,18 +19,31 @@ namespace {
 // What a waiting task takes, at least: the first page of its stack, and what the system needs to map it.
 constexpr std::size_t k_waiting_bytes = 4864;
 
+machine::page_plan plan_of(machine::page_choice choice) {
+  if (choice == machine::page_choice::small) return {};
+  return machine::plan_pages(choice, machine::private_page_facts(), "tasks' stacks (setting stack_pages)");
+}
+
+std::size_t waiting_bytes_of(const pool_options& options, const machine::page_plan& pages) {
+  return pages.large() ? std::max(options.stack_bytes, k_waiting_bytes) : k_waiting_bytes;
+}
+
 // Iterations of outermost loops, per worker. Half of the stacks are left to the tasks that these wait for.
-std::size_t most_waiting(const pool_options& options, std::size_t stacks) {
+std::size_t most_waiting(const pool_options& options, const machine::page_plan& pages, std::size_t stacks) {
   std::size_t bytes = options.most_waiting_bytes;
   if (bytes == 0) bytes = static_cast<std::size_t>(machine::memory_info().usable_bytes() / 4);
-  const std::size_t by_memory = std::max(bytes / k_waiting_bytes / options.workers, worker::k_least_outermost);
+  const std::size_t by_memory =
+      std::max(bytes / waiting_bytes_of(options, pages) / options.workers, worker::k_least_outermost);
   return std::min(by_memory, std::max<std::size_t>(stacks / 2 / options.workers, 1));
 }
 
-std::size_t most_stacks(const pool_options& options) {
+std::size_t most_stacks(const pool_options& options, const machine::page_plan& pages) {
   if (options.most_stacks != 0) return options.most_stacks;
   constexpr std::uint64_t k_most_stacks = std::uint64_t{64} << 20;
-  return static_cast<std::size_t>(std::min(machine::memory_info().usable_bytes() / k_waiting_bytes, k_most_stacks));
+  const std::uint64_t bytes = pages.pool_page_bytes == 0
+                                  ? machine::memory_info().usable_bytes()
+                                  : machine::read_page_pool(pages.pool_page_bytes).free_pages * pages.pool_page_bytes;
+  return static_cast<std::size_t>(std::min(bytes / waiting_bytes_of(options, pages), k_most_stacks));
 }
 
 std::size_t least_stacks(const pool_options& options) {
@@ -55,8 +68,10 @@ pool::pool(const pool_options& options, pool_hooks* above)
     : options_(options),
       map_(options.workers, options.where),
       hooks_(above != nullptr ? above : &none_),
-      region_(options.stack_bytes, most_stacks(options), least_stacks(options), options.guards),
-      classes_(region_.capacity(), options.guards),
+      stack_pages_(plan_of(options.stack_pages)),
+      region_(options.stack_bytes, most_stacks(options, stack_pages_), least_stacks(options), options.guards,
+              stack_pages_),
+      classes_(region_.capacity(), options.guards, stack_pages_),
       heavy_fences_(options.heavy_fences && machine::can_fence_all()),
       real_clock_(options.executor->has_real_clock()),
       may_double_(has_processor_for_each(options)),
@@ -64,7 +79,7 @@ pool::pool(const pool_options& options, pool_hooks* above)
       lanes_(options.workers, signs_.urgent) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
   if (!heavy_fences_) signs_.wake.word.store(1, std::memory_order_relaxed);
-  const std::size_t waiting = most_waiting(options, region_.capacity());
+  const std::size_t waiting = most_waiting(options, stack_pages_, region_.capacity());
   if (!options_.steal) options_.steal = find_steal_policy(k_standard_steal_policy);
   for (unsigned i = 0; i < options.workers; ++i) workers_.push_back(std::make_unique<worker>(*this, i, waiting));
   place_sleepers();

@@ -74,7 +74,8 @@ struct pool_options {
   unsigned spin_rounds = 40;              // polls before a worker with nothing to do parks
   bool heavy_fences = true;  // the parking worker fences for spawning ones (membarrier), if possible; else they fence
   fiber::guard_kind guards = fiber::guard_kind::marked;  // the best to try
-  machine::executor* executor = &machine::threads();     // runs the workers; outlives the pool
+  machine::page_choice stack_pages = machine::page_choice::small;
+  machine::executor* executor = &machine::threads();  // runs the workers; outlives the pool
   // Called on each worker's thread; what it gives lives until the worker ends.
   std::function<std::shared_ptr<void>(unsigned worker)> around_thread;
   void (*before_ring_from_outside)() = nullptr;  // for tests: called when the woken task can already run
@@ -104,6 +105,8 @@ public:
   worker& at(unsigned i) noexcept { return *workers_[i]; }
   pool_hooks& hooks() noexcept { return *hooks_; }
   const pool_options& options() const noexcept { return options_; }
+  /// What became of options().stack_pages.
+  const machine::page_plan& stack_pages() const noexcept { return stack_pages_; }
   machine::executor& executor() const noexcept { return *options_.executor; }
   /// What base::rough_time counts, by the clock of the executor.
   std::uint64_t rough_now() const noexcept {
@@ -204,6 +207,7 @@ private:
   worker_map map_;
   pool_hooks none_;
   pool_hooks* hooks_;
+  const machine::page_plan stack_pages_;
   fiber::stack_region region_;
   fiber::stack_classes classes_;
   const bool heavy_fences_;

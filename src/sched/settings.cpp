@@ -55,6 +55,7 @@ pool_options make_pool_options(const options& o, const fiber::options& stacks) {
   pool_options p;
   p.stack_bytes = stacks.stack_bytes;
   p.most_stacks = stacks.most_stacks;
+  p.stack_pages = stacks.stack_pages;
   p.most_waiting_bytes = o.waiting_bytes;
   p.steal = o.steal;
   if (o.spin) p.spin_rounds = *o.spin;

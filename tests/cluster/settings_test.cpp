@@ -2,6 +2,7 @@
 // Settings as a user of a program meets them: unknown names, wrong values, the configuration file, precedence.
 #include "base/settings.hpp"
 
+#include "machine/page_choice.hpp"
 #include "tests/cluster/network_job.hpp"
 
 namespace {
@@ -108,6 +109,26 @@ TEST(settings_of_a_job, victim_policies_and_topologies_are_taken) {
       const outcome job = run(launch({"-n", "2", "-w", "3", "--steal", policy}, k_works), {machine});
       EXPECT_TRUE(job.status.clean()) << policy << ", " << machine << ": " << job;
     }
+}
+
+TEST(settings_of_a_job, pages_are_options_of_run_and_of_kernels) {
+  const std::vector<std::string> kernel = {SHOAL_COMMAND, "histogram", "--table-mb", "8",
+                                           "--updates",   "10000",     "-n",         "2"};
+  for (const char* pages : {"4k", "huge-try"}) {
+    const outcome job = run(launch({"-n", "2", "--pages", pages, "--stack-pages", pages}, k_works), {});
+    EXPECT_TRUE(job.status.clean()) << pages << ": " << job;
+    std::vector<std::string> command = kernel;
+    command.insert(command.end(), {"--pages", pages, "--stack-pages", pages});
+    const outcome histogram = run(command);
+    EXPECT_TRUE(histogram.status.clean()) << pages << ": " << histogram;
+  }
+  if (shoal::machine::read_page_pool(shoal::machine::k_giant_page_bytes).pages != 0) return;
+  for (const auto& command : {launch({"-n", "2", "--pages", "1g"}, k_works), launch({"-n", "2"}, k_works), k_works}) {
+    const outcome got = run(command, {"SHOAL_PAGES=1g"}, 20);
+    EXPECT_FALSE(got.status.clean()) << got;
+    EXPECT_TRUE(got.has("global memory (setting pages) cannot be on 1 GiB pages: the pool has none")) << got;
+  }
+  EXPECT_TRUE(run(launch({"-n", "2", "--pages", "3m"}, k_works), {}, 20).has("--pages"));
 }
 
 TEST(settings_of_a_job, the_command_line_wins_and_its_mistakes_are_errors) {

@@ -19,6 +19,7 @@
 #include "machine/control_group.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/memory_placement.hpp"
+#include "machine/page_choice.hpp"
 #include "machine/process.hpp"
 #include "machine/process_limits.hpp"
 #include "machine/socket.hpp"
@@ -68,11 +69,33 @@ void print_memory() {
   print_section("memory", lines);
 }
 
+std::string describe_pool(std::size_t page_bytes) {
+  const machine::page_pool pool = machine::read_page_pool(page_bytes);
+  return fmt::format("{} free of {}", pool.free_pages, pool.pages);
+}
+
 void print_pages(const bench::machine_facts& facts) {
   print_section("pages", {{"page size", machine::describe_bytes(machine::page_size())},
                           {"2 MiB pages, private memory", facts.huge_pages},
                           {"2 MiB pages, shared memory", facts.shared_huge_pages},
-                          {"2 MiB pages reserved by root", std::to_string(facts.reserved_huge_pages)}});
+                          {"2 MiB pages in the pool", describe_pool(machine::k_huge_page_bytes)},
+                          {"1 GiB pages in the pool", describe_pool(machine::k_giant_page_bytes)}});
+}
+
+// What the choices of the settings give on this machine now.
+void print_chosen_pages() {
+  base::settings all = runtime::all_settings();
+  const runtime::config c = runtime::read_config(all);
+  const auto outcome = [](machine::page_choice choice, const machine::page_facts& facts) {
+    try {
+      return fmt::format("{}: {}", to_string(choice), machine::describe(machine::plan_pages(choice, facts, "this")));
+    } catch (const error& e) {
+      return fmt::format("{}: refused: {}", to_string(choice), e.what());
+    }
+  };
+  print_section("pages that are given",
+                {{"global memory (pages)", outcome(c.pages, machine::shared_page_facts())},
+                 {"stacks (stack_pages)", outcome(c.stack_pages, machine::private_page_facts())}});
 }
 
 void print_policies() {
@@ -138,8 +161,9 @@ int show_memory(const bench::machine_facts& facts) {
   print_pages(facts);
   print_section("address space", {{"of this process", machine::describe_address_space_limits()}});
   print_buffers();
-  print_settings({"segment", "huge_pages", "stack", "stacks", "waiting_memory", "buffer", "buffers", "call_memory",
-                  "overflow_memory"});
+  print_chosen_pages();
+  print_settings({"segment", "pages", "stack", "stacks", "stack_pages", "waiting_memory", "buffer", "buffers",
+                  "call_memory", "overflow_memory"});
   return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "bench/job.hpp"
 #include "launch/hosts_launch.hpp"
 #include "runtime/job.hpp"
 #include "runtime/start.hpp"
@@ -24,6 +25,8 @@ struct run_request {
   std::string transport = "auto";
   std::string direct;
   std::string steal;
+  std::string pages;
+  std::string stack_pages;
   std::optional<unsigned> domains;
   std::string progress;
   std::optional<unsigned> helpers;
@@ -41,6 +44,8 @@ std::vector<std::string> environment_of(const run_request& request) {
   if (request.workers != 0) result.push_back("SHOAL_WORKERS=" + std::to_string(request.workers));
   if (!request.direct.empty()) result.push_back("SHOAL_DIRECT=" + request.direct);
   if (!request.steal.empty()) result.push_back("SHOAL_STEAL=" + request.steal);
+  if (!request.pages.empty()) result.push_back("SHOAL_PAGES=" + request.pages);
+  if (!request.stack_pages.empty()) result.push_back("SHOAL_STACK_PAGES=" + request.stack_pages);
   if (request.domains) result.push_back("SHOAL_DOMAINS=" + std::to_string(*request.domains));
   if (!request.progress.empty()) result.push_back("SHOAL_PROGRESS=" + request.progress);
   if (request.helpers) result.push_back("SHOAL_HELPERS=" + std::to_string(*request.helpers));
@@ -82,6 +87,7 @@ int run(const run_request& request) {
   if (runtime::is_launched()) throw error(errc::invalid_argument, "shoal run inside a job: start only one of the two");
   auto s = runtime::all_settings();
   if (request.transport != "auto") s.set("transport", request.transport, base::setting_origin::command_line);
+  bench::apply_pages(s, request.pages, request.stack_pages);
   s.check();
   runtime::start_request job;
   if (!request.hosts.empty()) job.hosts = launch::parse_hosts(request.hosts);
@@ -108,6 +114,7 @@ subcommand_body declare_run(CLI::App& app) {
       ->check(CLI::IsMember({"on", "off"}));
   app.add_option("--steal", request->steal, "the victim policy of workers, also one that PROGRAM adds")
       ->type_name("POLICY");
+  bench::add_page_options(app, request->pages, request->stack_pages);
   app.add_option("--domains", request->domains,
                  "domains per node over ucx and mpi; fewer than workers: workers share them (default 0: one each)")
       ->check(CLI::Range(0U, 1024U));

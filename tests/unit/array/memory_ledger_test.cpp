@@ -29,7 +29,8 @@ TEST(memory_ledger, knows_what_is_held_and_was_at_most) {
   array::memory_ledger ledger;
   EXPECT_EQ(ledger.text(2), "node 2 holds 0 global arrays of 0 B (0 B at most so far)");
   for (std::uint32_t slot = 0; slot < 5; ++slot)
-    ledger.enter(array_in(slot, 100 * (slot + 1)), allocation_label(slot == 3 ? "ranks" : "", {}), 4096 * (slot + 1));
+    ledger.enter(array_in(slot, 100 * (slot + 1)), allocation_label(slot == 3 ? "ranks" : "", {}),
+                 {4096 * (slot + 1), 0, 4096});
   EXPECT_EQ(report_of(ledger).arrays.bytes, 15 * 4096U);
   EXPECT_EQ(report_of(ledger).array_count, 5U);
   ledger.remove(array_in(4, 500));

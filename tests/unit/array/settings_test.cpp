@@ -10,11 +10,11 @@ TEST(array_settings, values_become_options) {
   base::settings s;
   s.add(k_array_settings);
   EXPECT_EQ(read_options(s).segment_bytes, 0U);
-  EXPECT_TRUE(read_options(s).huge_pages);
+  EXPECT_EQ(read_options(s).pages, machine::page_choice::huge_try);
   s.set("segment", "1G");
-  s.set("huge_pages", "off");
+  s.set("pages", "1g");
   EXPECT_EQ(read_options(s).segment_bytes, std::uint64_t{1} << 30);
-  EXPECT_FALSE(read_options(s).huge_pages);
+  EXPECT_EQ(read_options(s).pages, machine::page_choice::giant);
 }
 
 }  // namespace

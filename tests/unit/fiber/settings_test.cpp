@@ -14,6 +14,11 @@ TEST(fiber_settings, values_become_options) {
   const options o = read_options(s);
   EXPECT_EQ(o.stack_bytes, 32U << 10);
   EXPECT_EQ(o.most_stacks, 1000U);
+  EXPECT_EQ(o.stack_pages, machine::page_choice::small);
+  s.set("stack_pages", "huge-try");
+  EXPECT_EQ(read_options(s).stack_pages, machine::page_choice::huge_try);
+  s.set("stack_pages", "3m");
+  EXPECT_THROW(read_options(s), error);
 }
 
 }  // namespace

@@ -57,6 +57,48 @@ TEST(stack_region, says_once_when_mappings_for_guards_run_out) {
   EXPECT_EQ(said.find("no guard"), said.rfind("no guard")) << said;
 }
 
+TEST(stack_region, on_large_pages_stacks_lie_close_together_without_guards_and_keep_their_memory) {
+  testing::internal::CaptureStderr();
+  stack_region region(k_size_bytes, 1024, 64, guard_kind::marked, {machine::page_kind::huge, 0, {}});
+  EXPECT_TRUE(region.on_large_pages());
+  EXPECT_FALSE(region.has_guards());
+  EXPECT_LE(region.stack_bytes() + region.guard_bytes(), k_size_bytes + 2 * machine::page_size());
+  stack_pool pool(region, nullptr, unused);
+  std::vector<fiber*> fibers;
+  for (int i = 0; i < 300; ++i) fibers.push_back(pool.take());
+  EXPECT_TRUE(pool.unguarded());
+  for (std::size_t i = 0; i < fibers.size(); ++i) {
+    ASSERT_NE(fibers[i], nullptr);
+    std::byte* const bottom = region.bottom(fibers[i]->stack);
+    for (std::size_t at = 0; at + 8192 < region.stack_bytes(); at += 4096) bottom[at] = static_cast<std::byte>(i);
+  }
+  for (std::size_t i = 0; i < fibers.size(); ++i)
+    EXPECT_EQ(region.bottom(fibers[i]->stack)[4096], static_cast<std::byte>(i)) << i;
+  const stack_usage full = region.usage();
+  EXPECT_GE(full.resident_bytes, 300 * k_size_bytes * 3 / 4);
+  if (machine::private_page_facts().why_not_transparent.empty()) {
+    EXPECT_GT(full.huge_bytes, 0U);
+  }
+  for (fiber* const f : fibers) pool.put(f);
+  pool.trim(0, fibers.size());
+  EXPECT_EQ(region.usage().resident_bytes, full.resident_bytes);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // no guards were asked for: no warning
+}
+
+TEST(stack_region, of_the_pool_begins_with_a_whole_page_or_is_refused) {
+  const machine::page_plan plan{machine::page_kind::huge, machine::k_huge_page_bytes, {}};
+  if (machine::read_page_pool(plan.pool_page_bytes).free_pages == 0) {
+    EXPECT_THROW(stack_region(k_size_bytes, 64, 1, guard_kind::marked, plan), error);
+    return;
+  }
+  stack_region region(16 << 10, 64, 1, guard_kind::marked, plan);
+  stack_pool pool(region, nullptr, unused);
+  fiber* const f = pool.take();
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(region.usage().huge_bytes, region.reserved_bytes());
+  pool.put(f);
+}
+
 TEST(stack_region, address_space_is_reserved_when_it_is_needed) {
   constexpr std::size_t k_most = 1 << 16;
   stack_region region(k_size_bytes, k_most, 64);

@@ -9,10 +9,12 @@
 #include <string>
 #include <utility>
 
+#include "machine/page_choice.hpp"
 #include "unit/tools/run_command.hpp"
 
 namespace {
 
+namespace machine = shoal::machine;
 using shoal::tests::answer;
 
 answer run(const std::string& arguments, const std::string& redirect = "2>&1") {
@@ -187,6 +189,22 @@ TEST(command, limits_writes_nothing_but_json_to_standard_output) {
   }
   for (const auto& [name, passed] : object.at("checks").items()) EXPECT_EQ(passed, true) << name;
   EXPECT_EQ(object.at("command").at(1), "bench");
+}
+
+TEST(command, info_tells_which_pages_are_given) {
+  answer got = run("info --memory");
+  ASSERT_EQ(got.status, 0) << got.text;
+  EXPECT_TRUE(got.has("global memory (pages)  huge-try: ")) << got.text;
+  EXPECT_TRUE(got.has("stacks (stack_pages)   4k: ")) << got.text;
+  const std::string command = "'" + shoal::tests::command_path() + "' ";
+  got = shoal::tests::run_line("SHOAL_PAGES=4k SHOAL_STACK_PAGES=1g " + command + "info --memory 2>&1");
+  EXPECT_TRUE(got.has("global memory (pages)  4k: ")) << got.text;
+  if (machine::read_page_pool(machine::k_giant_page_bytes).free_pages == 0) {
+    EXPECT_TRUE(got.has("1g: refused: this cannot be on 1 GiB pages")) << got.text;
+  }
+  got = shoal::tests::run_line("SHOAL_PAGES=3m " + command + "info --memory 2>&1");
+  EXPECT_NE(got.status, 0) << got.text;
+  EXPECT_TRUE(got.has("'3m'")) << got.text;
 }
 
 TEST(command, a_result_that_cannot_be_written_is_a_failure) {
