@@ -25,7 +25,7 @@ namespace {
 constexpr subcommand k_benchmarks[] = {
     {"limits", "limits of memory and cores: plain loops without the runtime",
      "shoal bench limits --repeat 3 --json limits.json", declare_limits},
-    {"pages", "what the size of pages costs or gains: random accesses and a stream over tables of growing size",
+    {"pages", "what the size of pages costs or gains: loops and kernels over tables of growing size",
      "shoal bench pages --picture pages.svg", declare_pages},
     {"access", "element operations on a global array",
      "shoal bench access -n 2 -w 1 --op add --mode async --direct off", declare_access},

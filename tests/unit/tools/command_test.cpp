@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "machine/hardware_counter.hpp"
 #include "machine/page_choice.hpp"
 #include "unit/tools/run_command.hpp"
 
@@ -189,6 +190,26 @@ TEST(command, limits_writes_nothing_but_json_to_standard_output) {
   }
   for (const auto& [name, passed] : object.at("checks").items()) EXPECT_EQ(passed, true) << name;
   EXPECT_EQ(object.at("command").at(1), "bench");
+}
+
+TEST(command, pages_compares_the_sizes_that_there_are_and_says_what_there_is_not) {
+  answer got = run("bench pages --min-mb 4 --max-mb 4 --repeat 1 --seconds 0.002 --json -", "2>&1 >/dev/null");
+  ASSERT_EQ(got.status, 0) << got.text;
+  EXPECT_TRUE(got.has("kernel gather, ns per read")) << got.text;
+  const bool giant = machine::read_page_pool(machine::k_giant_page_bytes).free_pages != 0;
+  EXPECT_EQ(got.has("no measurements with 1g"), !giant) << got.text;
+  const bool counter = machine::hardware_counter::of_tlb_misses().why_not().empty();
+  EXPECT_EQ(got.has("no TLB misses: "), !counter) << got.text;
+  got = run("bench pages --min-mb 4 --max-mb 4 --repeat 1 --seconds 0.002 --json -", "2>/dev/null");
+  nlohmann::json object = nlohmann::json::parse(got.text);
+  for (const char* name : {"ns_per_access_4k_4mb", "ns_per_update_4k_4mb", "stream_4k_4mb", "gather_4k_4mb",
+                           "histogram_4k_4mb", "randperm_4k_4mb"}) {
+    ASSERT_TRUE(object.at("metrics").contains(name)) << name;
+    EXPECT_GT(object.at("metrics").at(name).at("median").get<double>(), 0) << name;
+  }
+  for (const char* name : {"sums", "kernels", "small_pages"}) EXPECT_EQ(object.at("checks").at(name), true) << name;
+  EXPECT_EQ(object.at("metrics").contains("gather_1g_4mb"), giant);
+  EXPECT_EQ(object.at("metrics").contains("tlb_misses_gather_4k_4mb"), counter);
 }
 
 TEST(command, info_tells_which_pages_are_given) {
