@@ -7,6 +7,11 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <queue>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "trace/timeline_output.hpp"
 
@@ -29,11 +34,117 @@ int state_of(activity a) {
   return 0;
 }
 
-struct record {
+struct region_event {
   std::uint64_t at;
-  int order;  // states, then events, then communications
-  std::string text;
+  std::uint32_t name;  // 0: its end
 };
+
+// The records of one kind of one worker, or all messages, in the order of time: so that they are merged, not sorted.
+class source {
+public:
+  enum class kind : std::uint8_t { states, events, regions, messages };
+
+  source(kind is, const track* of, std::string who) : is_(is), of_(of), who_(std::move(who)) {
+    if (is_ == kind::regions) {
+      for (const region_slice& r : of->regions) {
+        regions_.push_back({r.begin_ns, r.name});
+        regions_.push_back({r.end_ns, 0});
+      }
+      std::ranges::stable_sort(regions_, {}, &region_event::at);
+    }
+    skip_others();
+  }
+  explicit source(const std::vector<message>& messages) : is_(kind::messages), messages_(&messages) {}
+
+  bool has_more() const noexcept {
+    switch (is_) {
+      case kind::states:
+      case kind::events: return next_ < of_->slices.size();
+      case kind::regions: return next_ < regions_.size();
+      case kind::messages: return next_ < messages_->size();
+    }
+    return false;
+  }
+  std::uint64_t at() const noexcept {
+    switch (is_) {
+      case kind::states: return of_->slices[next_].begin_ns;
+      case kind::events: return ends_ ? of_->slices[next_].end_ns : of_->slices[next_].begin_ns;
+      case kind::regions: return regions_[next_].at;
+      case kind::messages: return (*messages_)[next_].sent_ns;
+    }
+    return 0;
+  }
+  /// At one time states come first, then events, then communications.
+  int order() const noexcept { return is_ == kind::states ? 0 : is_ == kind::messages ? 2 : 1; }
+
+  template <class Who>
+  void write(std::string& to, const Who& who) {
+    const auto out = std::back_inserter(to);
+    switch (is_) {
+      case kind::states: {
+        const slice& s = of_->slices[next_++];
+        fmt::format_to(out, "1:{}:{}:{}:{}\n", who_, s.begin_ns, s.end_ns, state_of(s.what));
+        break;
+      }
+      case kind::events: write_event(to); break;
+      case kind::regions: {
+        const region_event& r = regions_[next_++];
+        fmt::format_to(out, "2:{}:{}:{}:{}\n", who_, r.at, k_region_type, r.name);
+        break;
+      }
+      case kind::messages: {
+        const message& m = (*messages_)[next_++];
+        fmt::format_to(out, "3:{}:{}:{}:{}:{}:{}:{}:1\n", who(m.from), m.sent_ns, m.sent_ns, who(m.to), m.received_ns,
+                       m.received_ns, m.bytes);
+        break;
+      }
+    }
+  }
+
+private:
+  void write_event(std::string& to) {
+    const slice& s = of_->slices[next_];
+    const auto out = std::back_inserter(to);
+    fmt::format_to(out, "2:{}:{}:{}:{}\n", who_, at(), k_task_type, ends_ ? 0 : s.name);
+    if (s.call != 0) fmt::format_to(out, "2:{}:{}:{}:{}\n", who_, at(), k_call_type, ends_ ? 0 : s.call);
+    if (!ends_) {
+      ends_ = true;
+      return;
+    }
+    ends_ = false;
+    ++next_;
+    skip_others();
+  }
+  // Only tasks have events.
+  void skip_others() noexcept {
+    while (is_ == kind::events && has_more() && of_->slices[next_].what != activity::task) ++next_;
+  }
+
+  kind is_;
+  const track* of_ = nullptr;
+  const std::vector<message>* messages_ = nullptr;
+  std::string who_;
+  std::vector<region_event> regions_;
+  std::size_t next_ = 0;
+  bool ends_ = false;  // the event at next_ is the end of its slice
+};
+
+std::string merged(std::vector<source> sources, const std::vector<std::string>& who) {
+  const auto later = [&](std::size_t a, std::size_t b) {
+    return std::tuple(sources[a].at(), sources[a].order(), a) > std::tuple(sources[b].at(), sources[b].order(), b);
+  };
+  std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> next(later);
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (sources[i].has_more()) next.push(i);
+  std::string text;
+  while (!next.empty()) {
+    const std::size_t i = next.top();
+    next.pop();
+    sources[i].write(text, [&](std::uint32_t number) -> const std::string& { return who[number]; });
+    if (sources[i].has_more()) next.push(i);
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -51,29 +162,14 @@ paraver_files timeline_paraver(const timeline& t, const std::string& date) {
   const auto who = [&](const track& one) {
     return fmt::format("{}:1:{}:{}", first_cpu[one.node] + one.worker, task_number[one.node], one.worker + 1);
   };
-  std::vector<record> records;
+  std::vector<std::string> names;  // by track
+  std::vector<source> sources;
   for (const track& one : t.tracks) {
-    const std::string me = who(one);
-    for (const slice& s : one.slices) {
-      records.push_back({s.begin_ns, 0, fmt::format("1:{}:{}:{}:{}\n", me, s.begin_ns, s.end_ns, state_of(s.what))});
-      if (s.what != activity::task) continue;
-      records.push_back({s.begin_ns, 1, fmt::format("2:{}:{}:{}:{}\n", me, s.begin_ns, k_task_type, s.name)});
-      records.push_back({s.end_ns, 1, fmt::format("2:{}:{}:{}:0\n", me, s.end_ns, k_task_type)});
-      if (s.call == 0) continue;
-      records.push_back({s.begin_ns, 1, fmt::format("2:{}:{}:{}:{}\n", me, s.begin_ns, k_call_type, s.call)});
-      records.push_back({s.end_ns, 1, fmt::format("2:{}:{}:{}:0\n", me, s.end_ns, k_call_type)});
-    }
-    for (const region_slice& r : one.regions) {
-      records.push_back({r.begin_ns, 1, fmt::format("2:{}:{}:{}:{}\n", me, r.begin_ns, k_region_type, r.name)});
-      records.push_back({r.end_ns, 1, fmt::format("2:{}:{}:{}:0\n", me, r.end_ns, k_region_type)});
-    }
+    names.push_back(who(one));
+    for (const source::kind k : {source::kind::states, source::kind::events, source::kind::regions})
+      sources.emplace_back(k, &one, names.back());
   }
-  for (const message& m : t.messages)
-    records.push_back({m.sent_ns, 2,
-                       fmt::format("3:{}:{}:{}:{}:{}:{}:{}:1\n", who(t.tracks[m.from]), m.sent_ns, m.sent_ns,
-                                   who(t.tracks[m.to]), m.received_ns, m.received_ns, m.bytes)});
-  std::ranges::stable_sort(
-      records, [](const record& a, const record& b) { return std::pair(a.at, a.order) < std::pair(b.at, b.order); });
+  sources.emplace_back(t.messages);
   paraver_files files;
   std::string nodes;
   std::string tasks;
@@ -85,7 +181,7 @@ paraver_files timeline_paraver(const timeline& t, const std::string& date) {
   }
   files.prv = fmt::format("#Paraver ({}):{}_ns:{}({}):1:{}({})\n", date, t.length_ns, workers.size(), nodes,
                           workers.size(), tasks);
-  for (const record& r : records) files.prv += r.text;
+  files.prv += merged(std::move(sources), names);
   files.pcf =
       "DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\nSTATES\n"
       "0    Parked\n1    Task\n5    Looking for work\n7    Runtime\n12   Messages\n\nSTATES_COLOR\n"
