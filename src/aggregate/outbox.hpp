@@ -22,7 +22,9 @@ enum class reason : std::uint8_t { full, old, idle, asked, count };
 struct flush_counts {
   std::array<std::uint64_t, static_cast<std::size_t>(reason::count)> buffers{};
   std::uint64_t words = 0;
-  trace::event_ring* events = nullptr;  // of the worker; nullptr: no trace
+  trace::event_ring* events = nullptr;  // of the worker that sends; nullptr: no trace
+  trace::event_kind sent_as = trace::event_kind::send;
+  std::uint16_t receiver = 0;  // of replies: the worker
 };
 
 class outbox {
@@ -54,7 +56,8 @@ public:
     ++counts_->buffers[static_cast<std::size_t>(why)];
     counts_->words += words;
     if (counts_->events != nullptr) [[unlikely]]
-      counts_->events->add(trace::event_kind::send, 0, to_, trace::message_value(words * 8, channel_->posted()));
+      counts_->events->add(counts_->sent_as, counts_->receiver, to_,
+                           trace::message_value(words * 8, channel_->posted()));
     begin_ = nullptr;
     stream_->cursor = stream_->limit = nullptr;
     noise::passes(noise::injected_at::message);

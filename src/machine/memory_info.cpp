@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/memory_info.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -86,6 +87,15 @@ std::string describe_bytes(std::uint64_t bytes) {
 std::uint64_t address_space_limit() noexcept {
   rlimit limit{};
   return ::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? k_no_limit : limit.rlim_cur;
+}
+
+int overcommit_mode() noexcept {
+  const int file = ::open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return -1;
+  char digit = 0;
+  const bool is_read = ::read(file, &digit, 1) == 1;
+  ::close(file);
+  return is_read ? digit - '0' : -1;
 }
 
 std::string describe_address_space_limits() {

@@ -51,6 +51,9 @@ std::string describe_bytes(std::uint64_t bytes);
 /// The limit of this process's address space (ulimit -v), or k_no_limit.
 std::uint64_t address_space_limit() noexcept;
 
+/// vm.overcommit_memory: 0, 1, 2 (strict); -1: not known. Takes no memory.
+int overcommit_mode() noexcept;
+
 /// The limits on address space in force, and what to do; ends the message of a refused reservation.
 std::string describe_address_space_limits();
 

@@ -73,7 +73,7 @@ void handler_port::make_room(std::uint32_t to, std::size_t words) noexcept {
     p.used = true;
     net::out_channel& channel = domain_.out(to, net::traffic::handler_request);
     p.requests.attach(to == node ? nullptr : &channel, channel.capacity_words(), peers[to].requests, flushes_, memory_);
-    if (to != node) p.replies = &domain_.in(to, net::traffic::handler_reply);
+    if (to != node) p.replies = {&domain_.in(to, net::traffic::handler_reply), to};
     used_.push_back(to);
   }
   if (!p.requests.make_room(words)) exhausted();
@@ -88,7 +88,7 @@ bool handler_port::poll(sched::worker& w) noexcept {
       any |= run_own_calls(w);
     } else {
       any |= p.requests.in_memory() && p.requests.drain();
-      if (!peers[n].replies.empty()) any |= take_replies(w, peers[n].replies, *p.replies);
+      if (!peers[n].replies.empty()) any |= take_replies(w, peers[n].replies, p.replies, nullptr);
     }
     any |= p.settling.fire_ready(p.requests, peers[n].replies.popped());
   }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "aggregate/overflow_outbox.hpp"
+#include "remote/replies.hpp"
 #include "remote/stream_waiter.hpp"
 #include "remote/waves.hpp"
 #include "sched/worker.hpp"
@@ -55,7 +56,7 @@ public:
 private:
   struct peer {
     aggregate::overflow_outbox requests;
-    net::in_channel* replies = nullptr;
+    reply_source replies;
     stream_waiters settling;
     bool used = false;
     const std::uint64_t* cursor_seen = nullptr;  // at the last look

@@ -30,11 +30,11 @@ constexpr const char* k_more_than_asked =
 }  // namespace
 
 // A task's reply goes into its entry in the queue of those ready; the places of others, some entries on, are prefetched.
-bool take_replies(sched::worker& w, reply_list& list, net::in_channel& from) noexcept {
+bool take_replies(sched::worker& w, reply_list& list, reply_source& from, trace::event_ring* events) noexcept {
   constexpr std::uint64_t k_ahead = 8;
   bool any = false;
   for (;;) {
-    const auto buffer = from.front();
+    const auto buffer = from.channel->front();
     if (buffer.empty()) return any;
     any = true;
     const std::uint64_t* at = buffer.data();
@@ -65,7 +65,11 @@ bool take_replies(sched::worker& w, reply_list& list, net::in_channel& from) noe
         default: break;  // take_values() has taken these
       }
     }
-    from.release();
+    if (events != nullptr) [[unlikely]]
+      events->add(trace::event_kind::reply_receive, static_cast<std::uint16_t>(w.index), from.node,
+                  trace::message_value(buffer.size() * 8, from.taken));
+    ++from.taken;
+    from.channel->release();
   }
 }
 

@@ -4,13 +4,22 @@
 // Test: tests/unit/remote/worker_port_test.cpp, tests/cluster/array_test.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "net/channel.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/port.hpp"
+#include "trace/event_ring.hpp"
 
 namespace shoal::remote {
 
-/// True if there were any.
-bool take_replies(sched::worker& w, detail::reply_list& list, net::in_channel& from) noexcept;
+struct reply_source {
+  net::in_channel* channel = nullptr;
+  std::uint32_t node = 0;
+  std::uint64_t taken = 0;  // buffers, for the trace
+};
+
+/// True if there were any. `events`: of the worker; nullptr: no trace.
+bool take_replies(sched::worker& w, detail::reply_list& list, reply_source& from, trace::event_ring* events) noexcept;
 
 }  // namespace shoal::remote

@@ -37,23 +37,23 @@ namespace {
   detail::assertion_failed(message.c_str(), __FILE__, __LINE__, __func__);
 }
 
-void trace_receive(detail::worker_base& w, std::uint16_t stream, std::uint32_t from, std::uint64_t bytes,
-                   std::uint64_t number) noexcept {
+trace::event_ring* events_of(detail::worker_base& w) noexcept {
   const sched::profile_recorder* const p = static_cast<sched::worker&>(w).profile();
-  if (p == nullptr || p->events() == nullptr) [[likely]]
-    return;
-  p->events()->add(trace::event_kind::receive, stream, from, trace::message_value(bytes, number));
+  return p == nullptr ? nullptr : p->events();
 }
 
 }  // namespace
 
 bool server::serve(detail::worker_base* w) noexcept {
   bool any = false;
-  for (std::uint32_t n = 0; n < peers_.size(); ++n)
-    if (n != node_) any |= serve_peer(handler_peers_[n], n, nullptr, w);
   // What handlers send is executed always, so that it does not wait for anything that tasks do.
   for (std::uint32_t n = 0; n < peers_.size(); ++n)
+    if (n != node_) any |= serve_peer(handler_peers_[n], n, nullptr, w);
+  // A trace has what tasks send: of the rest it would have one end only.
+  counts_.replies.events = w == nullptr || overflow_ == nullptr ? nullptr : events_of(*w);
+  for (std::uint32_t n = 0; n < peers_.size(); ++n)
     if (n != node_) any |= serve_peer(peers_[n], n, overflow_, w);
+  counts_.replies.events = nullptr;
   return any;
 }
 
@@ -90,7 +90,9 @@ bool server::serve_peer(peer& p, std::uint32_t node, const aggregate::overflow_m
     }
     p.position = 0;
     // Of what handlers send only the receiver would have an event.
-    if (w != nullptr && limit != nullptr) trace_receive(*w, worker_, node, buffer.size() * 8, p.taken);
+    if (counts_.replies.events != nullptr && limit != nullptr) [[unlikely]]
+      counts_.replies.events->add(trace::event_kind::receive, worker_, node,
+                                  trace::message_value(buffer.size() * 8, p.taken));
     ++p.taken;
     ++counts_.buffers;
     any = true;

@@ -46,7 +46,10 @@ public:
   };
   const statistics& counts() const noexcept { return counts_; }
   /// The worker whose messages these are, for the trace: a sibling may execute them. At start.
-  void belongs_to(unsigned worker) noexcept { worker_ = static_cast<std::uint16_t>(worker); }
+  void belongs_to(unsigned worker) noexcept {
+    worker_ = counts_.replies.receiver = static_cast<std::uint16_t>(worker);
+    counts_.replies.sent_as = trace::event_kind::reply_send;
+  }
 
 private:
   // What tasks, or what handlers, of one node send.

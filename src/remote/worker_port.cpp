@@ -36,7 +36,7 @@ worker_port::worker_port(net::domain& domain, server& serving, detail::node_cont
   if (is_exclusive) unusual = detail::k_exclusive;
   for (std::uint32_t n = 0; n < nodes; ++n) {
     peers_[n].requests.attach(domain.out(n, net::traffic::request), hot_[n].requests, flushes_, n);
-    peers_[n].replies = &domain.in(n, net::traffic::reply);
+    peers_[n].replies = {&domain.in(n, net::traffic::reply), n};
   }
 }
 
@@ -50,7 +50,7 @@ bool worker_port::poll(sched::worker& w) noexcept {
   any |= domain_.progress();
   for (std::uint32_t n = 0; n < nodes; ++n)
     if (n != node) {
-      any |= take_replies(w, hot_[n].replies, *peers_[n].replies);
+      any |= take_replies(w, hot_[n].replies, peers_[n].replies, flushes_.events);
       any |= wake_waiters(w, n);
     }
   any |= handler_port_.poll(w);

@@ -20,6 +20,7 @@
 #include "remote/call_table.hpp"
 #include "remote/handler_port.hpp"
 #include "remote/mailbox.hpp"
+#include "remote/replies.hpp"
 #include "remote/server.hpp"
 #include "remote/stream_waiter.hpp"
 #include "remote/transfers.hpp"
@@ -119,7 +120,7 @@ public:
 private:
   struct peer {
     aggregate::outbox requests;
-    net::in_channel* replies = nullptr;
+    reply_source replies;
     stream_waiters settling;
     settling_tasks settling_in_tasks;
     stream_waiter* for_room = nullptr;

@@ -3,6 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -34,8 +40,7 @@ net::ring_shape shape_of(const config& c, unsigned nodes) {
   return {nodes, c.workers, c.buffer_bytes, c.buffers, c.executor};
 }
 
-// Some nodes of this process already serve, and no message can stop them: a job needs all its nodes.
-[[noreturn]] void give_up(const std::exception_ptr& thrown) noexcept {
+void say_why(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const std::exception& e) {
@@ -43,7 +48,6 @@ net::ring_shape shape_of(const config& c, unsigned nodes) {
   } catch (...) {
     base::write_line("", fmt::format("a node ended with {}", base::sentence_of_thrown()));
   }
-  machine::exit_now(1);
 }
 
 // The transport between the nodes of a process, and its memory.
@@ -92,6 +96,7 @@ private:
     for (auto& t : serving_) t->join();
     serving_.clear();
   }
+  [[noreturn]] void give_up(const std::exception_ptr& thrown) noexcept;
 
   config c_;
   std::vector<machine::segment> segments_;
@@ -99,6 +104,9 @@ private:
   std::vector<std::unique_ptr<node>> nodes_;
   std::optional<service> watcher_;
   std::vector<std::unique_ptr<machine::executor::thread>> serving_;
+  static constexpr std::size_t k_last_memory_bytes = 65536;
+  std::unique_ptr<char[]> last_memory_ = std::make_unique<char[]>(k_last_memory_bytes);  // to say that there is no more
+  std::atomic_flag gives_up_;
 };
 
 process_nodes::process_nodes(config c) : c_(std::move(c)) {
@@ -138,6 +146,24 @@ process_nodes::process_nodes(config c) : c_(std::move(c)) {
   std::vector<node*> served;
   for (auto& n : nodes_) served.push_back(n.get());
   watcher_.emplace(*c_.executor, served);
+}
+
+// Some nodes of this process already serve, and no message can stop them: a job needs all its nodes. Where memory has run
+// out several give up at once, and there is enough to say it once.
+void process_nodes::give_up(const std::exception_ptr& thrown) noexcept {
+  while (gives_up_.test_and_set(std::memory_order_relaxed)) c_.executor->yield();
+  last_memory_.reset();
+  try {
+    say_why(thrown);
+  } catch (const std::bad_alloc&) {
+    std::array<char, 200> line;
+    const auto end = fmt::format_to_n(line.data(), line.size(),
+                                      "the system refused memory, also to say more (vm.overcommit_memory {}); lower "
+                                      "workers or nodes, or raise the limit",
+                                      machine::overcommit_mode());
+    base::write_line("", {line.data(), std::min(end.size, line.size())});
+  }
+  machine::exit_now(1);
 }
 
 void process_nodes::begin() {

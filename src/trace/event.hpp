@@ -26,7 +26,9 @@ enum class event_kind : std::uint16_t {
   call_begin,    // of a library, by the task that runs. number: name
   call_end,      //
   mail_send,  // small: to which worker   number: of which node   value: message_value(), by its place in the ring there
-  mail_receive,  // number: from which node  value: the same
+  mail_receive,   // number: from which node  value: the same
+  reply_send,     // small: to the requests of which worker   else as send, of the buffers of replies to it
+  reply_receive,  // small: the worker itself   else as receive
 };
 
 /// What a worker is at between tasks.

@@ -34,6 +34,8 @@ struct message_end {
   std::uint64_t bytes;
 };
 using message_key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;  // from, to, worker, number
+// In the worker's place: replies to it.
+constexpr std::uint32_t k_reply = 1U << 31;
 using mail_key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // to, worker there, place in its ring
 
 // A task that has begun.
@@ -170,6 +172,10 @@ private:
           if (e.kind == event_kind::send) use(n, message_key{nodes_[n].form.node, e.number, w, number}, true, e);
           if (e.kind == event_kind::receive)
             use(n, message_key{e.number, nodes_[n].form.node, e.small, number}, false, e);
+          if (e.kind == event_kind::reply_send)
+            use(n, message_key{nodes_[n].form.node, e.number, e.small | k_reply, number}, true, e);
+          if (e.kind == event_kind::reply_receive)
+            use(n, message_key{e.number, nodes_[n].form.node, e.small | k_reply, number}, false, e);
         }
   }
 
@@ -278,6 +284,14 @@ private:
           ends_[{e.number, t.node, e.small, static_cast<std::uint32_t>(e.value)}].second = {
               number, clocks_[n].ns(e.ticks), e.value >> 32};
           break;
+        case event_kind::reply_send:
+          ends_[{t.node, e.number, e.small | k_reply, static_cast<std::uint32_t>(e.value)}].first = {
+              number, clocks_[n].ns(e.ticks), e.value >> 32};
+          break;
+        case event_kind::reply_receive:
+          ends_[{e.number, t.node, e.small | k_reply, static_cast<std::uint32_t>(e.value)}].second = {
+              number, clocks_[n].ns(e.ticks), e.value >> 32};
+          break;
         case event_kind::region_begin: open.push_back({at, at, event_name(n, e.number)}); break;
         case event_kind::region_end: {
           const std::uint32_t name = event_name(n, e.number);
@@ -327,7 +341,7 @@ private:
   }
 
   void join_messages() {
-    const auto join = [this](const auto& all) {
+    const auto join = [this](const auto& all, const auto& is_reply) {
       for (const auto& [key, both] : all) {
         const auto& [from, to] = both;
         if (from.bytes == 0 || to.bytes == 0) {
@@ -335,11 +349,12 @@ private:
           continue;
         }
         line_.messages.push_back({from.track, to.track, static_cast<std::uint64_t>(std::max(0.0, from.ns - first_)),
-                                  static_cast<std::uint64_t>(std::max(0.0, to.ns - first_)), from.bytes});
+                                  static_cast<std::uint64_t>(std::max(0.0, to.ns - first_)), from.bytes,
+                                  is_reply(key)});
       }
     };
-    join(ends_);
-    join(mail_);
+    join(ends_, [](const message_key& key) { return (std::get<2>(key) & k_reply) != 0; });
+    join(mail_, [](const mail_key&) { return false; });
     std::ranges::sort(line_.messages, {}, &message::sent_ns);
   }
 

@@ -74,6 +74,7 @@ struct message {
   std::uint64_t sent_ns = 0;
   std::uint64_t received_ns = 0;
   std::uint64_t bytes = 0;
+  bool is_reply = false;  // to what tasks have sent
 };
 
 /// Functions that have called each other, found by samples.

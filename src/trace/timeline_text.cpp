@@ -84,13 +84,16 @@ std::string messages_text(const timeline& t) {
   const std::vector<std::uint64_t> matrix = message_matrix(t);
   double latency = 0;
   std::uint64_t bytes = 0;
+  const auto replies = std::ranges::count_if(t.messages, &message::is_reply);
   for (const message& m : t.messages) {
     latency += static_cast<double>(m.received_ns) - static_cast<double>(m.sent_ns);
     bytes += m.bytes;
   }
-  std::string text = fmt::format("{} messages of {:.0f} bytes on average; executed {} after they were sent\n",
-                                 t.messages.size(), static_cast<double>(bytes) / static_cast<double>(t.messages.size()),
-                                 base::described_ns(latency / static_cast<double>(t.messages.size())));
+  std::string text = fmt::format(
+      "{} messages, {} of them replies, of {:.0f} bytes on average; executed {} after they were "
+      "sent\n",
+      t.messages.size(), replies, static_cast<double>(bytes) / static_cast<double>(t.messages.size()),
+      base::described_ns(latency / static_cast<double>(t.messages.size())));
   if (t.unmatched_messages > 0)
     text += fmt::format("of {} messages only one end is in the trace\n", t.unmatched_messages);
   if (t.nodes > k_most_shown) return text + "\n";

@@ -127,6 +127,24 @@ TEST(timeline, a_call_is_one_over_its_waits_and_belongs_to_its_task) {
   EXPECT_EQ(calls, 2);
 }
 
+TEST(timeline, replies_do_not_meet_requests) {
+  node_trace a = node(0);
+  node_trace b = node(1);
+  a.workers[0] = {at(1000, event_kind::send, message_value(64, 0), 1),
+                  at(1300, event_kind::reply_receive, message_value(16, 0), 1, 0)};
+  b.workers[0] = {at(1100, event_kind::receive, message_value(64, 0), 0, 0),
+                  at(1150, event_kind::reply_send, message_value(16, 0), 0, 0),
+                  at(1400, event_kind::send, message_value(8, 0), 0)};  // its receive is lost
+  const timeline t = make_timeline({a, b});
+  ASSERT_EQ(t.messages.size(), 2U);
+  EXPECT_FALSE(t.messages[0].is_reply);
+  EXPECT_EQ(t.messages[0].bytes, 64U);
+  EXPECT_TRUE(t.messages[1].is_reply);
+  EXPECT_EQ(t.messages[1].bytes, 16U);
+  EXPECT_EQ(t.messages[1].received_ns - t.messages[1].sent_ns, 150U);
+  EXPECT_EQ(t.unmatched_messages, 1U);
+}
+
 TEST(timeline, mail_is_joined_by_its_place_in_the_ring) {
   node_trace a = node(0);
   node_trace b = node(1);
