@@ -69,6 +69,12 @@ const std::byte* own_stack_bottom() noexcept {
   return here - allowed / 2;
 }
 
+// On Linux the nice value belongs to a thread, although POSIX says: to a process.
+int nice_value() noexcept { return ::getpriority(PRIO_PROCESS, static_cast<id_t>(thread_id())); }
+bool set_nice_value(int value) noexcept {
+  return ::setpriority(PRIO_PROCESS, static_cast<id_t>(thread_id()), value) == 0;
+}
+
 unsigned current_processor() noexcept {
   const int now = ::sched_getcpu();
   return now < 0 ? 0 : static_cast<unsigned>(now);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads by the kernel's number, for diagnostics: the calling thread, whether a thread still exists, its name, its stack.
+// Threads by the kernel's number, for diagnostics: the calling thread, whether a thread still exists, its name, its
+// stack; its nice value.
 // Who may call: any thread. thread_id() costs a load after the first call of a thread, and is right in a forked child
 // too; the others ask the kernel. Never switches tasks. Shown by tests/unit/machine/thread_id_test.cpp.
 #pragma once
@@ -19,6 +20,10 @@ bool thread_lives(std::uint32_t id) noexcept;
 std::string thread_name(std::uint32_t id);
 /// The processor that the caller runs on at this moment; 0 if unknown.
 unsigned current_processor() noexcept;
+/// How willingly the calling thread gives processors to others, as nice(1) says it: 0 usually, at most 19.
+int nice_value() noexcept;
+/// False if the system refuses: a value below the present one needs a privilege.
+bool set_nice_value(int value) noexcept;
 
 /// The calling thread's stack; empty for a process's first thread, whose stack grows on demand.
 std::span<const std::byte> own_stack() noexcept;

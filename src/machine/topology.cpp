@@ -264,6 +264,17 @@ bool pin_this_thread(unsigned pu) noexcept {
   return ::sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
+bool pin_thread(std::uint32_t thread, std::span<const unsigned> pus) noexcept {
+  constexpr unsigned k_bits = 64;
+  static_assert(sizeof(unsigned long) * 8 == k_bits);
+  std::array<unsigned long, 128> mask{};  // as affinity_scope
+  for (const unsigned pu : pus) {
+    if (pu >= mask.size() * k_bits) return false;
+    mask[pu / k_bits] |= 1UL << (pu % k_bits);
+  }
+  return ::syscall(SYS_sched_setaffinity, thread, sizeof mask, mask.data()) == 0;
+}
+
 affinity_scope::affinity_scope() noexcept
     : bytes_(::syscall(SYS_sched_getaffinity, 0, mask_.size() * sizeof(mask_[0]), mask_.data())) {}
 

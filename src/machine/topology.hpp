@@ -79,6 +79,9 @@ private:
 
 /// False if the system refuses (the processor is outside the mask or offline).
 bool pin_this_thread(unsigned pu) noexcept;
+/// Lets a thread of this process (its thread_id()) use these processors from now on, and no others. False if the system
+/// refuses.
+bool pin_thread(std::uint32_t thread, std::span<const unsigned> pus) noexcept;
 
 /// Lets the calling thread go back, when it ends, to the processors that it could use before.
 class affinity_scope {

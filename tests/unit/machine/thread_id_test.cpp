@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "in_child.hpp"
@@ -52,6 +53,17 @@ TEST(thread_id, a_forked_child_has_a_number_of_its_own) {
   });
   EXPECT_TRUE(exited_with(status, 0)) << status;
   EXPECT_EQ(thread_id(), mine);
+}
+
+TEST(thread_id, a_nice_value_is_of_one_thread) {
+  const int mine = nice_value();
+  const int more = std::min(mine + 5, 19);
+  std::thread([&] {
+    EXPECT_EQ(nice_value(), mine);
+    EXPECT_TRUE(set_nice_value(more));
+    EXPECT_EQ(nice_value(), more);
+  }).join();
+  EXPECT_EQ(nice_value(), mine);
 }
 
 TEST(thread_id, the_current_processor_is_one_that_this_process_may_use) {

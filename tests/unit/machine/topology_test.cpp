@@ -6,12 +6,14 @@
 
 #include <cmath>
 #include <filesystem>
+#include <latch>
 #include <map>
 #include <set>
 #include <shoal/error.hpp>
 #include <thread>
 
 #include "in_child.hpp"
+#include "machine/thread_id.hpp"
 
 namespace shoal::machine {
 namespace {
@@ -174,6 +176,45 @@ TEST(topology, pinning_moves_the_thread) {
     EXPECT_FALSE(pin_this_thread(1023));
     EXPECT_FALSE(pin_this_thread(1U << 20));
   }).join();
+}
+
+// Of the calling thread.
+std::set<unsigned> allowed_pus() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  EXPECT_EQ(::sched_getaffinity(0, sizeof mask, &mask), 0);
+  std::set<unsigned> pus;
+  for (unsigned pu = 0; pu < CPU_SETSIZE; ++pu)
+    if (CPU_ISSET(pu, &mask)) pus.insert(pu);
+  return pus;
+}
+
+TEST(topology, another_thread_is_given_processors_while_it_runs) {
+  const std::set<unsigned> before = allowed_pus();
+  const std::vector<unsigned> all(before.begin(), before.end());
+  std::uint32_t number = 0;
+  std::latch known(1);
+  std::latch changed(1);
+  std::set<unsigned> one;
+  std::set<unsigned> back;
+  std::thread changing([&] {
+    number = thread_id();
+    known.count_down();
+    changed.wait();
+    one = allowed_pus();
+    EXPECT_TRUE(pin_thread(thread_id(), all));
+    back = allowed_pus();
+  });
+  known.wait();
+  EXPECT_TRUE(pin_thread(number, std::span(all).last(1)));
+  changed.count_down();
+  changing.join();
+  EXPECT_EQ(one, std::set<unsigned>{all.back()});
+  EXPECT_EQ(back, before);
+  EXPECT_EQ(allowed_pus(), before);  // this thread was not meant
+  EXPECT_FALSE(pin_thread(thread_id(), {}));
+  constexpr unsigned k_none = 1U << 20;
+  EXPECT_FALSE(pin_thread(thread_id(), std::span(&k_none, 1)));
 }
 
 }  // namespace
