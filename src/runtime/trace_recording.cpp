@@ -105,7 +105,10 @@ trace_recording::trace_recording(const trace_wish& wish, std::uint32_t node, std
   writer_ = std::make_unique<trace::trace_writer>(file_.bytes(), form, clock_now());
   for (std::size_t i = 0; i < k_wait_names.size(); ++i)
     writer_->name_wait(static_cast<std::uint16_t>(i), k_wait_names[i]);
-  workers_.profiling().trace_into(writer_.get(), [this] { name_code(); });
+  // Only samples find code that is unloaded: tasks are the library's own.
+  workers_.profiling().trace_into(writer_.get(), [this] {
+    if (writer_->takes_samples()) name_code();
+  });
 }
 
 trace_recording::~trace_recording() { workers_.profiling().trace_into(nullptr, {}); }
