@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A timer that interrupts one thread: a function is called in a signal handler on that thread, and says when next.
 // Who may call: the thread that is interrupted makes and destroys it; all of a thread are destroyed together, because the
-// end of one takes signals of the others. The function runs at any point of the thread's program, so it may only do what is async-signal-safe. System calls go on afterwards (SA_RESTART),
-// but for sleeps and waits for descriptors, which end early with EINTR.
+// end of one takes signals of the others. The function runs at any point of the thread's program, so it may only do what
+// is async-signal-safe. System calls go on afterwards (SA_RESTART), but for sleeps and waits for descriptors, which end
+// early with EINTR.
 // Errors: shoal::error if the system has no timer left. Test: tests/unit/machine/thread_timer_test.cpp.
 #pragma once
 
