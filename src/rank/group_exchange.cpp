@@ -153,9 +153,7 @@ private:
   }
 
   bool gives_to(const collective_call& c, bool is_root, std::uint32_t process) const noexcept {
-    using enum collective;
-    if (kind_ == barrier) return false;
-    if (kind_ == broadcast) return is_root;
+    if (kind_ == collective::broadcast) return is_root;
     return c.root >= 0 && process_of(receivers(c), c.root) == process;
   }
 

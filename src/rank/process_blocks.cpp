@@ -240,12 +240,13 @@ void scatter_between(leader_link& link, const communicator& in, collective_calls
 void all_gather_between(leader_link& link, const communicator& in, collective_calls calls) {
   const process_ranks ranks(link, in);
   const collective_call& one = *calls[0];
-  const auto size_of = [&one](int rank) {
-    return one.agreed != nullptr ? one.send.bytes() : receive_block(one, rank).bytes();
-  };
-  std::vector<std::size_t> begins(static_cast<std::size_t>(in.size()) + 1, 0);  // by rank
+  std::vector<std::size_t> begins{0};  // by rank, and behind the last
   for (int r = 0; r < in.size(); ++r)
-    begins[static_cast<std::size_t>(r) + 1] = begins[static_cast<std::size_t>(r)] + size_of(r);
+    begins.push_back(begins.back() + (one.agreed != nullptr ? one.send.bytes() : receive_block(one, r).bytes()));
+  const auto size_of = [&begins](int rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    return begins[r + 1] - begins[r];
+  };
   std::vector<std::uint64_t> sizes(link.size(), 0);
   for (std::uint32_t p = 0; p < link.size(); ++p) ranks.for_each(p, [&](int r) { sizes[p] += size_of(r); });
   const auto bounds = collectives::bounds_of(sizes);

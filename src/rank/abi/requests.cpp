@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits and tests of requests, and the rest that one can do with them (MPI 5.0, 3.7, 3.9, 13.2).
+// Waits and tests of requests, and the rest that one can do with them (MPI 5.0, 3.7, 3.9).
 #include <algorithm>
 #include <span>
 
@@ -377,28 +377,4 @@ int PMPI_Startall(int count, MPI_Request array_of_requests[]) {
   });
 }
 MPI_ABI_ALIAS(Startall)
-
-int PMPI_Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_function* free_fn,
-                        MPI_Grequest_cancel_function* cancel_fn, void* extra_state, MPI_Request* handle) {
-  return enter([&](caller& c) {
-    MPI_Request& result = output(handle);
-    request& r = c.me.pool.take(c.me, request_kind::generalized);
-    r.query = query_fn;
-    r.free_state = free_fn;
-    r.cancel_state = cancel_fn;
-    r.state = extra_state;
-    result = handle_of<MPI_Request>(r);
-  });
-}
-MPI_ABI_ALIAS(Grequest_start)
-
-int PMPI_Grequest_complete(MPI_Request handle) {
-  return enter([&](caller&) {
-    request& r = object_of<request>(handle);
-    if (r.kind != request_kind::generalized)
-      throw mpi_error(MPI_ERR_REQUEST, "only generalized requests are completed by the program");
-    complete(r);
-  });
-}
-MPI_ABI_ALIAS(Grequest_complete)
 }
