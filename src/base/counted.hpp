@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of things in messages: "1 node", "2 nodes"; and times, in the unit that suits them. Any thread may call it.
+// Numbers of things in messages: "1 node", "2 nodes"; times, in the unit that suits them; long names. Any thread may call it.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,6 +14,11 @@ namespace shoal::base {
 /// `one`: a noun whose plural has an s.
 inline std::string counted(std::uint64_t n, std::string_view one) {
   return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+}
+
+/// As it is, or its begin and "...", in at most `most` characters, which are at least 3.
+inline std::string shortened(std::string_view text, std::size_t most) {
+  return text.size() <= most ? std::string(text) : std::string(text.substr(0, most - 3)) + "...";
 }
 
 /// "750 ns", "2.18 us", "4.00 ms", "1.20 s".

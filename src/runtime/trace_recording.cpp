@@ -9,8 +9,10 @@
 #include <bit>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "machine/process.hpp"
 #include "machine/socket.hpp"
 #include "machine/tracepoints.hpp"
@@ -106,40 +108,42 @@ trace_recording::trace_recording(const trace_wish& wish, std::uint32_t node, std
   for (std::size_t i = 0; i < k_wait_names.size(); ++i)
     writer_->name_wait(static_cast<std::uint16_t>(i), k_wait_names[i]);
   // Only samples find code that is unloaded: tasks are the library's own.
-  workers_.profiling().trace_into(writer_.get(), [this] {
-    if (writer_->takes_samples()) name_code();
-  });
+  workers_.profiling().trace_into(writer_.get(), [this] { name_samples(); });
 }
 
 trace_recording::~trace_recording() { workers_.profiling().trace_into(nullptr, {}); }
 
 void trace_recording::finish() {
   writer_->finish(clock_now());
-  name_code();
+  {
+    const std::lock_guard hold(naming_);
+    for (const std::uint64_t address : writer_->code_addresses())
+      name(address, [](const std::string& symbol, const std::string& place) {
+        if (symbol.empty()) return place;
+        const body_name body = name_body(symbol);
+        return body.spawned_in.empty() ? body.body : fmt::format("{} in {}", body.body, body.spawned_in);
+      });
+  }
+  name_samples();
 }
 
-void trace_recording::name_code() {
+void trace_recording::name_samples() {
   const std::lock_guard hold(naming_);
-  for (const std::uint64_t address : writer_->code_addresses()) {
-    if (!named_.insert(address).second) continue;
-    const auto* const code = reinterpret_cast<const void*>(address);
-    const std::string symbol = symbols_.name_of(code);
-    if (symbol.empty()) {
-      writer_->name_code(address, machine::symbols::place_of(code));
-      continue;
-    }
-    const body_name body = name_body(symbol);
-    writer_->name_code(address,
-                       body.spawned_in.empty() ? body.body : fmt::format("{} in {}", body.body, body.spawned_in));
-  }
-  for (const std::uint64_t address : writer_->sampled_addresses()) {
-    if (!named_.insert(address).second) continue;
-    const auto* const code = reinterpret_cast<const void*>(address);
-    const std::string symbol = symbols_.name_of(code);
-    // Of what has no name the file is enough: "libc.so.6".
-    const std::string place = machine::symbols::place_of(code);
-    writer_->name_code(address, symbol.empty() ? place.substr(0, place.rfind('+')) : function_name(symbol));
-  }
+  for (const std::uint64_t address : writer_->new_sampled_addresses())
+    name(address, [](const std::string& symbol, const std::string& place) {
+      // Of what has no name the file is enough: "libc.so.6".
+      return symbol.empty() ? place.substr(0, place.rfind('+')) : function_name(symbol);
+    });
+}
+
+// With the lock held.
+template <class Describe>
+void trace_recording::name(std::uint64_t address, const Describe& describe) {
+  if (!named_.insert(address).second) return;
+  const auto* const code = reinterpret_cast<const void*>(address);
+  const bool has_room = writer_->name_code(address, describe(symbols_.name_of(code), machine::symbols::place_of(code)));
+  if (!has_room && !std::exchange(is_full_, true))
+    base::warn("the trace has no room for more names: some functions are shown as addresses");
 }
 
 }  // namespace shoal::runtime

@@ -44,7 +44,9 @@ public:
   void finish();
 
 private:
-  void name_code();
+  void name_samples();
+  template <class Describe>
+  void name(std::uint64_t address, const Describe& describe);
 
   sched::pool& workers_;
   machine::mapped_file file_;
@@ -52,6 +54,7 @@ private:
   std::mutex naming_;
   machine::symbols symbols_;
   std::set<std::uint64_t> named_;
+  bool is_full_ = false;
 };
 
 }  // namespace shoal::runtime

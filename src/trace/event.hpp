@@ -14,7 +14,7 @@ enum class event_kind : std::uint16_t {
   task_name,     // value: address of code that names what runs; 0: the main task
   task_label,    // number: name of what runs, given by the program
   task_end,      //
-  task_wait,     // small: why (detail::wait_kind)   number: its stack
+  task_wait,     // small: why (detail::wait_kind)   number: its stack   value: address of the lock or the like; 0: none
   task_resume,   // number: its stack   value: address of its code
   state,         // small: worker_state
   steal,         // number: from which worker
@@ -28,7 +28,7 @@ enum class event_kind : std::uint16_t {
   mail_send,  // small: to which worker   number: of which node   value: message_value(), by its place in the ring there
   mail_receive,   // number: from which node  value: the same
   reply_send,     // small: to the requests of which worker   else as send, of the buffers of replies to it
-  reply_receive,  // small: the worker itself   else as receive
+  reply_receive,  // as receive, without small
 };
 
 /// What a worker is at between tasks.

@@ -65,11 +65,9 @@ std::string flame_text(const timeline& t) {
       fmt::format("{:<60} {:>12} {:>9} {:>12}\n", fmt::format("functions, by {}", base::counted(samples, "sample")),
                   "own time", "share", "with calls");
   for (const auto& [name, s] : rows) {
-    std::string function = t.words[name];
-    if (function.size() > 60) function = function.substr(0, 57) + "...";
-    text +=
-        fmt::format("{:<60} {:>12} {:>8.2f}% {:>12}\n", function, base::described_ns(static_cast<double>(s.self_ns)),
-                    percent(s.self_ns), base::described_ns(static_cast<double>(s.ns)));
+    text += fmt::format("{:<60} {:>12} {:>8.2f}% {:>12}\n", base::shortened(t.words[name], 60),
+                        base::described_ns(static_cast<double>(s.self_ns)), percent(s.self_ns),
+                        base::described_ns(static_cast<double>(s.ns)));
   }
   if (t.ns_without_stack > 0)
     text += fmt::format("and {} in stacks for which there was no room\n",

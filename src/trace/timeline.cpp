@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
+
+#include "trace/message_key.hpp"
 
 namespace shoal::trace {
 namespace {
@@ -33,11 +34,6 @@ struct message_end {
   double ns;
   std::uint64_t bytes;
 };
-using message_key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;  // from, to, worker, number
-// In the worker's place: replies to it.
-constexpr std::uint32_t k_reply = 1U << 31;
-using mail_key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // to, worker there, place in its ring
-
 // A task that has begun.
 struct running {
   std::uint32_t name = 0;
@@ -167,16 +163,8 @@ private:
   void for_each_message(Use use) const {
     for (std::size_t n = 0; n < nodes_.size(); ++n)
       for (std::uint32_t w = 0; w < nodes_[n].workers.size(); ++w)
-        for (const event& e : nodes_[n].workers[w]) {
-          const auto number = static_cast<std::uint32_t>(e.value);
-          if (e.kind == event_kind::send) use(n, message_key{nodes_[n].form.node, e.number, w, number}, true, e);
-          if (e.kind == event_kind::receive)
-            use(n, message_key{e.number, nodes_[n].form.node, e.small, number}, false, e);
-          if (e.kind == event_kind::reply_send)
-            use(n, message_key{nodes_[n].form.node, e.number, e.small | k_reply, number}, true, e);
-          if (e.kind == event_kind::reply_receive)
-            use(n, message_key{e.number, nodes_[n].form.node, e.small | k_reply, number}, false, e);
-        }
+        for (const event& e : nodes_[n].workers[w])
+          if (const auto end = end_of_message(nodes_[n].form.node, w, e); end) use(n, end->key, end->is_send, e);
   }
 
   std::uint64_t ns(std::size_t n, std::uint64_t ticks) const {
@@ -266,7 +254,7 @@ private:
           const running r = stack.empty() ? running{} : stack.back();
           const std::uint32_t reason =
               r.call != 0 ? r.call : words_.of(why != node.waits.end() ? why->second : "unknown");
-          waiting[e.number] = {{at, at, r.name, reason}, r};
+          waiting[e.number] = {{at, at, r.name, reason, r.call != 0 ? 0 : e.value}, r};
           if (!stack.empty()) stack.pop_back();
           go_on(at);
           break;
@@ -276,22 +264,6 @@ private:
           change(at, activity_of(static_cast<worker_state>(e.small)), {});
           break;
         case event_kind::steal: ++t.steals; break;
-        case event_kind::send:
-          ends_[{t.node, e.number, w, static_cast<std::uint32_t>(e.value)}].first = {number, clocks_[n].ns(e.ticks),
-                                                                                     e.value >> 32};
-          break;
-        case event_kind::receive:
-          ends_[{e.number, t.node, e.small, static_cast<std::uint32_t>(e.value)}].second = {
-              number, clocks_[n].ns(e.ticks), e.value >> 32};
-          break;
-        case event_kind::reply_send:
-          ends_[{t.node, e.number, e.small | k_reply, static_cast<std::uint32_t>(e.value)}].first = {
-              number, clocks_[n].ns(e.ticks), e.value >> 32};
-          break;
-        case event_kind::reply_receive:
-          ends_[{e.number, t.node, e.small | k_reply, static_cast<std::uint32_t>(e.value)}].second = {
-              number, clocks_[n].ns(e.ticks), e.value >> 32};
-          break;
         case event_kind::region_begin: open.push_back({at, at, event_name(n, e.number)}); break;
         case event_kind::region_end: {
           const std::uint32_t name = event_name(n, e.number);
@@ -315,14 +287,17 @@ private:
           stack.back().call = 0;
           go_on(at);
           break;
+        case event_kind::send:
+        case event_kind::receive:
+        case event_kind::reply_send:
+        case event_kind::reply_receive:
         case event_kind::mail_send:
-          mail_[{e.number, e.small, static_cast<std::uint32_t>(e.value)}].first = {number, clocks_[n].ns(e.ticks),
-                                                                                   e.value >> 32};
+        case event_kind::mail_receive: {
+          const named_end end = *end_of_message(t.node, w, e);
+          auto& both = ends_[end.key];
+          (end.is_send ? both.first : both.second) = {number, clocks_[n].ns(e.ticks), e.value >> 32};
           break;
-        case event_kind::mail_receive:
-          mail_[{t.node, w, static_cast<std::uint32_t>(e.value)}].second = {number, clocks_[n].ns(e.ticks),
-                                                                            e.value >> 32};
-          break;
+        }
         case event_kind::mark:
         case event_kind::none: break;
       }
@@ -341,20 +316,16 @@ private:
   }
 
   void join_messages() {
-    const auto join = [this](const auto& all, const auto& is_reply) {
-      for (const auto& [key, both] : all) {
-        const auto& [from, to] = both;
-        if (from.bytes == 0 || to.bytes == 0) {
-          ++line_.unmatched_messages;
-          continue;
-        }
-        line_.messages.push_back({from.track, to.track, static_cast<std::uint64_t>(std::max(0.0, from.ns - first_)),
-                                  static_cast<std::uint64_t>(std::max(0.0, to.ns - first_)), from.bytes,
-                                  is_reply(key)});
+    for (const auto& [key, both] : ends_) {
+      const auto& [from, to] = both;
+      if (from.bytes == 0 || to.bytes == 0) {
+        ++line_.unmatched_messages;
+        continue;
       }
-    };
-    join(ends_, [](const message_key& key) { return (std::get<2>(key) & k_reply) != 0; });
-    join(mail_, [](const mail_key&) { return false; });
+      line_.messages.push_back({from.track, to.track, static_cast<std::uint64_t>(std::max(0.0, from.ns - first_)),
+                                static_cast<std::uint64_t>(std::max(0.0, to.ns - first_)), from.bytes,
+                                (std::get<2>(key) & k_reply) != 0});
+    }
     std::ranges::sort(line_.messages, {}, &message::sent_ns);
   }
 
@@ -370,8 +341,10 @@ private:
         const auto is_worker = [this](std::uint32_t name) {
           return line_.words[name].starts_with("shoal::sched::worker::");
         };
-        // Stacks of a size of their own, as those of ranks, begin with the task.
-        if (const auto first = std::ranges::find_if(names, is_worker); first != names.end()) {
+        if (s.frames.size() == stack_sample::k_most_frames) {
+          names.insert(names.begin(), words_.of("functions not shown"));
+        } else if (const auto first = std::ranges::find_if(names, is_worker); first != names.end()) {
+          // Stacks of a size of their own, as those of ranks, begin with the task.
           if (const auto body = std::find_if_not(first, names.end(), is_worker); body != names.end())
             names.erase(names.begin(), body);
           else
@@ -391,7 +364,6 @@ private:
   word_list words_;
   std::vector<node_clock> clocks_;
   std::map<message_key, std::pair<message_end, message_end>> ends_;
-  std::map<mail_key, std::pair<message_end, message_end>> mail_;
   double first_ = 0;
   std::size_t cached_node_ = 0;
   std::unordered_map<std::uint64_t, std::uint32_t> cached_;  // names of code of that node

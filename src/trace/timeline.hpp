@@ -44,6 +44,7 @@ struct wait_slice {
   std::uint64_t end_ns = 0;
   std::uint32_t name = 0;  // of the task
   std::uint32_t why = 0;   // of the words; in a call: its name
+  std::uint64_t lock = 0;  // the address of a lock, condition variable or the like; 0: none
 };
 
 /// What the kernel took from a worker.

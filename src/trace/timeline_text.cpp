@@ -46,6 +46,42 @@ std::string waits_text(const timeline& t) {
   return text + "\n";
 }
 
+// What tasks have waited for one after the other, by the time that they have waited.
+std::string locks_text(const timeline& t) {
+  struct sum {
+    std::uint64_t number = 0;
+    double ns = 0;
+    double longest_ns = 0;
+    std::uint32_t why = 0;
+  };
+  std::map<std::pair<std::uint32_t, std::uint64_t>, sum> by_lock;  // node, address
+  for (const track& one : t.tracks)
+    for (const wait_slice& w : one.waits) {
+      if (w.lock == 0) continue;
+      sum& s = by_lock[{one.node, w.lock}];
+      const auto ns = static_cast<double>(w.end_ns - w.begin_ns);
+      ++s.number;
+      s.ns += ns;
+      s.longest_ns = std::max(s.longest_ns, ns);
+      s.why = w.why;
+    }
+  if (by_lock.empty()) return {};
+  constexpr std::size_t k_most_rows = 10;
+  std::vector<std::pair<std::pair<std::uint32_t, std::uint64_t>, sum>> rows(by_lock.begin(), by_lock.end());
+  std::ranges::stable_sort(rows, std::greater<>(), [](const auto& r) { return r.second.ns; });
+  std::string text = fmt::format("{:<46} {:>10} {:>12} {:>12} {:>12}\n", "contended locks and the like", "waits",
+                                 "total", "average", "longest");
+  for (std::size_t i = 0; i < std::min(rows.size(), k_most_rows); ++i) {
+    const auto& [lock, s] = rows[i];
+    text += fmt::format("{:<46} {:>10} {:>12} {:>12} {:>12}\n",
+                        fmt::format("{} {:#x} on node {}", t.words[s.why], lock.second, lock.first), s.number,
+                        base::described_ns(s.ns), base::described_ns(s.ns / static_cast<double>(s.number)),
+                        base::described_ns(s.longest_ns));
+  }
+  if (rows.size() > k_most_rows) text += fmt::format("and {} more\n", rows.size() - k_most_rows);
+  return text + "\n";
+}
+
 std::string calls_text(const timeline& t) {
   struct sum {
     std::uint64_t number = 0;
@@ -221,15 +257,13 @@ std::string timeline_text(const timeline& t) {
   constexpr std::size_t k_most_rows = 15;
   const std::vector<task_row> rows = task_rows(t);
   for (std::size_t i = 0; i < std::min(rows.size(), k_most_rows); ++i) {
-    std::string name = t.words[rows[i].name];
-    if (name.size() > 60) name = name.substr(0, 57) + "...";
-    text += fmt::format("{:<60} {:>10} {:>12} {:>12} {:>12}\n", name, rows[i].slices,
-                        base::described_ns(static_cast<double>(rows[i].ns)),
+    text += fmt::format("{:<60} {:>10} {:>12} {:>12} {:>12}\n", base::shortened(t.words[rows[i].name], 60),
+                        rows[i].slices, base::described_ns(static_cast<double>(rows[i].ns)),
                         base::described_ns(static_cast<double>(rows[i].ns) / static_cast<double>(rows[i].slices)),
                         base::described_ns(static_cast<double>(rows[i].longest_ns)));
   }
   if (rows.size() > k_most_rows) text += fmt::format("and {} more\n", rows.size() - k_most_rows);
-  text += "\n" + waits_text(t) + calls_text(t) + flame_text(t) + kernel_text(t) + messages_text(t);
+  text += "\n" + waits_text(t) + locks_text(t) + calls_text(t) + flame_text(t) + kernel_text(t) + messages_text(t);
   return text;
 }
 

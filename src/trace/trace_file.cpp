@@ -13,7 +13,7 @@
 namespace shoal::trace {
 namespace {
 
-constexpr std::uint64_t k_magic = 0x3230454341525453;  // "STRACE02"
+constexpr std::uint64_t k_magic = 0x3330454341525453;  // "STRACE03"
 constexpr std::size_t k_page = 4096;
 constexpr std::size_t k_name_bytes = std::size_t{1} << 20;
 constexpr std::uint32_t k_of_event = 1;
@@ -149,6 +149,10 @@ bool trace_writer::append(std::uint32_t kind, std::uint64_t key, std::string_vie
 
 std::uint32_t trace_writer::number_of(std::string_view name) {
   const std::lock_guard hold(lock_);
+  return number_of_locked(name);
+}
+
+std::uint32_t trace_writer::number_of_locked(std::string_view name) {
   if (const auto at = numbers_.find(name); at != numbers_.end()) return at->second;
   const auto number = static_cast<std::uint32_t>(numbers_.size() + 1);
   if (!append(k_of_event, number, name)) return 0;
@@ -161,9 +165,12 @@ void trace_writer::name_wait(std::uint16_t why, std::string_view name) {
   append(k_of_wait, why, name);
 }
 
-void trace_writer::name_code(std::uint64_t address, std::string_view name) {
+// Many addresses have the same name.
+bool trace_writer::name_code(std::uint64_t address, std::string_view name) {
   const std::lock_guard hold(lock_);
-  append(k_of_code, address, name);
+  const std::uint32_t number = number_of_locked(name);
+  if (number == 0) return false;
+  return append(k_of_code, address, {reinterpret_cast<const char*>(&number), sizeof number});
 }
 
 std::vector<std::uint64_t> trace_writer::code_addresses() const {
@@ -183,12 +190,18 @@ std::vector<std::uint64_t> trace_writer::code_addresses() const {
   return {all.begin(), all.end()};
 }
 
-std::vector<std::uint64_t> trace_writer::sampled_addresses() const {
-  std::set<std::uint64_t> all;
-  for (const sample_table& one : samples_)
-    for (const stack_sample& s : one.all())
-      if (s.count.load(std::memory_order_acquire) != 0) all.insert(s.frames, s.frames + s.depth);
-  return {all.begin(), all.end()};
+std::vector<std::uint64_t> trace_writer::new_sampled_addresses() {
+  std::set<std::uint64_t> found;
+  samples_read_.resize(samples_.size(), 0);
+  for (std::size_t w = 0; w < samples_.size(); ++w) {
+    const auto stacks = samples_[w].all();
+    for (std::size_t& i = samples_read_[w]; i + 1 < stacks.size(); ++i) {
+      const stack_sample& s = stacks[i];
+      if (s.count.load(std::memory_order_acquire) == 0) break;
+      found.insert(s.frames, s.frames + s.depth);
+    }
+  }
+  return {found.begin(), found.end()};
 }
 
 void trace_writer::finish(const trace_clock& end) {
@@ -234,8 +247,11 @@ node_trace read_trace(std::span<const std::byte> file, const std::string& path) 
       t.names[static_cast<std::uint32_t>(entry.key)] = std::move(name);
     else if (entry.kind == k_of_wait)
       t.waits[static_cast<std::uint16_t>(entry.key)] = std::move(name);
-    else if (entry.kind == k_of_code)
-      t.code[entry.key] = std::move(name);
+    else if (entry.kind == k_of_code && name.size() == sizeof(std::uint32_t)) {
+      std::uint32_t number = 0;
+      std::memcpy(&number, name.data(), sizeof number);
+      t.code[entry.key] = t.names[number];
+    }
     at += (sizeof entry + entry.length + 7) / 8 * 8;
   }
   std::uint64_t last = t.begin.ticks;

@@ -56,23 +56,26 @@ public:
   std::uint32_t number_of(std::string_view name);
   /// The name of a reason to wait: of `small` of task_wait.
   void name_wait(std::uint16_t why, std::string_view name);
-  /// The name of the code at an address.
-  void name_code(std::uint64_t address, std::string_view name);
-  /// Addresses of code in the events so far, each once; and in the samples.
+  /// The name of the code at an address. False: there is no more room for names.
+  bool name_code(std::uint64_t address, std::string_view name);
+  /// Addresses of code in the events so far, each once.
   std::vector<std::uint64_t> code_addresses() const;
-  std::vector<std::uint64_t> sampled_addresses() const;
+  /// Those in the stacks that samples have found since the last call, each once. One thread at a time.
+  std::vector<std::uint64_t> new_sampled_addresses();
   /// The program ends in order. No samples are taken from now on.
   void finish(const trace_clock& end);
   bool is_finished() const noexcept { return finished_.load(std::memory_order_relaxed); }
 
 private:
   struct name_entry;
+  std::uint32_t number_of_locked(std::string_view name);
   bool append(std::uint32_t kind, std::uint64_t key, std::string_view name);
 
   std::span<std::byte> memory_;
   std::vector<event_ring> rings_;
   std::vector<sample_table> samples_;
-  std::atomic<bool> finished_{false};  // partner: samplers
+  std::vector<std::size_t> samples_read_;  // by worker: how many stacks new_sampled_addresses() has seen
+  std::atomic<bool> finished_{false};      // partner: samplers
   std::mutex lock_;
   std::map<std::string, std::uint32_t, std::less<>> numbers_;
 };

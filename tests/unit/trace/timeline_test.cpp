@@ -27,7 +27,7 @@ node_trace node(std::uint32_t number, const std::string& machine = "a", std::uin
   t.left_out = {0};
   t.code = {{0x10, "first"}, {0x20, "second"}};
   t.names = {{1, "build"}};
-  t.waits = {{9, "loop"}};
+  t.waits = {{9, "loop"}, {1, "mutex"}};
   return t;
 }
 event at(std::uint64_t ticks, event_kind kind, std::uint64_t value = 0, std::uint32_t number = 0,
@@ -72,6 +72,39 @@ TEST(timeline, a_task_has_the_name_that_it_is_given) {
   const timeline t = make_timeline({n});
   EXPECT_EQ(t.words[t.tracks[0].slices[0].name], "second");
   EXPECT_EQ(t.words[t.tracks[0].slices[2].name], "the main task");
+}
+
+TEST(timeline, waits_for_the_same_lock_are_counted_together) {
+  node_trace n = node(0);
+  n.workers[0] = {at(100, event_kind::task_begin, 0x10),      at(200, event_kind::task_wait, 0xabc0, 5, 1),
+                  at(210, event_kind::task_begin, 0x20),      at(300, event_kind::task_wait, 0xabc0, 6, 1),
+                  at(500, event_kind::task_resume, 0x10, 5),  at(600, event_kind::task_wait, 0xdef0, 5, 1),
+                  at(900, event_kind::task_resume, 0x20, 6),  at(1000, event_kind::task_end),
+                  at(5600, event_kind::task_resume, 0x10, 5), at(5700, event_kind::task_wait, 0, 5, 9),
+                  at(5800, event_kind::task_resume, 0x10, 5), at(5900, event_kind::task_end)};
+  const timeline t = make_timeline({n});
+  ASSERT_EQ(t.tracks[0].waits.size(), 4U);
+  EXPECT_EQ(t.tracks[0].waits[0].lock, 0xabc0U);
+  EXPECT_EQ(t.tracks[0].waits[3].lock, 0U);
+  const std::string text = timeline_text(t);
+  const auto longest = text.find("mutex 0xdef0 on node 0                                  1      5.00 us");
+  const auto other = text.find("mutex 0xabc0 on node 0                                  2       900 ns       450 ns");
+  EXPECT_NE(longest, std::string::npos) << text;
+  EXPECT_NE(other, std::string::npos) << text;
+  EXPECT_LT(longest, other);  // the one that has cost most comes first
+}
+
+TEST(timeline, a_sampled_stack_that_was_cut_says_so) {
+  node_trace n = node(0);
+  n.code[0x30] = "shoal::sched::worker::run";
+  n.samples = {{{0x20, 0x10, 0x30}, 2, 2000}, {std::vector<std::uint64_t>(stack_sample::k_most_frames, 0x20), 1, 1000}};
+  const timeline t = make_timeline({n});
+  ASSERT_EQ(t.stacks.size(), 2U);
+  for (const sampled_stack& s : t.stacks) {
+    const bool is_cut = s.count == 1;
+    EXPECT_EQ(t.words[s.names.front()], is_cut ? "functions not shown" : "first");
+    EXPECT_EQ(s.names.size(), is_cut ? stack_sample::k_most_frames + 1 : 2);
+  }
 }
 
 TEST(timeline, a_name_from_the_program_stays_over_waits) {
