@@ -32,7 +32,7 @@ void wait_a_moment(unsigned round) noexcept;
 struct task_wait {
   using task = detail::suspended*;
   static task self() noexcept { return detail::this_task(); }
-  static void leave() noexcept { detail::leave(detail::wait_kind::lock); }
+  static void leave(const void* lock) noexcept { detail::leave(detail::wait_kind::lock, lock); }
   static void wake(task t) noexcept { detail::wake(t); }
   static void back_off(unsigned) noexcept {}
   static void moment(unsigned round) noexcept { detail::wait_a_moment(round); }
@@ -58,7 +58,7 @@ public:
   void lock(unsigned cls = 0) noexcept {
     waiter me;
     if (queues_here(me)) {
-      detail::leave(detail::wait_kind::lock);
+      detail::leave(detail::wait_kind::lock, &lock_);
       if (!me.asks) return;  // a task of this worker has handed over the lock
     }
     lock_.lock(cls);

@@ -51,7 +51,7 @@ std::string waits_for(const waiting_task& t) {
     case wait_kind::message:
     case wait_kind::thread: return t.of_rank.waits_for;
     case wait_kind::stack: return "a stack of the size that it asked for";
-    case wait_kind::lock: return "a lock of shoal/locks.hpp";
+    case wait_kind::lock: return fmt::format("the lock {}", t.object);
     case wait_kind::file: return "a file";
     default: return "a wake-up";
   }

@@ -56,7 +56,7 @@ void movable_frame::leave(worker* wanted, detail::wait_kind why, const void* obj
   if (loop != nullptr && !counted) w.count_iteration(*this);
   ++w.counts_.left;
   if (profile_recorder* const p = w.profile(); p != nullptr) [[unlikely]]
-    p->leaves(why, &self);
+    p->leaves(why, &self, object);
   // Read by whoever keeps others off this stack meanwhile: see worker::list_waits().
   const fiber::wait_note note{object, owner.rough_now()};
   self.wait = &note;

@@ -146,9 +146,11 @@ void profile_recorder::begins(profile_operation how, bool spawned, const void* c
   publish_spawned();
 }
 
-void profile_recorder::leaves(detail::wait_kind why, const void* stack) noexcept {
+void profile_recorder::leaves(detail::wait_kind why, const void* stack, const void* object) noexcept {
   join_if_new(profile_state::busy);
-  if (events_ != nullptr) events_->add(trace::event_kind::task_wait, static_cast<std::uint16_t>(why), number_of(stack));
+  if (events_ != nullptr)
+    events_->add(trace::event_kind::task_wait, static_cast<std::uint16_t>(why), number_of(stack),
+                 detail::is_shared(why) ? reinterpret_cast<std::uint64_t>(object) : 0);
   bump(left);
   if ((!pending_ || handed_) && --until_turn_ == 0) mark_turn();
 }

@@ -58,8 +58,8 @@ public:
   void ended() noexcept {
     if (events_ != nullptr) events_->add(trace::event_kind::task_end);
   }
-  /// `stack` is its address.
-  void leaves(detail::wait_kind why, const void* stack) noexcept;
+  /// `stack` is its address; `object`: what goes with `why`.
+  void leaves(detail::wait_kind why, const void* stack, const void* object) noexcept;
   /// A task continues: before the switch, and after it if the task left while profiled. Times the switch.
   void hands_over() noexcept;
   void arrives(const void* code, const void* stack) noexcept {

@@ -55,7 +55,7 @@ void worker::cut_frames() noexcept {
   const int kept_error = *error_number_;
   if (frames != nullptr) cut_frames();
   ++counts_.left;
-  if (profiled != nullptr) profiled->leaves(why, current_);
+  if (profiled != nullptr) profiled->leaves(why, current_, object);
   fiber::fiber& me = *current_;
   fiber::wait_note note;
   if (waits) {

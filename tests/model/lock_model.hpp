@@ -68,7 +68,7 @@ struct model_leaving_wait {
     mine()->waits.write(1);
     return mine();
   }
-  static void leave() {
+  static void leave(const void* /*lock*/) {
     auto& woken = mine()->woken;
     while (woken.load(std::memory_order_acquire) == 0) woken.futex_wait(0);
     woken.store(0, std::memory_order_relaxed);

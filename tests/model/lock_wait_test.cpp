@@ -29,7 +29,7 @@ scenario granted() {
       for (int r = 1; r <= 2; ++r) {
         cell mine;
         t->waiting.store(&mine, std::memory_order_release);
-        mine.wait();
+        mine.wait(nullptr);
         check(t->data.read() == r, "what was written before the grant is visible");
       }
     });
@@ -58,7 +58,7 @@ scenario one_of_many(int threads) {
     auto t = std::make_shared<table>();
     for (int i = 0; i < threads; ++i)
       run.thread("taker", [=] {
-        t->bell.wait([&] { return t->held.exchange(1, std::memory_order_acquire) == 0; });
+        t->bell.wait(nullptr, [&] { return t->held.exchange(1, std::memory_order_acquire) == 0; });
         t->count.write(t->count.read() + 1);
         t->held.store(0, std::memory_order_release);
         t->bell.ring_one();
@@ -80,7 +80,7 @@ scenario each_its_own(int threads) {
     for (int i = 0; i < threads; ++i)
       run.thread("waiter", [=] {
         const auto mine = static_cast<std::uint32_t>(i);
-        t->bell.wait([&] { return t->now.load(std::memory_order_acquire) == mine; });
+        t->bell.wait(nullptr, [&] { return t->now.load(std::memory_order_acquire) == mine; });
         t->now.store(mine + 1, std::memory_order_release);
         t->bell.ring_all();
       });

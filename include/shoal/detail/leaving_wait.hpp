@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // wait_cell and wait_bell for waiters that do not block their thread but suspend a task: for policies that have a
-// `task`, self(), leave() (until woken once) and wake(task). wake() may come before leave().
+// `task`, self(), leave(lock) (until woken once) and wake(task). wake() may come before leave(); the lock is for reports.
 // Who may call: as wait_cell.hpp and wait_bell.hpp; wait() switches tasks.
 // Guarantees: as there. An unlock executes a fence in the bell, since a fence on all threads for each wait of a task
 // would cost too much. Tests: tests/unit/sched/task_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
@@ -22,13 +22,13 @@ concept leaving_wait = requires {
 template <leaving_wait Wait, class Atomics>
 class wait_cell<Wait, Atomics> {
 public:
-  void wait() {
+  void wait(const void* lock) {
     if (granted()) return;
     std::uintptr_t seen = k_pending;
     const auto me = reinterpret_cast<std::uintptr_t>(Wait::self());
     // Release: the granter, whose exchange acquires, knows the task.
     if (!word_.compare_exchange_strong(seen, me, std::memory_order_release, std::memory_order_acquire)) return;
-    Wait::leave();
+    Wait::leave(lock);
     word_.load(std::memory_order_acquire);  // partner: grant(); for race detectors that do not know wake()
   }
   void grant() {
@@ -48,7 +48,7 @@ template <leaving_wait Wait, class Atomics>
 class wait_bell<Wait, Atomics> {
 public:
   template <class Ready>
-  void wait(Ready&& ready) {
+  void wait(const void* lock, Ready&& ready) {
     while (!ready()) {
       waiter me{Wait::self()};
       guard();
@@ -62,7 +62,7 @@ public:
       (first_.read() == nullptr ? first_ : last_.read()->next).write(&me);
       last_.write(&me);
       unguard();
-      Wait::leave();
+      Wait::leave(lock);
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many waiters for a condition on a word of the lock: wait(ready) returns once ready() is true. The thread that changes
+// Many waiters for a condition on a word of the lock: wait(lock, ready) returns once ready() is true. The thread that changes
 // the word then calls ring_one(), if one waiter can use the change (and calls it again when it is done with it), or
 // ring_all(), if only a particular waiter can. Ringing costs a load while no waiter sleeps.
 // Who may call: any thread; wait() blocks as its policy defines, or switches tasks with task_wait.
@@ -20,7 +20,7 @@ template <class Wait, class Atomics = lockfree::std_atomics>
 class wait_bell {
 public:
   template <class Ready>
-  void wait(Ready&& ready) {
+  void wait(const void* /*lock*/, Ready&& ready) {
     for (unsigned round = 0;; ++round) {
       if (ready()) return;
       if (!Wait::pass(round)) break;

@@ -17,7 +17,8 @@ namespace shoal::detail {
 template <class Wait, class Atomics = lockfree::std_atomics>
 class wait_cell {
 public:
-  void wait() {
+  /// `lock`: that the cell belongs to, for policies that tell what their tasks wait for.
+  void wait(const void* /*lock*/) {
     // Partner of the acquires: the release in grant().
     for (unsigned round = 0; word_.load(std::memory_order_acquire) != k_granted; ++round) {
       if (Wait::pass(round)) continue;

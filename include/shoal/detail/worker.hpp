@@ -256,13 +256,17 @@ enum class wait_kind : std::uint8_t {
   end_of_job,  // a task of the runtime: no report names it [nothing]
   // What threads that run no task may end:
   promise,  // [its state]
-  lock,     // of shoal/locks.hpp [nothing]
+  lock,     // of shoal/locks.hpp [the lock]
   file,     // that a thread reads or writes [nothing]
   thread,   // of a rank of MPI: for a thread, or for a time [a described_wait]
   other     // [nothing]
 };
 /// Whether a thread that runs no task, or another pool, may end such a wait.
 constexpr bool ends_from_outside(wait_kind k) noexcept { return k >= wait_kind::promise; }
+/// Whether the object of such a wait is one for which many tasks wait, one after the other.
+constexpr bool is_shared(wait_kind k) noexcept {
+  return (k >= wait_kind::mutex && k <= wait_kind::latch) || k == wait_kind::lock;
+}
 
 /// What a rank of MPI waits for.
 struct wait_description {

@@ -44,7 +44,7 @@ private:
   [[gnu::noinline]] void wait() {
     waiters_.fetch_add(1, std::memory_order_relaxed);
     queue_.lock();
-    bell_.wait([&] {
+    bell_.wait(this, [&] {
       if (handed_.load(std::memory_order_acquire) != 0) return true;  // partner: pass_or_hand_over()
       return held_.load(std::memory_order_relaxed) == 0 && try_lock();
     });

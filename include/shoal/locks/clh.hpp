@@ -37,7 +37,7 @@ public:
     mine->over.reset();
     // Release: the successor finds the node reset. Acquire: the predecessor's node is reset as well.
     node& before = at(tail_.exchange(name(*mine), std::memory_order_acq_rel));
-    before.over.wait();
+    before.over.wait(this);
     take(*mine, before);
   }
 

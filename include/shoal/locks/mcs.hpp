@@ -70,7 +70,7 @@ private:
     }
     // Partners: unlock() if there was no earlier waiter; otherwise linked() in the predecessor's wait().
     (before == held() ? next_ : before->next).store(&me, std::memory_order_release);
-    me.turn.wait();
+    me.turn.wait(this);
 
     // The lock is acquired; the node must leave the queue before this stack frame ends.
     node* after = me.next.load(std::memory_order_acquire);

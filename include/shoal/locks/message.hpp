@@ -76,7 +76,7 @@ private:
         if (arrived_.compare_exchange_weak(before, &me, std::memory_order_release, std::memory_order_relaxed)) break;
       }
     }
-    me.turn.wait();
+    me.turn.wait(this);
   }
 
   // The functions below run with the lock held. The newest arrival is first in the list; the queue needs the reverse

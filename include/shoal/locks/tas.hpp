@@ -31,7 +31,7 @@ public:
 private:
   [[gnu::noinline]] void wait() {
     unsigned lost = 0;
-    bell_.wait([&] {
+    bell_.wait(this, [&] {
       if (held_.load(std::memory_order_relaxed) != 0) return false;
       if (try_lock()) return true;
       Wait::back_off(lost++);

@@ -2,7 +2,7 @@
 // How a thread waits for a lock. Every lock takes a policy: spin_wait, yield_wait, park_wait, or adaptive_wait (a
 // little of each in turn; the default). Spinning needs a processor per thread: otherwise spinning threads keep the
 // owner from running. A user-defined policy has the same members; for waiters that do not block their thread it has
-// `task`, self(), leave() and wake() (detail/leaving_wait.hpp), as task_wait does.
+// `task`, self(), leave(lock) and wake() (detail/leaving_wait.hpp), as task_wait does.
 // Who may call: any thread. Blocks the thread, so tasks use task_wait. Never switches tasks.
 // Test: tests/unit/locks/any_lock_test.cpp, model: tests/model/lock_wait_test.cpp.
 #pragma once

@@ -43,7 +43,7 @@ private:
     return now_.load(std::memory_order_acquire) == ticket;
   }  // partner: unlock()
   [[gnu::noinline]] void wait(std::uint32_t mine) {
-    bells_[mine % Bells].wait([&] { return serves(mine); });
+    bells_[mine % Bells].wait(this, [&] { return serves(mine); });
   }
 
   typename Atomics::template atomic<std::uint32_t> next_{0};
