@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <ctime>
 #include <deque>
 #include <exception>
 #include <future>
@@ -48,12 +47,6 @@ std::uint64_t rounds_within(double us) {
   }
   const double per_us = static_cast<double>(k_tried) * 1e3 / static_cast<double>(std::max(least_ns, std::uint64_t{1}));
   return std::max(static_cast<std::uint64_t>(per_us * us), std::uint64_t{1});
-}
-
-std::uint64_t thread_time_ns() noexcept {
-  timespec t{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
 std::vector<unsigned> processors_of(const groups_request& r) {
@@ -175,9 +168,9 @@ private:
     for (unsigned i = 0; i < tasks_[g]; ++i)
       group.run(p, [this, g, s, i] {
         const bool is_timed = how_ == treatment::moved;
-        const std::uint64_t begin = is_timed ? thread_time_ns() : 0;
+        const std::uint64_t begin = is_timed ? base::thread_processor_ns() : 0;
         sums_[s].fetch_add(value_of(first_item_[g] + i, work_.rounds), std::memory_order_relaxed);
-        if (is_timed) used_ns_[g].fetch_add(thread_time_ns() - begin, std::memory_order_relaxed);
+        if (is_timed) used_ns_[g].fetch_add(base::thread_processor_ns() - begin, std::memory_order_relaxed);
         std::atomic<bool>& used = used_by(g, std::min(machine::current_processor(), most_pu_ + 1));
         if (!used.load(std::memory_order_relaxed)) used.store(true, std::memory_order_relaxed);
       });
@@ -370,9 +363,9 @@ groups_work measure_work(const groups_request& r) {
   work.rounds = rounds_within(r.task_us);
   const std::vector<unsigned> tasks = tasks_of(r, false);
   const std::uint64_t all = std::accumulate(tasks.begin(), tasks.end(), std::uint64_t{0});
-  const std::uint64_t begin = thread_time_ns();  // other programs must not make the ideal time longer
+  const std::uint64_t begin = base::thread_processor_ns();  // other programs must not make the ideal time longer
   for (std::uint64_t i = 0; i < all; ++i) work.sum += value_of(i, work.rounds);
-  work.seconds = static_cast<double>(thread_time_ns() - begin) * 1e-9;
+  work.seconds = static_cast<double>(base::thread_processor_ns() - begin) * 1e-9;
   return work;
 }
 

@@ -59,6 +59,7 @@ struct pool::state {
         wish(std::move(asked.profiling)),
         files(runtime::claim_profile_files(wish, 0, 1)),
         workers(asked.options) {}
+  ~state() { workers.finish(); }  // before the trace goes that they write to
 
   // After fork(), the child has only the calling thread: no workers, and no thread that would release a lock.
   bool is_copy() const noexcept { return machine::own_pid() != process; }

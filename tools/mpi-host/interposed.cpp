@@ -122,7 +122,7 @@ SHOAL_INTERPOSED int shoal_mpi_host_is_alone() { return ranks_here() == 1 ? 1 : 
 SHOAL_INTERPOSED int shoal_mpi_host_give_way() {
   shoal::rank::rank_state* const me = shoal::rank::current_rank();
   if (me == nullptr) return 0;
-  const shoal::rank::abi::setting_aside aside(*me, "a wait for threads");
+  const shoal::rank::abi::setting_aside aside(*me, "waiting for a thread");
   me->home.yield();
   return 1;
 }
