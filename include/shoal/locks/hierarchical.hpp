@@ -32,9 +32,9 @@ public:
 
   void lock(unsigned = 0) {
     package& mine = here();
-    mine.turn.lock();
+    mine.turn.lock_part_of(this);
     if (!mine.keeps.read()) {
-      all_.lock();
+      all_.lock_part_of(this);
       mine.keeps.write(true);
     }
     holder_.write(&mine);

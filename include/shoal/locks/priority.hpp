@@ -28,12 +28,12 @@ public:
   void lock(unsigned cls = 0) {
     cls = std::min(cls, classes_ - 1);
     level& mine = levels_[cls];
-    mine.turn.lock();
+    mine.turn.lock_part_of(this);
     if (cls + 1 < classes_ && !mine.keeps.read()) {
-      mine.barrier.lock();
+      mine.barrier.lock_part_of(this);
       mine.keeps.write(true);
     }
-    for (unsigned above = cls; above-- > 0;) levels_[above].barrier.lock();
+    for (unsigned above = cls; above-- > 0;) levels_[above].barrier.lock_part_of(this);
     holder_.write(cls);
   }
 

@@ -20,10 +20,12 @@ public:
   ticket_lock(const ticket_lock&) = delete;
   ticket_lock& operator=(const ticket_lock&) = delete;
 
-  void lock(unsigned = 0) {
+  void lock(unsigned = 0) { lock_part_of(this); }
+  /// The same; who waits is shown as waiting for `whole`, of which this lock is a part.
+  void lock_part_of(const void* whole) {
     const std::uint32_t mine = next_.fetch_add(1, std::memory_order_relaxed);
     if (!serves(mine)) [[unlikely]]
-      wait(mine);
+      wait(mine, whole);
   }
   bool try_lock() {
     std::uint32_t mine = now_.load(std::memory_order_acquire);  // partner: unlock()
@@ -42,8 +44,8 @@ private:
   bool serves(std::uint32_t ticket) const {
     return now_.load(std::memory_order_acquire) == ticket;
   }  // partner: unlock()
-  [[gnu::noinline]] void wait(std::uint32_t mine) {
-    bells_[mine % Bells].wait(this, [&] { return serves(mine); });
+  [[gnu::noinline]] void wait(std::uint32_t mine, const void* whole) {
+    bells_[mine % Bells].wait(whole, [&] { return serves(mine); });
   }
 
   typename Atomics::template atomic<std::uint32_t> next_{0};

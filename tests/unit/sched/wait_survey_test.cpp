@@ -11,10 +11,12 @@
 #include "pool_run.hpp"
 #include "sched/stillness.hpp"
 #include "shoal/future.hpp"
+#include "shoal/locks.hpp"
 #include "shoal/loop.hpp"
 #include "shoal/movable.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
+#include "shoal/task_lock.hpp"
 
 namespace shoal::sched {
 namespace {
@@ -260,6 +262,49 @@ TEST(stillness, is_none_while_a_task_runs_or_can_run) {
     outside.join();
     EXPECT_EQ(found.load(), 0);
   }
+}
+
+template <class Lock>
+class waits_for_locks : public testing::Test {};
+using surveyed_locks =
+    testing::Types<tas_lock<task_wait>, ticket_lock<task_wait>, priority_lock<task_wait>, mcs_lock<task_wait>,
+                   clh_lock<task_wait>, hierarchical_lock<task_wait>, bounded_lock<task_wait>, message_lock<task_wait>>;
+TYPED_TEST_SUITE(waits_for_locks, surveyed_locks);
+
+// Also of locks that are made of others.
+TYPED_TEST(waits_for_locks, name_the_lock) {
+  watched w(1);
+  TypeParam lock;
+  std::atomic<promise<void>*> end{nullptr};
+  std::thread outside([&] {
+    while (end.load() == nullptr) std::this_thread::yield();
+    w.wait_until_still();
+    const wait_survey found = w.survey();
+    const waiting_task* const waits = find(found, wait_kind::lock);
+    EXPECT_NE(waits, nullptr);
+    if (waits != nullptr) {
+      // Or a part of it: the queue of a bounded lock.
+      const auto place = reinterpret_cast<std::uintptr_t>(waits->object) - reinterpret_cast<std::uintptr_t>(&lock);
+      EXPECT_LT(place, sizeof lock);
+    }
+    end.load()->set_value();
+  });
+  w.pool.run([&] {
+    promise<void> done;
+    future<void> ended = done.get_future();
+    lock.lock();
+    task_group group;
+    group.run([&] {
+      lock.lock();
+      lock.unlock();
+    });
+    yield();
+    end.store(&done);
+    ended.wait();
+    lock.unlock();
+    group.wait();
+  });
+  outside.join();
 }
 
 }  // namespace
