@@ -11,6 +11,7 @@
 #include <cctype>
 #include <fstream>
 #include <memory>
+#include <utility>
 
 #include "machine/mapping.hpp"
 #include "machine/memory_info.hpp"
@@ -126,5 +127,13 @@ std::string describe_process_limits(const process_limits& l) {
 }
 
 std::string describe_process_limits() { return describe_process_limits(read_process_limits()); }
+
+std::uint64_t allow_descriptors(std::uint64_t count) noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  if (limit.rlim_cur >= count) return limit.rlim_cur;
+  const rlim_t before = std::exchange(limit.rlim_cur, std::min<rlim_t>(count, limit.rlim_max));
+  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
+}
 
 }  // namespace shoal::machine

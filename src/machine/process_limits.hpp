@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why the system refuses one more thread or process ("Resource temporarily unavailable"): five limits are answered with
-// the same error. Who may call: any thread, after a refusal (it reads /proc). Never switches tasks.
+// the same error; and the limit of open descriptors. Who may call: any thread; the rest after a refusal (it reads
+// /proc). Never switches tasks.
 // Guarantees: the sentence names the limit that has been reached as far as can be seen now, with its value, and what to
 // do; otherwise all limits that are in force. Test: tests/unit/machine/process_limits_test.cpp.
 #pragma once
@@ -30,5 +31,9 @@ process_limits read_process_limits();
 /// "the control group allows 100 processes and threads (pids.max), and has 100; ..."
 std::string describe_process_limits(const process_limits& limits);
 std::string describe_process_limits();
+
+/// Raises this process's limit of open descriptors to `count` if it is lower, or as far as it may (ulimit -Hn). Children
+/// inherit it. Returns the limit then.
+std::uint64_t allow_descriptors(std::uint64_t count) noexcept;
 
 }  // namespace shoal::machine

@@ -24,7 +24,7 @@
 namespace shoal::machine {
 namespace {
 
-constexpr int k_backlog = 1024;
+constexpr int k_backlog = 65535;  // the system lowers it to net.core.somaxconn
 
 std::string joined(const std::string& host, std::uint16_t port) {
   return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);

@@ -7,7 +7,6 @@
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include <system_error>
 
 #include "machine/memory_info.hpp"
+#include "machine/process_limits.hpp"
 #include "machine/thread_id.hpp"
 #include "machine/topology.hpp"
 #include "shoal/error.hpp"
@@ -83,13 +83,6 @@ std::optional<tracepoint_field> read_field(std::string_view line) {
   f.name = declaration.substr(declaration.rfind(' ') + 1);
   if (!read_number(line, "offset:", f.offset) || !read_number(line, "size:", f.bytes)) return std::nullopt;
   return f;
-}
-
-void allow_many_descriptors() noexcept {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace
@@ -223,7 +216,7 @@ bool kernel_recorder::ring::drain() {
 kernel_recorder::kernel_recorder(std::span<const tracepoint> points, std::span<const unsigned> processors,
                                  std::size_t ring_bytes)
     : points_(points.begin(), points.end()) {
-  allow_many_descriptors();
+  allow_descriptors(k_no_limit);
   for (const unsigned processor : processors) {
     ring& r = rings_.emplace_back();
     r.processor = processor;

@@ -127,5 +127,19 @@ TEST(process_limits, a_process_that_is_refused_says_the_limit) {
   EXPECT_TRUE(exited_with(status, 0)) << status;
 }
 
+TEST(process_limits, of_descriptors_is_raised_as_far_as_it_may_and_never_lowered) {
+  const int status = in_child([] {
+    const rlimit low{64, 512};
+    if (::setrlimit(RLIMIT_NOFILE, &low) != 0) return 3;
+    if (allow_descriptors(32) != 64) return 4;
+    if (allow_descriptors(200) != 200) return 5;
+    if (allow_descriptors(100000) != 512) return 6;
+    rlimit now{};
+    ::getrlimit(RLIMIT_NOFILE, &now);
+    return now.rlim_cur == 512 && now.rlim_max == 512 ? 0 : 7;
+  });
+  EXPECT_TRUE(exited_with(status, 0)) << status;
+}
+
 }  // namespace
 }  // namespace shoal::machine
