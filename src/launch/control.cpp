@@ -89,6 +89,4 @@ void control::announce_lost(std::uint32_t node, std::string_view why) noexcept {
   }
 }
 
-std::string control::describe(std::uint32_t node) const { return connection_->describe(node); }
-
 }  // namespace shoal::launch

@@ -114,8 +114,6 @@ public:
   /// Tells all, through the hub, that this node cannot reach `node`; its own watch() tells which loss the hub heard of
   /// first, and only then should it leave. Any thread may call.
   void announce_lost(std::uint32_t node, std::string_view why) noexcept;
-  /// "node 1 (host b, process 123)".
-  std::string describe(std::uint32_t node) const;
 
 private:
   class connection;

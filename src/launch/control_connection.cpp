@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "launch/byte_stream.hpp"
 #include "launch/roster.hpp"
 #include "launch/start_errors.hpp"
 #include "machine/process.hpp"
@@ -19,7 +18,6 @@
 namespace shoal::launch {
 namespace {
 
-constexpr int k_attempts = 20;
 constexpr std::chrono::milliseconds k_attempt_pause{50};
 // The hub names the missing nodes when its own time is over: a message of this end would be less precise.
 constexpr std::uint64_t k_patience_ns = 2'000'000'000;
@@ -36,8 +34,8 @@ control::connection::connection(const hub_place& place, const identity& me, std:
     : me_(me), address_(place.host + ":" + std::to_string(place.port)) {
   const std::uint64_t deadline_ns = base::now_ns() + static_cast<std::uint64_t>(std::max<std::int64_t>(timeout_ns, 0));
   // A connection that ends without a word had to make room for others, or its hub has ended: the next try shows which.
-  for (int attempt = 1; !come(place, deadline_ns) || !wait_for_welcome(deadline_ns + k_patience_ns); ++attempt) {
-    if (attempt == k_attempts || base::now_ns() >= deadline_ns)
+  while (!come(place, deadline_ns) || !wait_for_welcome(deadline_ns + k_patience_ns)) {
+    if (base::now_ns() >= deadline_ns)
       throw error(
           errc::peer_lost,
           fmt::format("the hub of this job at {} ends every connection; are too many others asking there?", address_));
@@ -46,9 +44,9 @@ control::connection::connection(const hub_place& place, const identity& me, std:
     queue_ = {};
     std::this_thread::sleep_for(k_attempt_pause);
   }
-  if (welcome_->nodes.size() != me_.nodes)
+  if (welcome_->nodes != me_.nodes)
     throw error(errc::mismatch, fmt::format("the hub of this job at {} welcomes {} nodes, and this one knows of {}",
-                                            address_, welcome_->nodes.size(), me_.nodes));
+                                            address_, welcome_->nodes, me_.nodes));
   heard_ns_ = base::now_ns();
 }
 
@@ -227,15 +225,14 @@ void control::connection::take(const frame& f) {
     case frame_type::refusal:
       if (auto m = refusal_message::parse(f.payload)) refusal_ = std::move(m);
       return;
-    case frame_type::part: {
-      byte_reader in(f.payload);
-      const auto from = in.number<std::uint32_t>();
-      if (in.failed() || from >= parts_.size() || parts_[from]) return;
-      const auto bytes = in.rest();
-      parts_[from].emplace(bytes.begin(), bytes.end());
-      --parts_missing_;
+    case frame_type::parts:
+      if (const auto m = parts_block::parse(f.payload, static_cast<std::uint32_t>(parts_.size())))
+        m->for_each([this](std::uint32_t node, std::span<const std::byte> part) {
+          if (parts_[node]) return;
+          parts_[node].emplace(part.begin(), part.end());
+          --parts_missing_;
+        });
       return;
-    }
     case frame_type::lost:
     case frame_type::stop:
       if (auto m = loss_message::parse(f.payload); m && !news_)
@@ -266,9 +263,9 @@ void control::connection::hub_is_lost(const std::string& how) {
     if (!news_) news_ = loss{k_no_node, "what answers in place of the hub " + how, 0};
     return close();
   }
-  const bool beside_node_0 = !welcome_->nodes.empty() && welcome_->nodes[0] == welcome_->hub;
+  const bool beside_node_0 = welcome_->first == welcome_->hub;
   const std::string name =
-      beside_node_0 ? launch::describe(0, welcome_->nodes[0]) + ", which ran the hub of this job,"
+      beside_node_0 ? launch::describe(0, welcome_->first) + ", which ran the hub of this job,"
                     : fmt::format("the launcher (host {}, process {})", welcome_->hub.host, welcome_->hub.pid);
   if (!news_) news_ = loss{beside_node_0 ? 0 : k_no_node, name + " " + how, 0};
   close();
@@ -277,10 +274,6 @@ void control::connection::hub_is_lost(const std::string& how) {
 void control::connection::close() {
   const std::lock_guard lock(mutex_);
   socket_.close();
-}
-
-std::string control::connection::describe(std::uint32_t node) const {
-  return node < welcome_->nodes.size() ? launch::describe(node, welcome_->nodes[node]) : fmt::format("node {}", node);
 }
 
 }  // namespace shoal::launch

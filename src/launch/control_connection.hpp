@@ -30,7 +30,6 @@ public:
   void live_regularly();
   int descriptor() const noexcept { return socket_.descriptor(); }
   void announce(frame_type type, const loss_message& what);
-  std::string describe(std::uint32_t node) const;
 
 private:
   bool come(const hub_place& place, std::uint64_t deadline_ns);

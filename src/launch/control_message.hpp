@@ -37,8 +37,9 @@ struct hello_message {
 
 struct welcome_message {
   std::int64_t silence_ns = 0;
+  std::uint32_t nodes = 0;
   peer hub;
-  std::vector<peer> nodes;
+  peer first;  // node 0; the hub runs there or in the launcher
 
   std::vector<std::byte> bytes() const;
   static std::optional<welcome_message> parse(std::span<const std::byte> payload);
@@ -60,6 +61,41 @@ struct loss_message {
 
   std::vector<std::byte> bytes() const;
   static std::optional<loss_message> parse(std::span<const std::byte> payload);
+};
+
+/// Consecutive nodes' parts of an exchange as one block: a table of their sizes, in which parts of one size in a row
+/// take one entry, and then their bytes. Those of all nodes are in the block's own memory.
+class parts_block {
+public:
+  static std::vector<std::byte> bytes(std::uint32_t first, std::span<const std::vector<std::byte>> parts);
+  /// Nothing if it is no block of parts of nodes below `nodes`. The payload must live as long as the block.
+  static std::optional<parts_block> parse(std::span<const std::byte> payload, std::uint32_t nodes);
+
+  std::uint32_t first() const noexcept { return first_; }
+  std::uint32_t count() const noexcept { return count_; }
+  /// Calls take(node, bytes) for each.
+  template <class Function>
+  void for_each(Function&& take) const {
+    std::uint32_t node = first_;
+    auto left = bytes_;
+    for (const run& r : runs_) {
+      for (std::uint32_t i = 0; i < r.count; ++i) {
+        take(node++, left.first(r.size));
+        left = left.subspan(r.size);
+      }
+    }
+  }
+
+private:
+  struct run {
+    std::uint32_t count = 0;
+    std::uint32_t size = 0;
+  };
+
+  std::uint32_t first_ = 0;
+  std::uint32_t count_ = 0;
+  std::vector<run> runs_;
+  std::span<const std::byte> bytes_;
 };
 
 /// What would disturb a terminal becomes '?'.

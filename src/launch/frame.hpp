@@ -18,7 +18,7 @@ enum class frame_type : std::uint8_t {
   welcome,    // hub -> node: all nodes are there, with their addresses
   refusal,    // hub -> node: the job does not begin, and why
   given,      // node -> hub: my part of an exchange
-  part,       // hub -> node: whose part, and the part
+  parts,      // hub -> node: the parts of some nodes, or of all, as one block
   life,       // both: a sign of life; of a node also whether it sends them regularly
   leave,      // node -> hub: my end is no loss
   lost,       // both: a node is lost, and why

@@ -30,7 +30,7 @@ std::optional<job_secret> parse_secret(std::string_view text) noexcept;
 job_secret new_secret();
 nonce new_nonce();
 
-inline constexpr std::uint32_t k_control_version = 1;
+inline constexpr std::uint32_t k_control_version = 2;
 inline constexpr std::size_t k_opening_bytes = 32;
 inline constexpr std::size_t k_challenge_bytes = 40;
 inline constexpr std::size_t k_answer_bytes = 8;

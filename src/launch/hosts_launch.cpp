@@ -17,8 +17,8 @@
 #include "launch/control.hpp"
 #include "launch/remote_script.hpp"
 #include "launch/rendezvous.hpp"
-#include "launch/world.hpp"
 #include "machine/environment.hpp"
+#include "machine/process_limits.hpp"
 #include "machine/socket.hpp"
 #include "shoal/error.hpp"
 
@@ -26,7 +26,11 @@ namespace shoal::launch {
 namespace {
 
 constexpr int k_signal_base = 128;
-constexpr int k_remote_shell_failed = 255;  // of ssh
+constexpr int k_remote_shell_failed = 255;       // of ssh
+constexpr unsigned k_most_processes = 1U << 22;  // that Linux allows a machine
+// Of each node: its process, its connection to the hub, the input of its remote shell.
+constexpr std::uint64_t k_node_descriptors = 3;
+constexpr std::uint64_t k_own_descriptors = 256;
 
 class hub_view final : public job_view {
 public:
@@ -114,10 +118,10 @@ void add_host(std::vector<std::string>& hosts, const std::string& text, const st
     host = text.substr(0, colon);
     const char* const end = text.data() + text.size();
     const auto [rest, failed] = std::from_chars(text.data() + colon + 1, end, times);
-    if (failed != std::errc() || rest != end || times < 1 || times > k_most_nodes)
+    if (failed != std::errc() || rest != end || times < 1 || times > k_most_processes)
       throw error(errc::invalid_argument,
                   fmt::format("--hosts '{}': '{}' does not say how many processes: name:N, with N from 1 to {}", list,
-                              text, k_most_nodes));
+                              text, k_most_processes));
   }
   // What begins with a dash would be an option of the remote shell.
   const bool odd = std::ranges::any_of(host, [](char c) { return static_cast<unsigned char>(c) <= ' '; });
@@ -155,8 +159,11 @@ std::vector<std::string> parse_hosts(const std::string& list) {
 
 int launch_hosts(const hosts_job& job, bool* lost_node) {
   const unsigned nodes = job.nodes != 0 ? job.nodes : static_cast<unsigned>(std::max<std::size_t>(job.hosts.size(), 1));
-  if (nodes > k_most_nodes)
-    throw error(errc::invalid_argument, fmt::format("a job has 1 to {} nodes, not {}", k_most_nodes, nodes));
+  const std::uint64_t wanted = nodes * k_node_descriptors + k_own_descriptors;
+  if (const std::uint64_t limit = machine::allow_descriptors(wanted); limit < wanted)
+    throw error(errc::exhausted, fmt::format("to start {} nodes takes {} open descriptors, and {} are allowed; raise "
+                                             "the limit (ulimit -Hn)",
+                                             nodes, wanted, limit));
   const bool remote = !job.hosts.empty();
   hub_options options;
   options.nodes = nodes;

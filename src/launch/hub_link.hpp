@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <string>
 
 #include "launch/frame.hpp"
@@ -50,9 +51,13 @@ public:
 
   std::uint32_t node() const noexcept { return opening_.node; }
 
-  std::uint64_t since_ns;        // in this stage, as far as it matters
-  std::uint64_t heard_ns;        // of anything
-  bool lives_regularly = false;  // its silence means something
+  std::uint64_t since_ns;         // in this stage, as far as it matters
+  std::uint64_t heard_ns;         // of anything
+  bool lives_regularly = false;   // its silence means something
+  bool watched_for_room = false;  // to send
+  // Where the hub keeps it.
+  std::list<hub_link>* group = nullptr;
+  std::list<hub_link>::iterator place;
 
 private:
   progress shake_hands(const job_secret& secret);

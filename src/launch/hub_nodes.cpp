@@ -15,6 +15,9 @@ namespace {
 
 using stage = hub_link::stage;
 
+// Of the parts in one frame, if there is more than one.
+constexpr std::size_t k_block_bytes = std::size_t{1} << 20;
+
 }  // namespace
 
 void hub::service::take(hub_link& link, frame f) {
@@ -27,10 +30,11 @@ void hub::service::take(hub_link& link, frame f) {
     case frame_type::life:
       if (f.payload.size() != 1) break;
       link.lives_regularly = f.payload[0] != std::byte{0};
+      if (options_.silence_ns != 0) wake_at(link.heard_ns, silence_allowed_ns(link));
       return;
     case frame_type::leave:
       roster_.leave(node);
-      link.close();
+      close(link);
       return pass_on_parts();
     case frame_type::lost:
       if (const auto m = loss_message::parse(f.payload); m && m->node < roster_.size()) {
@@ -49,10 +53,12 @@ void hub::service::greet(hub_link& link, const frame& f) {
   const auto hello = hello_message::parse(f.payload);
   if (f.type != frame_type::hello || !hello || hello->node != link.node()) {
     log_stranger(link, "what it sent is not how a node begins");
-    return link.close();
+    return close(link);
   }
   link.since_ns = base::now_ns();
   link.go_to(stage::farewell);
+  move_to(farewells_, link);
+  wake_at(link.since_ns, k_farewell_ns);
   if (refusal_) return send(link, frame_type::refusal, refusal_->bytes());
   auto wrong = roster_.come(*hello);
   if (wrong) {
@@ -61,31 +67,33 @@ void hub::service::greet(hub_link& link, const frame& f) {
     return;
   }
   link.go_to(stage::member);
+  move_to(members_, link);
   if (roster_.complete()) begin();
 }
 
 void hub::service::begin() {
   begun_ = true;
   beat_ns_ = base::now_ns();
-  for (hub_link& link : links_) link.heard_ns = beat_ns_;  // they sent no signs of life while they waited
-  broadcast(frame_type::welcome, welcome_message{options_.silence_ns, self_, roster_.peers()}.bytes());
+  for (hub_link& link : members_) link.heard_ns = beat_ns_;  // they sent no signs of life while they waited
+  look_ns_ = beat_ns_;
+  broadcast(frame_type::welcome,
+            welcome_message{options_.silence_ns, roster_.size(), self_, roster_.peer_of(0)}.bytes());
 }
 
 void hub::service::pass_on_parts() {
   if (!begun_ || failure_ || !roster_.any_given()) return;
-  for (std::uint32_t n = 0; n < roster_.size(); ++n) {
-    if (roster_.at(n) != presence::left) continue;
-    lose(n, roster_.describe(n) + " has left while others wait for it");
+  if (const auto n = roster_.left()) {
+    lose(*n, roster_.describe(*n) + " has left while others wait for it");
     return;
   }
   if (!roster_.all_given()) return;
   const auto parts = roster_.take_parts();
-  for (std::uint32_t n = 0; n < roster_.size(); ++n) {
-    std::vector<std::byte> payload;
-    byte_writer out(payload);
-    out.number(n);
-    out.bytes(parts[n]);
-    broadcast(frame_type::part, payload);
+  for (std::uint32_t first = 0; first < roster_.size();) {
+    std::uint32_t end = first;
+    for (std::size_t bytes = 0; end < roster_.size() && (end == first || bytes + parts[end].size() <= k_block_bytes);)
+      bytes += parts[end++].size();
+    broadcast(frame_type::parts, parts_block::bytes(first, std::span(parts).subspan(first, end - first)));
+    first = end;
   }
 }
 
@@ -94,7 +102,7 @@ void hub::service::has_ended(hub_link& link) {
   const stage was = link.at();
   if (was == stage::closed) return;
   if (!link.proven() || was == stage::hello) log_stranger(link, "it ended the connection before it said who it is");
-  link.close();
+  close(link);
   if (was != stage::member) return;
   roster_.end(node);
   lose(node, roster_.describe(node) + " has ended before its time");
@@ -136,16 +144,10 @@ void hub::service::stop_all(int signal) {
 
 void hub::service::broadcast(frame_type type, std::span<const std::byte> payload) {
   const auto bytes = std::make_shared<const std::vector<std::byte>>(frame_bytes(type, payload));
-  const auto everybody = roster_.peers();
   // The node of this process last: the message may end the process.
-  for (const bool own : {false, true}) {
-    for (hub_link& link : links_) {
-      if (link.at() != stage::member) continue;
-      if ((everybody[link.node()] == self_) != own) continue;
-      link.send(bytes);
-      link.flush();
-    }
-  }
+  for (const bool own : {false, true})
+    for (hub_link& link : members_)
+      if (link.at() == stage::member && (roster_.peer_of(link.node()) == self_) == own) send(link, bytes);
 }
 
 }  // namespace shoal::launch

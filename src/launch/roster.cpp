@@ -22,9 +22,10 @@ std::optional<refusal_message> roster::come(const hello_message& hello) {
                                        hello.node, hello.nodes, size())};
   member& m = members_[hello.node];
   if (m.now != presence::absent) return refusal_message{errc::mismatch, started_already(hello.node)};
-  const auto other = std::ranges::find_if(members_, [](const member& o) { return o.now != presence::absent; });
-  if (other != members_.end()) {
-    const hello_message& first = other->hello;
+  if (present_ == 0) {
+    first_come_ = hello.node;
+  } else {
+    const hello_message& first = members_[first_come_].hello;
     if (first.code != hello.code) return refusal_message{errc::mismatch, code_mismatch(hello.node, first.node)};
     if (first.settings != hello.settings)
       return refusal_message{errc::mismatch,
@@ -32,6 +33,7 @@ std::optional<refusal_message> roster::come(const hello_message& hello) {
   }
   m.now = presence::present;
   m.hello = hello;
+  if (present_ != 0) m.hello.code = m.hello.settings = {};  // the first one's are those of all
   ++present_;
   return std::nullopt;
 }
@@ -43,10 +45,9 @@ std::vector<std::uint32_t> roster::missing() const {
   return result;
 }
 
-std::vector<peer> roster::peers() const {
-  std::vector<peer> result;
-  for (const member& m : members_) result.push_back(m.hello.me);
-  return result;
+void roster::leave(std::uint32_t node) noexcept {
+  members_[node].now = presence::left;
+  if (!left_ || node < *left_) left_ = node;
 }
 
 std::string roster::describe(std::uint32_t node) const {

@@ -26,10 +26,13 @@ public:
   std::optional<refusal_message> come(const hello_message& hello);
   bool complete() const noexcept { return present_ == size(); }
   std::vector<std::uint32_t> missing() const;
-  std::vector<peer> peers() const;
+  std::uint32_t missing_count() const noexcept { return size() - present_; }
+  const peer& peer_of(std::uint32_t node) const noexcept { return members_[node].hello.me; }
 
   presence at(std::uint32_t node) const noexcept { return node < size() ? members_[node].now : presence::absent; }
-  void leave(std::uint32_t node) noexcept { members_[node].now = presence::left; }
+  void leave(std::uint32_t node) noexcept;
+  /// The first that has left, if any has.
+  std::optional<std::uint32_t> left() const noexcept { return left_; }
   void end(std::uint32_t node) noexcept { members_[node].now = presence::gone; }
   std::string describe(std::uint32_t node) const;
 
@@ -48,7 +51,9 @@ private:
   };
 
   std::vector<member> members_;
-  std::uint32_t present_ = 0;
+  std::uint32_t first_come_ = 0;  // once present_ is not 0
+  std::optional<std::uint32_t> left_;
+  std::uint32_t present_ = 0;  // that have come
   std::uint32_t given_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <span>
+#include <vector>
 
 #include "launch/control_message.hpp"
 #include "launch/frame.hpp"
@@ -30,7 +31,14 @@ void read_all(const shoal::launch::frame& f) {
     expect(m->bytes().size() == f.payload.size(), "a hello of its size");
   if (const auto m = welcome_message::parse(f.payload)) {
     expect(m->bytes().size() == f.payload.size(), "a welcome of its size");
-    for (const peer& p : m->nodes) expect(is_printable(p.host), "hosts that can be printed");
+    for (const peer& p : {m->hub, m->first}) expect(is_printable(p.host), "hosts that can be printed");
+  }
+  if (const auto m = parts_block::parse(f.payload, 4096)) {
+    std::vector<std::vector<std::byte>> parts;
+    m->for_each(
+        [&parts](std::uint32_t, std::span<const std::byte> part) { parts.emplace_back(part.begin(), part.end()); });
+    expect(parts.size() == m->count(), "as many parts as it says");
+    expect(parts_block::bytes(m->first(), parts) == f.payload, "parts that are their bytes");
   }
   if (const auto m = refusal_message::parse(f.payload)) expect(is_printable(m->why), "reasons that can be printed");
   if (const auto m = loss_message::parse(f.payload)) {

@@ -96,7 +96,7 @@ TEST(control, a_node_that_ends_is_announced_once_to_each) {
     EXPECT_EQ(heard->signal, 0);
     EXPECT_TRUE(has(heard->why, "node 1 (host " + machine::host_name())) << heard->why;
     EXPECT_TRUE(has(heard->why, "has ended before its time")) << heard->why;
-    EXPECT_TRUE(heard->why.starts_with(in[n]->describe(1))) << heard->why;
+    EXPECT_TRUE(heard->why.starts_with(h.describe(1))) << heard->why;
   }
   in[2].reset();  // follows, and is not announced: the first loss is the one
   EXPECT_FALSE(news(*in[0], 100 * k_ms));

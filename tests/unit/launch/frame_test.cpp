@@ -72,6 +72,7 @@ TEST(frame, random_bytes_neither_crash_nor_grow) {
         welcome_message::parse(f->payload);
         refusal_message::parse(f->payload);
         loss_message::parse(f->payload);
+        parts_block::parse(f->payload, 100);
       }
     }
   }
@@ -79,11 +80,13 @@ TEST(frame, random_bytes_neither_crash_nor_grow) {
 
 TEST(frame, messages_are_read_as_they_were_written_and_not_when_they_are_cut) {
   const hello_message hello{3, 4, {4711, "host"}, "code", "workers 2"};
-  const welcome_message welcome{5'000'000'000, {1, "hub"}, {{2, "a"}, {3, "b"}}};
+  const welcome_message welcome{5'000'000'000, 3, {1, "hub"}, {2, "a"}};
+  const auto parts = parts_block::bytes(1, std::vector(2, std::vector(3, std::byte{7})));
   const refusal_message refusal{errc::timeout, "node 1 has not started"};
   const loss_message lost{2, 15, "stopped"};
   EXPECT_EQ(hello_message::parse(hello.bytes())->settings, "workers 2");
-  EXPECT_EQ(welcome_message::parse(welcome.bytes())->nodes, welcome.nodes);
+  EXPECT_EQ(welcome_message::parse(welcome.bytes())->nodes, 3U);
+  EXPECT_EQ(welcome_message::parse(welcome.bytes())->first, welcome.first);
   EXPECT_EQ(refusal_message::parse(refusal.bytes())->code, errc::timeout);
   EXPECT_EQ(loss_message::parse(lost.bytes())->signal, 15U);
   const auto cut = [](std::vector<std::byte> bytes, auto parse) {
@@ -96,6 +99,7 @@ TEST(frame, messages_are_read_as_they_were_written_and_not_when_they_are_cut) {
   cut(welcome.bytes(), welcome_message::parse);
   cut(refusal.bytes(), refusal_message::parse);
   cut(lost.bytes(), loss_message::parse);
+  cut(parts, [](std::span<const std::byte> bytes) { return parts_block::parse(bytes, 3); });
 }
 
 TEST(frame, texts_of_others_cannot_disturb_a_terminal) {
@@ -103,10 +107,40 @@ TEST(frame, texts_of_others_cannot_disturb_a_terminal) {
   EXPECT_EQ(loss_message::parse(lost.bytes())->why, "bad??[2Jword");
 }
 
+std::vector<std::vector<std::byte>> parts_of_sizes(std::initializer_list<std::size_t> sizes) {
+  std::vector<std::vector<std::byte>> parts;
+  for (const std::size_t size : sizes) parts.emplace_back(size, static_cast<std::byte>(parts.size() + 1));
+  return parts;
+}
+
+TEST(parts_block, holds_parts_of_any_sizes_in_order) {
+  for (const auto& parts : {parts_of_sizes({}), parts_of_sizes({0}), parts_of_sizes({5}), parts_of_sizes({0, 0, 0}),
+                            parts_of_sizes({3, 3, 0, 0, 7, 3}), parts_of_sizes({1, 2, 1, 2})}) {
+    const auto nodes = static_cast<std::uint32_t>(parts.size()) + 4;
+    const auto bytes = parts_block::bytes(4, parts);
+    const auto block = parts_block::parse(bytes, nodes);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(block->first(), 4U);
+    EXPECT_EQ(block->count(), parts.size());
+    std::uint32_t next = 4;
+    block->for_each([&](std::uint32_t node, std::span<const std::byte> part) {
+      EXPECT_EQ(node, next);
+      EXPECT_TRUE(std::ranges::equal(part, parts[next++ - 4]));
+    });
+    EXPECT_EQ(next, nodes);
+    EXPECT_FALSE(parts_block::parse(bytes, nodes - 1)) << "a node that there is none of";
+  }
+  EXPECT_EQ(parts_block::bytes(0, parts_of_sizes({0, 0, 0, 0})).size(),
+            parts_block::bytes(0, parts_of_sizes({0})).size());
+}
+
 TEST(frame, a_count_that_cannot_be_is_refused_before_memory_is_taken) {
-  auto bytes = welcome_message{1, {1, "hub"}, {}}.bytes();
-  for (std::size_t i = bytes.size() - 4; i < bytes.size(); ++i) bytes[i] = std::byte{0xff};
-  EXPECT_FALSE(welcome_message::parse(bytes));
+  auto bytes = parts_block::bytes(0, parts_of_sizes({0}));
+  for (std::size_t i = bytes.size() - 8; i < bytes.size() - 4; ++i) bytes[i] = std::byte{0xff};
+  EXPECT_FALSE(parts_block::parse(bytes, 1000)) << "a run of 2^32 - 1 parts";
+  bytes = parts_block::bytes(0, parts_of_sizes({0}));
+  for (std::size_t i = 4; i < 8; ++i) bytes[i] = std::byte{0xff};
+  EXPECT_FALSE(parts_block::parse(bytes, 1000)) << "2^32 - 1 runs";
 }
 
 }  // namespace
