@@ -5,9 +5,13 @@
 // Tests: tests/unit/launch/rendezvous_test.cpp, tests/cluster/transports_test.cpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace shoal::launch {
 
@@ -29,6 +33,9 @@ public:
   /// Collective: node 0's word (at most 1000 printable characters but ';' and '='), on all nodes. Only where hub() is
   /// empty. Throws shoal::error.
   virtual std::string share(const std::string& word_of_node_0) = 0;
+  /// Collective: what each node gives, by node, brought together by the launcher's own servers. Nothing: this launcher
+  /// has no way for that, on any node; the hub has. Blocks without limit if a node does not come. Throws shoal::error.
+  virtual std::optional<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine);
 };
 
 /// What this process's environment shows: `shoal run`'s variable, PMIx, PMI-2, in this order; null: none of them. An
@@ -44,7 +51,7 @@ struct rendezvous_plugin {
   /// Throws shoal::error.
   std::unique_ptr<rendezvous> (*open)() = nullptr;
 };
-inline constexpr std::uint32_t k_rendezvous_interface = 1;
+inline constexpr std::uint32_t k_rendezvous_interface = 2;
 inline constexpr const char* k_rendezvous_plugin_symbol = "shoal_rendezvous_plugin";
 
 }  // namespace shoal::launch

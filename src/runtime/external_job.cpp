@@ -17,6 +17,7 @@
 #include "launch/rendezvous.hpp"
 #include "machine/neighbourhood.hpp"
 #include "machine/process.hpp"
+#include "machine/process_limits.hpp"
 #include "machine/topology.hpp"
 #include "net/transports/shm.hpp"
 #include "remote/code.hpp"
@@ -34,6 +35,9 @@
 namespace shoal::runtime {
 namespace {
 
+// A network library may have some for each peer.
+constexpr std::uint64_t k_peer_descriptors = 4;
+constexpr std::uint64_t k_own_descriptors = 256;
 constexpr std::string_view k_no_hub = "node 0 cannot begin the job: ";
 
 // By the plugin of an MPI whose own launcher has started the processes.
@@ -89,9 +93,11 @@ private:
   void choose_library();
   net::ring_shape shape() const { return {nodes_, c_.workers, c_.buffer_bytes, c_.buffers, c_.executor}; }
 
+  std::vector<std::vector<std::byte>> exchange_addresses(std::span<const std::byte> mine);
+
   config& c_;
+  launch::rendezvous& through_;
   const std::uint32_t node_, nodes_;
-  const char* by_;
   const machine::topology machine_ = machine::topology::discover();
   std::optional<launch::hub> hub_;
   std::optional<launch::control> control_;
@@ -104,7 +110,8 @@ private:
 };
 
 external_nodes::external_nodes(config& c, launch::rendezvous& through)
-    : c_(c), node_(through.node()), nodes_(through.nodes()), by_(through.by()) {
+    : c_(c), through_(through), node_(through.node()), nodes_(through.nodes()) {
+  machine::allow_descriptors(nodes_ * k_peer_descriptors + k_own_descriptors);
   std::string word = through.hub();
   if (word.empty()) {
     const start_limit limit(*c.executor, c.start_timeout_ns);
@@ -228,6 +235,12 @@ void external_nodes::choose_library() {
                           base::counted(nodes_, "node"), base::counted(all_->machines(), "machine")));
 }
 
+// By the launcher's own servers where they have a way, which is a tree between machines; else by the hub.
+std::vector<std::vector<std::byte>> external_nodes::exchange_addresses(std::span<const std::byte> mine) {
+  auto all = watched([&] { return through_.exchange(mine); });
+  return all ? std::move(*all) : control_->exchange(mine);
+}
+
 std::unique_ptr<net::transport> external_nodes::open_transport() {
   std::string described = "shared memory";
   std::unique_ptr<net::transport> made;
@@ -237,7 +250,7 @@ std::unique_ptr<net::transport> external_nodes::open_transport() {
     auto network = watched([&] {
       return open_network(c_, node_, nodes_, segments_[node_], {all_->all_here(), token_});
     });
-    const auto addresses = control_->exchange(network->address());
+    const auto addresses = exchange_addresses(network->address());
     made = watched([&] {
       network->connect(addresses);
       described = network->describe();
@@ -247,8 +260,8 @@ std::unique_ptr<net::transport> external_nodes::open_transport() {
   }
   if (node_ == 0)
     base::verbose("{} of {} on {}, found by {}, over {}: {}", base::counted(nodes_, "node"),
-                  base::counted(c_.workers, "worker"), base::counted(all_->machines(), "machine"), by_, c_.transport,
-                  described);
+                  base::counted(c_.workers, "worker"), base::counted(all_->machines(), "machine"), through_.by(),
+                  c_.transport, described);
   return made;
 }
 

@@ -72,6 +72,18 @@ TEST_F(meetings, slurm_and_hydra_are_told_apart) {
   EXPECT_FALSE(shows_pmi2());
 }
 
+// What a node gives: nothing, or some bytes, zeros among them.
+std::vector<std::byte> part_given(std::uint32_t node, std::uint32_t round) {
+  return std::vector<std::byte>((node + round) % 3 * 1000, static_cast<std::byte>(node));
+}
+
+bool parts_are_right(rendezvous& met, std::uint32_t round) {
+  const auto all = met.exchange(part_given(met.node(), round));
+  bool right = all.has_value() && all->size() == met.nodes();
+  for (std::uint32_t n = 0; right && n < met.nodes(); ++n) right = (*all)[n] == part_given(n, round);
+  return right;
+}
+
 // Played by the processes that the other tests start.
 TEST(rendezvous_node, DISABLED_plays_its_part) {
   std::ostringstream line;
@@ -83,7 +95,9 @@ TEST(rendezvous_node, DISABLED_plays_its_part) {
       const std::string first = met->share("word-of-" + std::to_string(met->node()));
       const std::string second = met->share(k_place);
       line << met->by() << " node " << met->node() << " of " << met->nodes() << (met->one_machine() ? " here" : "")
-           << " heard " << first << " and " << (second == k_place ? "the place" : second) << "\n";
+           << " heard " << first << " and " << (second == k_place ? "the place" : second);
+      for (std::uint32_t round = 0; round < 2; ++round) line << (parts_are_right(*met, round) ? ", got all parts" : "");
+      line << "\n";
     }
   } catch (const error& e) {
     line << "failed: " << e.what() << "\n";
@@ -120,7 +134,9 @@ TEST(rendezvous, by_pmix_all_hear_node_0) {
   if (!is_there("mpirun.openmpi") || !has_pmix_plugin()) GTEST_SKIP() << "no Open MPI or no PMIx here";
   const std::string text = output_under({"mpirun.openmpi", "--oversubscribe", "-n", "3"});
   for (const char* node : {"0", "1", "2"})
-    EXPECT_TRUE(has(text, std::string("PMIx node ") + node + " of 3 here heard word-of-0 and the place")) << text;
+    EXPECT_TRUE(has(text, std::string("PMIx node ") + node +
+                              " of 3 here heard word-of-0 and the place, got all parts, got all parts\n"))
+        << text;
 }
 
 TEST(rendezvous, by_slurm_all_hear_node_0) {
@@ -129,7 +145,9 @@ TEST(rendezvous, by_slurm_all_hear_node_0) {
     if (by == std::string("PMIx") && !has_pmix_plugin()) continue;
     const std::string text = output_under({"srun", "-n", "2", mpi});
     for (const char* node : {"0", "1"})
-      EXPECT_TRUE(has(text, std::string(by) + " node " + node + " of 2 here heard word-of-0 and the place")) << text;
+      EXPECT_TRUE(has(text, std::string(by) + " node " + node + " of 2 here heard word-of-0 and the place" +
+                                (by == std::string("PMIx") ? ", got all parts, got all parts\n" : "\n")))
+          << text;
   }
   EXPECT_TRUE(has(output_under({"srun", "-n", "2", "--mpi=none"}), "met nobody"));
 }
