@@ -7,6 +7,7 @@
 #include "machine/topology.hpp"
 #include "runtime/config.hpp"
 #include "sched/pool.hpp"
+#include "sched/stack_overflow.hpp"
 
 namespace shoal::bench {
 
@@ -35,6 +36,7 @@ worker_counts run_on_workers(unsigned workers, const std::function<void()>& main
   const machine::placement place = machine::topology::discover().choose(1, 0, workers);
   if (place.pin && c.pin) options.processors.assign(place.pus.begin(), place.pus.end());
   if (place.pin) options.where = place.where;
+  sched::explain_stack_overflows();
   sched::pool pool(options);
   // Uses a separate thread: the thread of worker 0 stays pinned. If the caller's thread were pinned, the next call
   // would find only one processor.

@@ -123,6 +123,17 @@ TEST(fmm, has_more_digits_with_more_points) {
   EXPECT_LT(error_of(s), 1e-5);
 }
 
+// The temporaries of products of matrices, too.
+TEST(fmm, large_tiles_fit_on_the_stacks_of_tasks) {
+  const tree t(make_bodies("ellipsoid", 4000, 3), 20);
+  const tiling tiles(t, 64);
+  steps s(t, maps_of_order(6));
+  s.forget();
+  pool p(2);
+  p.run([&] { forms().back().run(s, {&tiles, 16}); });
+  EXPECT_LT(error_of(s), 1e-5);
+}
+
 TEST(fmm, ends_for_bodies_at_one_place) {
   const tree t(at_one_place(100), 20);
   EXPECT_EQ(t.depth(), k_most_levels);
