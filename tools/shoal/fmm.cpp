@@ -39,8 +39,8 @@ struct fmm_options {
   int order = 6;
   unsigned leaf_bodies = 60;
   std::vector<std::string> forms;
-  unsigned tile = 8;
-  std::size_t block = 0;
+  unsigned tile = 32;
+  std::size_t block = 16;
   std::vector<unsigned> workers;
   std::uint64_t seed = 1;
   int repeat = 3;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast multipole method of kernels/fmm: its steps on ranges of cells, which all programs share; they differ in how
 // they order and execute them. Size: bodies. Variants: where the bodies are. Work: bodies whose potentials are right, by
-// a sample of sums over all bodies. Tiles of 8 cells, 6 points per edge.
+// a sample of sums over all bodies. Tiles of 32 cells, whose spectra
+// are multiplied 16 groups of frequencies at a time; 6 points per edge.
 #pragma once
 
 #include <array>
@@ -24,7 +25,8 @@ namespace method = shoal::kernels::fmm;
 using method::tile;
 using method::tile_number;
 
-inline constexpr unsigned k_tile_cells = 8;
+inline constexpr unsigned k_tile_cells = 32;
+inline constexpr std::size_t k_block = 16;  // groups of frequencies
 
 struct problem {
   static constexpr const char* k_name = "fmm";
@@ -85,7 +87,7 @@ void connect(problem& p, const Add& add, const Order& order) {
     Node far = add([&s, of] { s.far(of.first, of.last); });
     after(all.smaller[t], up, far);
     if (t < p.first_far()) continue;
-    Node across = add([&s, of] { s.across(of.first, of.last, 0); });
+    Node across = add([&s, of] { s.across(of.first, of.last, k_block); });
     after(all.sources[t], up, across);
     down[t] = add([&s, of] { s.down(of.first, of.last); });
     order(across, down[t]);

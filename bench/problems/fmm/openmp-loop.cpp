@@ -20,7 +20,7 @@ void run(problem& p) {
   each(0, p.count(), [&](tile_number t) { s.near(tiles[t].first, tiles[t].last); });
   for (std::size_t level = levels.size() - 1; level-- > method::k_first_far_level;)
     each(levels[level], levels[level + 1], [&](tile_number t) { s.up(tiles[t].first, tiles[t].last); });
-  each(p.first_far(), p.count(), [&](tile_number t) { s.across(tiles[t].first, tiles[t].last, 0); });
+  each(p.first_far(), p.count(), [&](tile_number t) { s.across(tiles[t].first, tiles[t].last, k_block); });
   for (std::size_t level = method::k_first_far_level; level + 1 < levels.size(); ++level)
     each(levels[level], levels[level + 1], [&](tile_number t) { s.down(tiles[t].first, tiles[t].last); });
   each(0, p.count(), [&](tile_number t) { s.far(tiles[t].first, tiles[t].last); });

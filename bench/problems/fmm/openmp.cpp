@@ -34,7 +34,7 @@ void begin_tasks(problem& p) {
     int n = take(all.sources[t], charges);
     const double* const* need = needs.data();
 #pragma omp task shared(s) firstprivate(of) depend(iterator(int i = 0 : n), in : *need[i]) depend(out : *own)
-    s.across(of.first, of.last, 0);
+    s.across(of.first, of.last, k_block);
     n = take(all.parents[t], downward);
     need = needs.data();
 // clang-format off

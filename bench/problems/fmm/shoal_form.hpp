@@ -16,7 +16,7 @@ inline int run_form(int argc, char** argv, std::string_view name) {
   measurement<problem> m(argc, argv);
   const method::form& form = *std::ranges::find(method::forms(), name, &method::form::name);
   shoal::pool pool(m.workers());
-  pool.run([&] { m.run([&form](problem& p) { form.run(p.steps, {&p.tiles, 0}); }); });
+  pool.run([&] { m.run([&form](problem& p) { form.run(p.steps, {&p.tiles, k_block}); }); });
   return m.finish();
 }
 
