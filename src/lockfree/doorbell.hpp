@@ -38,6 +38,10 @@ public:
   // True: the caller must wake one waiter of word(). The exchange selects one of many wakers.
   bool ring() {
     Atomics::fence(std::memory_order_seq_cst);
+    return ring_after_fence();
+  }
+  // The same for a caller that has executed such a fence since it published the work.
+  bool ring_after_fence() {
     return word_.load(std::memory_order_relaxed) == k_announced &&
            word_.exchange(k_awake, std::memory_order_release) == k_announced;
   }
