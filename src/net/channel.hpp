@@ -50,9 +50,24 @@ public:
   virtual std::span<const std::uint64_t> front() noexcept = 0;
   /// Gives the front buffer back: everything in it has been executed.
   virtual void release() noexcept = 0;
+  /// Whether front() seems to have something; any thread.
+  virtual bool seems_available() const noexcept = 0;
+  /// Of requests, for the thread that serves: from now on it looks at the channel by itself.
+  virtual void watch() noexcept = 0;
+  /// From now on the domain announces the channel when something arrives. False: something is there, watch on.
+  virtual bool unwatch() noexcept = 0;
 };
 
-struct mail_port;
+/// Takes announcements of channels of requests.
+class announced_to {
+public:
+  virtual void announced(std::uint32_t node, traffic t) noexcept = 0;
+
+protected:
+  ~announced_to() = default;
+};
+
+class mail_port;
 
 /// What one worker communicates through. Domains of a node share nothing, if the transport has one for each worker.
 class domain {
@@ -67,11 +82,16 @@ public:
   /// flag (release), in this call or in progress(), once the data has arrived. False: refused, nothing was started.
   virtual bool put(unsigned, std::uint64_t, const void*, std::size_t, std::atomic<bool>&) noexcept { return false; }
   virtual bool get(unsigned, std::uint64_t, void*, std::size_t, std::atomic<bool>&) noexcept { return false; }
+  /// Channels are made when they are asked for: one that is not used takes no memory.
   virtual out_channel& out(unsigned node, traffic t) noexcept = 0;
   virtual in_channel& in(unsigned node, traffic t) noexcept = 0;
-  /// Whether something has arrived; asked before sleeping, by the domain's worker, also while another serves the
-  /// domain.
-  virtual bool pending() noexcept = 0;
+  /// Whether something has arrived in a channel of requests that nobody watches. Any thread.
+  virtual bool announced() const noexcept = 0;
+  /// For the thread that serves: tells `to` of these channels, of some perhaps again.
+  virtual void take_announced(announced_to& to) noexcept = 0;
+  /// To be asked by the domain's worker before it sleeps, and before it looks at what it watches itself: announced();
+  /// progress() has brought to the channels what has arrived.
+  virtual bool pending() noexcept { return announced(); }
   /// The doorbell that other nodes ring for this domain's worker; nullptr if the transport has none.
   virtual lockfree::doorbell<>* bell() noexcept = 0;
   virtual bool bell_is_shared() const noexcept = 0;

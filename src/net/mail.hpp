@@ -4,19 +4,21 @@
 // Who may call: a port its worker; mail_in::seems_available() also another thread while that worker sleeps. Nothing
 // switches tasks.
 // Guarantees: messages of one worker to another arrive whole and in order; the ring is bounded. post() wakes the receiver
-// if it is parked. A peer that is not written to costs its entry in mail_port. Tests: tests/unit/net/mail_test.cpp; the
+// if it is parked. A peer that is not written to takes no memory. Tests: tests/unit/remote/mailbox_test.cpp; the
 // protocol: tests/model/record_ring_test.cpp.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
-#include <vector>
+#include <type_traits>
 
 #include "lockfree/doorbell.hpp"
 #include "lockfree/record_ring.hpp"
 #include "machine/executor.hpp"
+#include "machine/zero_array.hpp"
 
 namespace shoal::net {
 
@@ -96,12 +98,36 @@ private:
 };
 
 /// A worker's.
-struct mail_port {
-  mail_port(mail_ring& own, unsigned per_node) : in(own), workers(per_node) {}
+class mail_port {
+public:
+  /// Makes the way to a worker when it is used first.
+  using maker = mail_out (*)(const void* world, unsigned node, unsigned worker) noexcept;
+
+  mail_port(mail_ring& own, unsigned nodes, unsigned workers_per_node, const void* world, maker how)
+      : in(own), workers_(workers_per_node), world_(world), make_(how), out_(std::size_t{nodes} * workers_per_node) {}
   mail_in in;
-  std::vector<mail_out> out;  // by node and worker
-  unsigned workers;           // of each node
-  mail_out& to(unsigned node, unsigned worker) noexcept { return out[std::size_t{node} * workers + worker]; }
+  mail_out& to(unsigned node, unsigned worker) noexcept {
+    place& p = out_[std::size_t{node} * workers_ + worker];
+    if (!p.made) [[unlikely]]
+      make(p, node, worker);
+    return *std::launder(reinterpret_cast<mail_out*>(p.bytes));
+  }
+
+private:
+  static_assert(std::is_trivially_destructible_v<mail_out>);
+  struct place {
+    alignas(mail_out) std::byte bytes[sizeof(mail_out)];
+    bool made;
+  };
+  [[gnu::cold, gnu::noinline]] void make(place& p, unsigned node, unsigned worker) noexcept {
+    new (p.bytes) mail_out(make_(world_, node, worker));
+    p.made = true;
+  }
+
+  unsigned workers_;  // of each node
+  const void* world_;
+  maker make_;
+  machine::zero_array<place> out_;  // by node and worker
 };
 
 }  // namespace shoal::net

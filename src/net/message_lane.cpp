@@ -14,26 +14,29 @@ namespace {
 // If a library does not notify of arrivals, a sleeper polls again, at first after a short time.
 constexpr std::int64_t k_shortest_sleep_ns = 20'000;
 constexpr std::int64_t k_longest_sleep_ns = 500'000;
+constexpr const char* k_more_than_sent = "another node says that it has executed more than was sent to it";
+
+std::size_t channels(const message_shape& s) { return std::size_t{s.nodes} * k_traffic_classes; }
 
 std::size_t lane_bytes(const message_shape& s) {
-  return machine::round_up(std::size_t{s.nodes} * k_traffic_classes * s.slots * s.slot_bytes, machine::page_size());
+  return machine::round_up(channels(s) * s.slots * s.slot_bytes, machine::page_size());
 }
+
+std::size_t board_words(const message_shape& s) { return lockfree::announcement_board<>::words(channels(s)); }
 
 }  // namespace
 
 // ---- out
 
-void message_out::attach(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* slots,
-                         const message_shape& shape) {
-  lane_ = &lane;
-  to_ = to;
-  traffic_ = t;
-  slots_ = slots;
-  slot_words_ = shape.slot_bytes / sizeof(std::uint64_t);
-  counts_.resize(shape.slots);
-  sent_ = std::make_unique<std::atomic<bool>[]>(shape.slots);
+message_out::message_out(message_lane& lane, std::size_t place, std::uint64_t* slots, const message_shape& shape)
+    : lane_(lane),
+      place_(place),
+      slots_(slots),
+      slot_words_(shape.slot_bytes / sizeof(std::uint64_t)),
+      counts_(shape.slots),
+      sent_(std::make_unique<std::atomic<bool>[]>(shape.slots)),
+      ring_(control_, shape.slots) {
   for (std::size_t i = 0; i < shape.slots; ++i) sent_[i].store(true, std::memory_order_relaxed);
-  ring_ = lockfree::slot_ring_producer<>(control_, shape.slots);
 }
 
 std::uint64_t* message_out::acquire() noexcept {
@@ -41,20 +44,22 @@ std::uint64_t* message_out::acquire() noexcept {
   const std::size_t i = ring_.fill_index();
   if (sent_[i].load(std::memory_order_acquire)) return slot(i);
   // Executed there does not mean that the library here knows it was sent.
-  lane_->waits_for_library();
+  lane_.waits_for_library();
   return sent_[i].load(std::memory_order_acquire) ? slot(i) : nullptr;
 }
 
 void message_out::post(std::size_t words) noexcept {
   const std::size_t i = ring_.fill_index();
   sent_[i].store(false, std::memory_order_relaxed);
-  if (message_server* const server = lane_->through().server(); server != nullptr) {
+  if (message_server* const server = lane_.through().server(); server != nullptr) {
     counts_[i] = words;
     ring_.publish();
+    lane_.posted(place_);
     server->ring();
   } else {
     ring_.publish();
-    lane_->through().send(*lane_, to_, traffic_, slot(i), words, sent_[i]);
+    lane_.through().send(lane_, message_lane::node_of(place_), message_lane::traffic_of(place_), slot(i), words,
+                         sent_[i]);
   }
 }
 
@@ -63,7 +68,8 @@ bool message_out::send_posted() noexcept {
   if (sending_ == posted) return false;
   for (; sending_ < posted; ++sending_) {
     const std::size_t i = sending_ & (counts_.size() - 1);
-    lane_->through().send_now(*lane_, to_, traffic_, slot(i), counts_[i], sent_[i]);
+    lane_.through().send_now(lane_, message_lane::node_of(place_), message_lane::traffic_of(place_), slot(i),
+                             counts_[i], sent_[i]);
   }
   return true;
 }
@@ -73,12 +79,12 @@ bool message_out::acknowledged(std::uint32_t executed) noexcept {
   const auto more = static_cast<std::int32_t>(executed - static_cast<std::uint32_t>(known));
   if (more <= 0) return false;
   SHOAL_ASSERT(static_cast<std::uint64_t>(more) <= control_.published.load(std::memory_order_relaxed) - known,
-               "another node says that it has executed more than was sent to it");
+               k_more_than_sent);
   control_.consumed.store(known + static_cast<std::uint32_t>(more), std::memory_order_release);
   return true;
 }
 
-deputy message_out::wake_deputy() noexcept { return lane_->wake_deputy(to_); }
+deputy message_out::wake_deputy() noexcept { return lane_.wake_deputy(message_lane::node_of(place_)); }
 
 std::uint64_t message_out::outstanding() const noexcept {
   return control_.published.load(std::memory_order_relaxed) - control_.consumed.load(std::memory_order_relaxed);
@@ -86,12 +92,12 @@ std::uint64_t message_out::outstanding() const noexcept {
 
 // ---- in
 
-void message_in::attach(message_lane& lane, const message_shape& shape) {
-  lane_ = &lane;
-  entries_.resize(shape.slots);
-  filling_ = lockfree::slot_ring_producer<>(control_, shape.slots);
-  ring_ = lockfree::slot_ring_consumer<>(control_, shape.slots);
-}
+message_in::message_in(message_lane& lane, std::size_t place, const message_shape& shape)
+    : lane_(lane),
+      place_(place),
+      entries_(shape.slots),
+      filling_(control_, shape.slots),
+      ring_(control_, shape.slots) {}
 
 std::span<const std::uint64_t> message_in::front() noexcept {
   if (ring_.available() == 0) return {};
@@ -101,14 +107,15 @@ std::span<const std::uint64_t> message_in::front() noexcept {
 
 void message_in::release() noexcept {
   ring_.release();
-  lane_->something_executed();
+  lane_.executed(place_);
 }
 
-void message_in::arrived(const arrival& a, wire& over) noexcept {
+bool message_in::arrived(const arrival& a, wire& over) noexcept {
   give_back_executed(over);  // their places may be filled again
   SHOAL_ASSERT(filling_.has_room(), "a node sends more than there is room for");
   entries_[filling_.fill_index()] = {a.words, a.count, a.token};
   filling_.publish();
+  return mark_.must_announce();
 }
 
 void message_in::give_back_executed(wire& to) noexcept {
@@ -121,26 +128,46 @@ void message_in::give_back_executed(wire& to) noexcept {
 message_lane::message_lane(message_domain& through, message_domain& aside, unsigned worker, const message_shape& shape)
     : through_(through),
       aside_(aside),
-      nudging_(std::make_unique<std::atomic<bool>[]>(shape.nodes)),
       executor_(*shape.executor),
+      shape_(shape),
       node_(shape.node),
-      nodes_(shape.nodes),
       worker_(static_cast<std::uint16_t>(worker)),
       half_room_(static_cast<std::uint32_t>(std::max<std::size_t>(shape.slots / 2, 1))),
       poll_mask_(&through != &aside ? shape.poll_mask : 0),  // its own domain has its own transfers, too
       memory_(lane_bytes(shape)),
-      out_(std::size_t{shape.nodes} * k_traffic_classes),
-      in_(std::size_t{shape.nodes} * k_traffic_classes),
-      told_(shape.nodes) {
+      out_(channels(shape)),
+      in_(channels(shape)),
+      told_(shape.nodes),
+      nudging_(shape.nodes),
+      boards_(3 * board_words(shape)),
+      arrivals_(boards_.data(), channels(shape)),
+      executions_(boards_.data() + board_words(shape), channels(shape)),
+      postings_(boards_.data() + 2 * board_words(shape), channels(shape)) {
   memory_.commit(0, memory_.size());
-  auto* slots = reinterpret_cast<std::uint64_t*>(memory_.data());
-  const std::size_t channel_words = shape.slots * shape.slot_bytes / sizeof(std::uint64_t);
-  for (std::uint32_t n = 0; n < nodes_; ++n)
-    for (unsigned c = 0; c < k_traffic_classes; ++c) {
-      const auto t = static_cast<traffic>(c);
-      out_[index(n, t)].attach(*this, n, t, slots + index(n, t) * channel_words, shape);
-      in_[index(n, t)].attach(*this, shape);
-    }
+}
+
+message_lane::~message_lane() {
+  for (std::size_t i = 0; i < channels(shape_); ++i) {
+    delete known_out(i);
+    delete known_in(i);
+  }
+}
+
+message_out& message_lane::out_at(std::size_t i) noexcept {
+  message_out* known = known_out(i);
+  if (known != nullptr) [[likely]]
+    return *known;
+  auto* const slots = reinterpret_cast<std::uint64_t*>(memory_.data() + i * shape_.slots * shape_.slot_bytes);
+  auto made = std::make_unique<message_out>(*this, i, slots, shape_);
+  return out_[i].compare_exchange_strong(known, made.get(), std::memory_order_acq_rel) ? *made.release() : *known;
+}
+
+message_in& message_lane::in_at(std::size_t i) noexcept {
+  message_in* known = known_in(i);
+  if (known != nullptr) [[likely]]
+    return *known;
+  auto made = std::make_unique<message_in>(*this, i, shape_);
+  return in_[i].compare_exchange_strong(known, made.get(), std::memory_order_acq_rel) ? *made.release() : *known;
 }
 
 bool message_lane::progress() noexcept {
@@ -169,7 +196,7 @@ bool message_lane::pending() noexcept {
     through_.progress();
     if (&aside_ != &through_) aside_.progress();
   }
-  return std::any_of(in_.begin(), in_.end(), [](const message_in& c) { return c.pending(); });
+  return announced();
 }
 
 std::int64_t message_lane::longest_sleep_ns() noexcept {
@@ -180,8 +207,8 @@ std::int64_t message_lane::longest_sleep_ns() noexcept {
   return sleep_ns_;
 }
 
-void message_lane::something_executed() noexcept {
-  executed_.store(true, std::memory_order_release);
+void message_lane::executed(std::size_t place) noexcept {
+  executions_.announce(place);
   if (message_server* const server = through_.server(); server != nullptr) server->ring();
 }
 
@@ -195,23 +222,32 @@ message_label message_lane::label(std::uint32_t to, message_kind kind) noexcept 
   l.lane = worker_;
   l.kind = static_cast<std::uint8_t>(kind);
   l.from = node_;
-  for (unsigned c = 0; c < k_traffic_classes; ++c)
-    l.executed[c] = told_[to].executed[c] =
-        static_cast<std::uint32_t>(in_[index(to, static_cast<traffic>(c))].executed());
+  for (unsigned c = 0; c < k_traffic_classes; ++c) {
+    const message_in* const in = known_in(index(to, static_cast<traffic>(c)));
+    if (in != nullptr) l.executed[c] = told_[to].executed[c] = static_cast<std::uint32_t>(in->executed());
+  }
   return l;
 }
 
 void message_lane::arrived(const arrival& a, wire& over) noexcept {
   const std::uint32_t from = a.label.from;
   bool news = false;
-  for (unsigned c = 0; c < k_traffic_classes; ++c)
-    news |= out_[index(from, static_cast<traffic>(c))].acknowledged(a.label.executed[c]);
+  for (unsigned c = 0; c < k_traffic_classes; ++c) {
+    message_out* const out = known_out(index(from, static_cast<traffic>(c)));
+    SHOAL_ASSERT(out != nullptr || a.label.executed[c] == 0, k_more_than_sent);
+    news |= out != nullptr && out->acknowledged(a.label.executed[c]);
+  }
   switch (static_cast<message_kind>(a.label.kind)) {
     case message_kind::request:
+    case message_kind::handler_request: {
+      const std::size_t place = index(from, static_cast<traffic>(a.label.kind));
+      if (in_at(place).arrived(a, over)) arrivals_.announce(place);
+      news = true;
+      break;
+    }
     case message_kind::reply:
-    case message_kind::handler_request:
-    case message_kind::handler_reply:
-      in_[index(from, static_cast<traffic>(a.label.kind))].arrived(a, over);
+    case message_kind::handler_reply:  // who has asked looks for them
+      in_at(index(from, static_cast<traffic>(a.label.kind))).arrived(a, over);
       news = true;
       break;
     case message_kind::acknowledgement: break;
@@ -244,28 +280,27 @@ deputy message_lane::wake_deputy(std::uint32_t node) noexcept {
 // Releases executed buffers and sends the acknowledgements that are due.
 void message_lane::look_back(wire& wire) noexcept {
   if (waits_.load(std::memory_order_relaxed) && waits_.exchange(false, std::memory_order_relaxed)) wake();
-  if (!executed_.load(std::memory_order_relaxed) || !executed_.exchange(false, std::memory_order_acquire)) return;
-  for (std::uint32_t n = 0; n < nodes_; ++n) {
-    if (n == node_) continue;
-    bool due = false;
-    for (unsigned c = 0; c < k_traffic_classes; ++c) {
-      message_in& in = in_[index(n, static_cast<traffic>(c))];
-      in.give_back_executed(wire);
-      const auto owed = static_cast<std::uint32_t>(in.executed()) - told_[n].executed[c];
-      due |= owed >= (is_reply(static_cast<traffic>(c)) ? half_room_ : 1);
-    }
-    if (!due) continue;
-    wire.send(n, label(n, message_kind::acknowledgement), nullptr, 0, nullptr);
-  }
+  if (!executions_.any()) return;
+  executions_.take([this, &wire](std::size_t place) {
+    const std::uint32_t n = node_of(place);
+    const traffic t = traffic_of(place);
+    message_in& in = in_at(place);
+    in.give_back_executed(wire);
+    const auto owed = static_cast<std::uint32_t>(in.executed()) - told_[n].executed[static_cast<unsigned>(t)];
+    // The label says it for all classes.
+    if (owed >= (is_reply(t) ? half_room_ : 1))
+      wire.send(n, label(n, message_kind::acknowledgement), nullptr, 0, nullptr);
+  });
 }
 
 std::uint64_t message_lane::outstanding(std::uint32_t node) const noexcept {
-  return out_[index(node, traffic::request)].outstanding();
+  const message_out* const out = known_out(index(node, traffic::request));
+  return out == nullptr ? 0 : out->outstanding();
 }
 
 bool message_lane::send_posted() noexcept {
   bool any = false;
-  for (message_out& c : out_) any |= c.send_posted();
+  if (postings_.any()) postings_.take([this, &any](std::size_t place) { any |= out_at(place).send_posted(); });
   return any;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's channels over a wire. Internal to message_transport.hpp.
+// A worker's channels over a wire, each made when it is first used. Internal to message_transport.hpp.
 // Threads: an out side: its poster; an in side: the thread that serves; functions marked so: under the domain's lock.
 #pragma once
 
@@ -8,15 +8,16 @@
 #include <memory>
 #include <vector>
 
+#include "lockfree/announcements.hpp"
 #include "lockfree/slot_ring.hpp"
-#include "machine/reserved_range.hpp"
+#include "machine/zero_array.hpp"
 #include "net/message_transport.hpp"
 
 namespace shoal::net {
 
 class message_out final : public out_channel {
 public:
-  void attach(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* slots, const message_shape& shape);
+  message_out(message_lane& lane, std::size_t place, std::uint64_t* slots, const message_shape& shape);
 
   std::uint64_t* acquire() noexcept override;
   void post(std::size_t words) noexcept override;
@@ -35,11 +36,10 @@ public:
 private:
   std::uint64_t* slot(std::size_t i) const noexcept { return slots_ + i * slot_words_ + k_label_words; }
 
-  message_lane* lane_ = nullptr;
-  std::uint32_t to_ = 0;
-  traffic traffic_ = traffic::request;
-  std::uint64_t* slots_ = nullptr;
-  std::size_t slot_words_ = 0;
+  message_lane& lane_;
+  const std::size_t place_;  // on the lane's boards
+  std::uint64_t* const slots_;
+  const std::size_t slot_words_;
   std::vector<std::size_t> counts_;            // by slot: words; of what send_posted() has to send
   std::uint64_t sending_ = 0;                  // under the lock: messages sent
   std::unique_ptr<std::atomic<bool>[]> sent_;  // by slot. Partner: the wire, which sets it
@@ -49,15 +49,19 @@ private:
 
 class message_in final : public in_channel {
 public:
-  void attach(message_lane& lane, const message_shape& shape);
+  message_in(message_lane& lane, std::size_t place, const message_shape& shape);
 
   std::span<const std::uint64_t> front() noexcept override;
   void release() noexcept override;
+  bool seems_available() const noexcept override { return ring_.seems_available(); }
+  void watch() noexcept override { mark_.begin(); }
+  bool unwatch() noexcept override {
+    return mark_.end([this] { return ring_.seems_available(); });
+  }
 
-  bool pending() const noexcept { return ring_.seems_available(); }
   std::uint64_t executed() const noexcept { return control_.consumed.load(std::memory_order_acquire); }
-  /// Under the lock.
-  void arrived(const arrival& a, wire& over) noexcept;
+  /// Under the lock. True: nobody watches the channel.
+  bool arrived(const arrival& a, wire& over) noexcept;
   void give_back_executed(wire& to) noexcept;
 
 private:
@@ -66,8 +70,10 @@ private:
     std::size_t count = 0;
     void* token = nullptr;
   };
-  message_lane* lane_ = nullptr;
+  message_lane& lane_;
+  const std::size_t place_;     // on the lane's boards
   std::vector<entry> entries_;  // by slot
+  lockfree::watch_mark<> mark_;
   lockfree::slot_ring_control<> control_;
   lockfree::slot_ring_producer<> filling_;  // under the lock
   lockfree::slot_ring_consumer<> ring_;
@@ -78,13 +84,29 @@ class message_lane final : public domain {
 public:
   /// Messages go through one domain, what needs no help there through another; mostly they are the same.
   message_lane(message_domain& through, message_domain& aside, unsigned worker, const message_shape& shape);
+  ~message_lane();
+
+  /// A node and a class of traffic as one number.
+  static constexpr std::size_t index(std::size_t node, traffic t) noexcept {
+    return node * k_traffic_classes + static_cast<unsigned>(t);
+  }
+  static constexpr std::uint32_t node_of(std::size_t index) noexcept {
+    return static_cast<std::uint32_t>(index / k_traffic_classes);
+  }
+  static constexpr traffic traffic_of(std::size_t index) noexcept {
+    return static_cast<traffic>(index % k_traffic_classes);
+  }
 
   bool one_sided() const noexcept override;
   bool put(unsigned node, std::uint64_t offset, const void* from, std::size_t bytes,
            std::atomic<bool>& done) noexcept override;
   bool get(unsigned node, std::uint64_t offset, void* to, std::size_t bytes, std::atomic<bool>& done) noexcept override;
-  out_channel& out(unsigned node, traffic t) noexcept override { return out_[index(node, t)]; }
-  in_channel& in(unsigned node, traffic t) noexcept override { return in_[index(node, t)]; }
+  out_channel& out(unsigned node, traffic t) noexcept override { return out_at(index(node, t)); }
+  in_channel& in(unsigned node, traffic t) noexcept override { return in_at(index(node, t)); }
+  bool announced() const noexcept override { return arrivals_.any(); }
+  void take_announced(announced_to& to) noexcept override {
+    arrivals_.take([&to](std::size_t i) { to.announced(node_of(i), traffic_of(i)); });
+  }
   bool progress() noexcept override;
   bool pending() noexcept override;
   lockfree::doorbell<>* bell() noexcept override { return &bell_; }
@@ -101,7 +123,9 @@ public:
   void wake() noexcept;
   /// A buffer slot is free although the library has not reported yet that its message was sent.
   void waits_for_library() noexcept { waits_.store(true, std::memory_order_relaxed); }
-  void something_executed() noexcept;
+  void executed(std::size_t place) noexcept;
+  /// Where a server sends: a message waits for it.
+  void posted(std::size_t place) noexcept { postings_.announce(place); }
   /// Under the lock.
   message_label label(std::uint32_t to, message_kind kind) noexcept;
   void arrived(const arrival& a, wire& over) noexcept;
@@ -116,28 +140,34 @@ private:
   struct told {
     std::uint32_t executed[k_traffic_classes] = {};
   };
-  static std::size_t index(std::size_t node, traffic t) noexcept {
-    return node * k_traffic_classes + static_cast<unsigned>(t);
-  }
-
+  // Null: not made.
+  message_out* known_out(std::size_t i) const noexcept { return out_[i].load(std::memory_order_acquire); }
+  message_in* known_in(std::size_t i) const noexcept { return in_[i].load(std::memory_order_acquire); }
+  message_out& out_at(std::size_t i) noexcept;
+  message_in& in_at(std::size_t i) noexcept;
   bool nudge(std::uint32_t node) noexcept;
 
   message_domain& through_;
   message_domain& aside_;
   const std::vector<std::unique_ptr<message_lane>>* lanes_ = nullptr;
-  unsigned next_deputy_ = 0;                      // the worker's
-  std::unique_ptr<std::atomic<bool>[]> nudging_;  // by node: one is under way. Partners: nudge(), arrived()
+  unsigned next_deputy_ = 0;  // the worker's
   machine::executor& executor_;
-  const std::uint32_t node_, nodes_;
+  const message_shape shape_;
+  const std::uint32_t node_;
   const std::uint16_t worker_;
   const std::uint32_t half_room_;
   const std::uint32_t poll_mask_;
   machine::reserved_range memory_;
-  std::vector<message_out> out_;
-  std::vector<message_in> in_;
-  std::vector<told> told_;             // by node; under the lock
-  std::atomic<bool> executed_{false};  // partners: release() and look_back()
-  std::atomic<bool> waits_{false};     // partners: waits_for_library() and look_back()
+  // By index(), from the first use on, which several threads may begin. Partners: out_at(), in_at().
+  machine::zero_array<std::atomic<message_out*>> out_;
+  machine::zero_array<std::atomic<message_in*>> in_;
+  machine::zero_array<told> told_;                  // by node; under the lock
+  machine::zero_array<std::atomic<bool>> nudging_;  // by node: one is under way. Partners: nudge(), arrived()
+  machine::zero_array<lockfree::announcement_board<>::word> boards_;
+  lockfree::announcement_board<> arrivals_;    // of requests that nobody watches
+  lockfree::announcement_board<> executions_;  // since look_back(), under the lock, has looked
+  lockfree::announcement_board<> postings_;    // since send_posted(), under the lock
+  std::atomic<bool> waits_{false};             // partners: waits_for_library() and look_back()
   lockfree::doorbell<> bell_;
   std::atomic<std::uint32_t> polls_{0};  // of all polling threads; one may be lost
   std::atomic<bool> moved_{true};        // something has arrived since the last sleep. Partner: longest_sleep_ns()

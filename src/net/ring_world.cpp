@@ -2,9 +2,12 @@
 #include "net/ring_world.hpp"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 #include "machine/mapping.hpp"
 #include "machine/memory_info.hpp"
+#include "machine/zero_array.hpp"
 #include "shoal/detail/assert.hpp"
 
 namespace shoal::net {
@@ -21,10 +24,20 @@ std::size_t rings(const ring_shape& s) noexcept {
   return std::size_t{s.nodes} * s.nodes * s.workers * k_traffic_classes;
 }
 
+std::size_t workers_of_world(const ring_shape& s) noexcept { return std::size_t{s.nodes} * s.workers; }
+
+std::size_t board_bytes(const ring_shape& s) noexcept {
+  using board = lockfree::announcement_board<>;
+  return machine::round_up(board::words(ring_layout::board_place(s.nodes, traffic::request)) * sizeof(board::word),
+                           k_cache_line_bytes);
+}
+
+std::size_t controls_begin(const ring_shape& s) noexcept {
+  return machine::round_up(workers_of_world(s) * (sizeof(bell_line) + board_bytes(s)), machine::page_size());
+}
+
 std::size_t slots_begin(const ring_shape& s) noexcept {
-  return machine::round_up(
-      std::size_t{s.nodes} * s.workers * sizeof(bell_line) + rings(s) * sizeof(lockfree::slot_ring_control<>),
-      machine::page_size());
+  return machine::round_up(controls_begin(s) + rings(s) * sizeof(ring_control), machine::page_size());
 }
 
 std::size_t mail_begin(const ring_shape& s) noexcept {
@@ -39,21 +52,37 @@ struct ring_side {
 
   std::uint64_t* slot(std::size_t i) const noexcept { return reinterpret_cast<std::uint64_t*>(slots + i * slot_bytes); }
   void ring_other() const noexcept {
-    if (other->ring()) waker->executor->wake(other->word(), 1, waker->between_processes);
+    if (other->ring()) wake_other();
   }
+  void ring_other_after_fence() const noexcept {
+    if (other->ring_after_fence()) wake_other();
+  }
+  void wake_other() const noexcept { waker->executor->wake(other->word(), 1, waker->between_processes); }
+};
+
+// Those that watch the ring of requests, at its receiver.
+struct ring_watch {
+  const lockfree::watch_mark<>* mark = nullptr;
+  lockfree::announcement_board<> board;
+  std::size_t place = 0;
 };
 
 class ring_out final : public out_channel {
 public:
-  ring_out() = default;
-  ring_out(ring_side side, lockfree::slot_ring_control<>& control, std::size_t slots, const ring_layout& layout,
-           unsigned to)
-      : side_(side), ring_(control, slots), layout_(&layout), to_(to) {}
+  ring_out(ring_side side, ring_control& control, const ring_layout& layout, unsigned from, unsigned to,
+           unsigned worker, traffic t) noexcept
+      : side_(side), ring_(control.ring, layout.shape().slots), layout_(&layout), to_(to) {
+    if (!is_reply(t)) watch_ = {&control.mark, layout.board(to, worker), ring_layout::board_place(from, t)};
+  }
 
   std::uint64_t* acquire() noexcept override { return ring_.has_room() ? side_.slot(ring_.fill_index()) + 1 : nullptr; }
   void post(std::size_t words) noexcept override {
     *side_.slot(ring_.fill_index()) = words;
     ring_.publish();
+    if (watch_.mark == nullptr) return side_.ring_other();  // who has asked looks for replies
+    if (!watch_.mark->must_announce()) [[likely]]
+      return side_.ring_other_after_fence();
+    watch_.board.announce(watch_.place);
     side_.ring_other();
   }
   std::size_t capacity_words() const noexcept override { return side_.slot_bytes / sizeof(std::uint64_t) - 1; }
@@ -74,15 +103,15 @@ public:
 private:
   ring_side side_;
   lockfree::slot_ring_producer<> ring_;
-  const ring_layout* layout_ = nullptr;
-  unsigned to_ = 0;  // the receiving node
+  const ring_layout* layout_;
+  ring_watch watch_;
+  unsigned to_;  // the receiving node
 };
 
 class ring_in final : public in_channel {
 public:
-  ring_in() = default;
-  ring_in(ring_side side, lockfree::slot_ring_control<>& control, std::size_t slots)
-      : side_(side), ring_(control, slots) {}
+  ring_in(ring_side side, ring_control& control, std::size_t slots) noexcept
+      : side_(side), ring_(control.ring, slots), mark_(&control.mark) {}
 
   std::span<const std::uint64_t> front() noexcept override {
     if (ring_.available() == 0) return {};
@@ -93,71 +122,91 @@ public:
     ring_.release();
     side_.ring_other();
   }
-  bool pending() const noexcept { return ring_.seems_available(); }
+  bool seems_available() const noexcept override { return ring_.seems_available(); }
+  void watch() noexcept override { mark_->begin(); }
+  bool unwatch() noexcept override {
+    return mark_->end([this] { return ring_.seems_available(); });
+  }
 
 private:
   ring_side side_;
   lockfree::slot_ring_consumer<> ring_;
+  lockfree::watch_mark<>* mark_;
+};
+
+// In memory of zeros.
+template <class Channel>
+struct channel_place {
+  alignas(Channel) std::byte bytes[sizeof(Channel)];
+  bool made;
+  Channel& get() noexcept { return *std::launder(reinterpret_cast<Channel*>(bytes)); }
+  template <class... From>
+  void make(From&&... from) noexcept {
+    new (bytes) Channel(std::forward<From>(from)...);
+    made = true;
+  }
 };
 
 class ring_domain final : public domain {
 public:
   ring_domain(const ring_layout& layout, unsigned node, unsigned worker, const ring_waker& waker)
-      : bell_(&layout.bell(node, worker)),
-        shared_(waker.between_processes),
-        out_(channels(layout)),
-        in_(channels(layout)),
-        mail_(layout.mail(node, worker), layout.shape().workers) {
-    const ring_shape& shape = layout.shape();
-    mail_.out.reserve(std::size_t{shape.nodes} * shape.workers);
-    for (unsigned peer = 0; peer < shape.nodes; ++peer)
-      for (unsigned w = 0; w < shape.workers; ++w)
-        mail_.out.emplace_back(layout.mail(peer, w),
-                               mail_bell{&layout.bell(peer, w), waker.executor, waker.between_processes});
-    for (unsigned peer = 0; peer < shape.nodes; ++peer)
-      for (unsigned c = 0; c < k_traffic_classes; ++c) {
-        const auto t = static_cast<traffic>(c);
-        const auto side = [&](unsigned from, unsigned to) {
-          return ring_side{&layout.bell(peer, worker), layout.slots(from, to, worker, t), shape.slot_bytes, &waker};
-        };
-        out_[peer * k_traffic_classes + c] =
-            ring_out(side(node, peer), layout.control(node, peer, worker, t), shape.slots, layout, peer);
-        in_[peer * k_traffic_classes + c] =
-            ring_in(side(peer, node), layout.control(peer, node, worker, t), shape.slots);
-      }
-  }
+      : layout_(layout),
+        node_(node),
+        worker_(worker),
+        waker_(waker),
+        bell_(layout.bell(node, worker)),
+        board_(layout.board(node, worker)),
+        out_(std::size_t{layout.shape().nodes} * k_traffic_classes),
+        in_(std::size_t{layout.shape().nodes} * k_traffic_classes),
+        mail_(layout.mail(node, worker), layout.shape().nodes, layout.shape().workers, this,
+              [](const void* self, unsigned to, unsigned at) noexcept {
+                const auto& d = *static_cast<const ring_domain*>(self);
+                return mail_out(d.layout_.mail(to, at),
+                                mail_bell{&d.layout_.bell(to, at), d.waker_.executor, d.waker_.between_processes});
+              }) {}
 
   out_channel& out(unsigned node, traffic t) noexcept override {
-    return out_[node * k_traffic_classes + static_cast<unsigned>(t)];
+    auto& place = out_[node * k_traffic_classes + static_cast<unsigned>(t)];
+    if (!place.made) [[unlikely]]
+      place.make(side(node, node_, node, t), layout_.control(node_, node, worker_, t), layout_, node_, node, worker_,
+                 t);
+    return place.get();
   }
   in_channel& in(unsigned node, traffic t) noexcept override {
-    return in_[node * k_traffic_classes + static_cast<unsigned>(t)];
+    auto& place = in_[node * k_traffic_classes + static_cast<unsigned>(t)];
+    if (!place.made) [[unlikely]]
+      place.make(side(node, node, node_, t), layout_.control(node, node_, worker_, t), layout_.shape().slots);
+    return place.get();
   }
-  bool pending() noexcept override {
-    for (const ring_in& c : in_)
-      if (c.pending()) return true;
-    return false;
+  bool announced() const noexcept override { return board_.any(); }
+  void take_announced(announced_to& to) noexcept override {
+    board_.take([&to](std::size_t place) {
+      to.announced(static_cast<std::uint32_t>(place / 2), place % 2 != 0 ? traffic::handler_request : traffic::request);
+    });
   }
-  lockfree::doorbell<>* bell() noexcept override { return bell_; }
-  bool bell_is_shared() const noexcept override { return shared_; }
+  lockfree::doorbell<>* bell() noexcept override { return &bell_; }
+  bool bell_is_shared() const noexcept override { return waker_.between_processes; }
   mail_port* mail() noexcept override { return &mail_; }
 
 private:
-  static std::size_t channels(const ring_layout& layout) noexcept {
-    return std::size_t{layout.shape().nodes} * k_traffic_classes;
+  ring_side side(unsigned peer, unsigned from, unsigned to, traffic t) const noexcept {
+    return {&layout_.bell(peer, worker_), layout_.slots(from, to, worker_, t), layout_.shape().slot_bytes, &waker_};
   }
 
-  lockfree::doorbell<>* bell_;
-  bool shared_;
-  std::vector<ring_out> out_;
-  std::vector<ring_in> in_;
+  const ring_layout& layout_;
+  const unsigned node_, worker_;
+  const ring_waker& waker_;
+  lockfree::doorbell<>& bell_;
+  const lockfree::announcement_board<> board_;
+  machine::zero_array<channel_place<ring_out>> out_;  // by node and class
+  machine::zero_array<channel_place<ring_in>> in_;
   mail_port mail_;
 };
 
 }  // namespace
 
 std::size_t ring_layout::bytes(const ring_shape& shape) noexcept {
-  return mail_begin(shape) + std::size_t{shape.nodes} * shape.workers * sizeof(mail_ring);
+  return mail_begin(shape) + workers_of_world(shape) * sizeof(mail_ring);
 }
 
 mail_ring& ring_layout::mail(unsigned node, unsigned worker) const noexcept {
@@ -173,11 +222,18 @@ lockfree::doorbell<>& ring_layout::bell(unsigned node, unsigned worker) const no
   return reinterpret_cast<bell_line*>(memory_)[std::size_t{node} * shape_.workers + worker].bell;
 }
 
-lockfree::slot_ring_control<>& ring_layout::control(unsigned from, unsigned to, unsigned worker,
-                                                    traffic t) const noexcept {
-  auto* first = reinterpret_cast<lockfree::slot_ring_control<>*>(memory_ + std::size_t{shape_.nodes} * shape_.workers *
-                                                                               sizeof(bell_line));
-  return first[ring_index(from, to, worker, t)];
+lockfree::announcement_board<>::word* ring_layout::board_words(unsigned node, unsigned worker) const noexcept {
+  std::byte* const first = memory_ + workers_of_world(shape_) * sizeof(bell_line);
+  return reinterpret_cast<lockfree::announcement_board<>::word*>(first + (std::size_t{node} * shape_.workers + worker) *
+                                                                             board_bytes(shape_));
+}
+
+lockfree::announcement_board<> ring_layout::board(unsigned node, unsigned worker) const noexcept {
+  return {board_words(node, worker), board_place(shape_.nodes, traffic::request)};
+}
+
+ring_control& ring_layout::control(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept {
+  return reinterpret_cast<ring_control*>(memory_ + controls_begin(shape_))[ring_index(from, to, worker, t)];
 }
 
 std::byte* ring_layout::slots(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept {
@@ -202,7 +258,7 @@ domain& ring_transport::at(unsigned worker) noexcept { return *domains_[worker];
 std::string ring_transport::outstanding(std::uint32_t node) const {
   std::uint64_t buffers = 0;
   for (unsigned w = 0; w < layout_.shape().workers; ++w) {
-    const auto& ring = layout_.control(node_, node, w, traffic::request);
+    const auto& ring = layout_.control(node_, node, w, traffic::request).ring;
     buffers += ring.published.load(std::memory_order_relaxed) - ring.consumed.load(std::memory_order_relaxed);
   }
   return describe_outstanding(buffers);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shared memory through which the nodes of one machine send buffers: for each pair of domains and class a ring of
-// slots, and a doorbell and a ring of mail per worker. The transports inproc and shm differ only in the origin of this memory.
+// slots, and a doorbell, a board and a ring of mail per worker. The transports inproc and shm differ only in the origin
+// of this memory.
 // Who may call: ring_layout anyone; ring_transport its node. Nothing switches tasks.
-// Guarantees: zeroed memory is a valid initial state; unused slots take no memory. A slot is a word with the count,
-// then the words. Sender and receiver work in place, without copies.
-// Tests: tests/unit/net/ring_world_test.cpp; the index protocol: tests/model/slot_ring_test.cpp.
+// Guarantees: zeroed memory is a valid initial state; unused rings take no memory. A slot is a word with the count,
+// then the words. Sender and receiver work in place, without copies. Who sends to a worker that does not look at its
+// ring says so on that worker's board: the worker visits those that send.
+// Tests: tests/unit/net/ring_world_test.cpp; the protocols: tests/model/slot_ring_test.cpp, announcements_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "lockfree/announcements.hpp"
 #include "lockfree/slot_ring.hpp"
 #include "machine/executor.hpp"
 #include "net/channel.hpp"
@@ -28,6 +31,12 @@ struct ring_shape {
   machine::executor* executor = &machine::threads();  // of this process
 };
 
+/// A ring but for its slots. The mark is written seldom, so it has a line for itself.
+struct ring_control {
+  lockfree::slot_ring_control<> ring;
+  alignas(lockfree::k_cache_line_bytes) lockfree::watch_mark<> mark;  // of requests
+};
+
 /// Where things lie in the world's memory.
 class ring_layout {
 public:
@@ -37,7 +46,13 @@ public:
   const ring_shape& shape() const noexcept { return shape_; }
 
   lockfree::doorbell<>& bell(unsigned node, unsigned worker) const noexcept;
-  lockfree::slot_ring_control<>& control(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept;
+  /// For the rings of requests that lead to this worker, by board_place().
+  lockfree::announcement_board<> board(unsigned node, unsigned worker) const noexcept;
+  lockfree::announcement_board<>::word* board_words(unsigned node, unsigned worker) const noexcept;
+  static std::size_t board_place(unsigned from, traffic t) noexcept {
+    return std::size_t{from} * 2 + (t == traffic::handler_request ? 1 : 0);
+  }
+  ring_control& control(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept;
   std::byte* slots(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept;
   mail_ring& mail(unsigned node, unsigned worker) const noexcept;
   /// Of all slots from one node.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "machine/memory_info.hpp"
 #include "remote/exhausted.hpp"
@@ -57,12 +58,13 @@ struct call_credits::account {
 call_credits::call_credits(std::uint32_t nodes, std::uint64_t bytes_for_all, aggregate::overflow_memory& overflow)
     : overflow_(overflow),
       window_(std::max(bytes_for_all / sizeof(std::uint64_t) / nodes, k_least_window)),
+      nodes_(nodes),
       accounts_(nodes),
       to_return_(nodes) {}
 
 call_credits::~call_credits() {
-  for (auto& a : accounts_) {
-    account* const one = a.load(std::memory_order_relaxed);
+  for (std::uint32_t n = 0; n < nodes_; ++n) {
+    account* const one = accounts_[n].load(std::memory_order_relaxed);
     if (one == nullptr) continue;
     while (one->kept.first != nullptr) delete one->kept.take();
     delete one;

@@ -16,9 +16,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "aggregate/overflow_memory.hpp"
+#include "machine/zero_array.hpp"
 #include "shoal/detail/worker.hpp"
 
 namespace shoal::remote {
@@ -60,8 +60,9 @@ private:
 
   aggregate::overflow_memory& overflow_;
   const std::uint64_t window_;
-  std::vector<std::atomic<account*>> accounts_;        // by node, from the first call on. Partners: of() elsewhere
-  std::vector<std::atomic<std::uint64_t>> to_return_;  // by node: begun here and not given back
+  const std::uint32_t nodes_;
+  machine::zero_array<std::atomic<account*>> accounts_;  // by node, from the first call on. Partners: of() elsewhere
+  machine::zero_array<std::atomic<std::uint64_t>> to_return_;  // by node: begun here and not given back
 };
 
 }  // namespace shoal::remote

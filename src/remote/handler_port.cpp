@@ -3,6 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <utility>
+
 #include "base/demangle.hpp"
 #include "base/rough_time.hpp"
 #include "machine/memory_info.hpp"
@@ -42,14 +47,25 @@ const char* refused(detail::wait_kind why) noexcept {
 
 struct handler_port::tables {
   explicit tables(std::uint32_t nodes) : bases(nodes), hot(nodes), peers(nodes) {}
-  std::vector<std::byte*> bases;
-  std::vector<detail::peer_port> hot;
-  std::vector<peer> peers;
+  tables(const tables&) = delete;
+  tables& operator=(const tables&) = delete;
+  ~tables() {
+    while (made != nullptr) {
+      peer& p = *made;
+      made = p.made_before;
+      std::destroy_at(&hot[static_cast<std::size_t>(&p - peers.data())]);
+      std::destroy_at(&p);
+    }
+  }
+  machine::zero_array<std::byte*> bases;
+  machine::zero_array<detail::peer_port> hot;
+  machine::zero_array<peer> peers;
+  peer* made = nullptr;  // the last one
 };
 
 handler_port::handler_port(net::domain& domain, detail::node_context& of, bool is_exclusive,
                            aggregate::overflow_memory& memory)
-    : domain_(domain), memory_(memory) {
+    : domain_(domain), memory_(memory), active_(of.nodes) {
   context = &of;
   node = of.node;
   nodes = of.nodes;
@@ -67,22 +83,33 @@ void handler_port::prepare() {
   tables_for_others_.store(tables_.get(), std::memory_order_release);
 }
 
+handler_port::peer& handler_port::make(std::uint32_t to) noexcept {
+  auto& hot = *new (&peers[to]) detail::peer_port;
+  auto& p = *new (&tables_->peers[to]) peer;
+  net::out_channel& channel = domain_.out(to, net::traffic::handler_request);
+  p.requests.attach(to == node ? nullptr : &channel, channel.capacity_words(), hot.requests, flushes_, memory_);
+  if (to != node) p.replies = {&domain_.in(to, net::traffic::handler_reply), to};
+  p.made = true;
+  p.made_before = std::exchange(tables_->made, &p);
+  return p;
+}
+
 void handler_port::make_room(std::uint32_t to, std::size_t words) noexcept {
-  peer& p = tables_->peers[to];
-  if (!p.used) {
-    p.used = true;
-    net::out_channel& channel = domain_.out(to, net::traffic::handler_request);
-    p.requests.attach(to == node ? nullptr : &channel, channel.capacity_words(), peers[to].requests, flushes_, memory_);
-    if (to != node) p.replies = {&domain_.in(to, net::traffic::handler_reply), to};
-    used_.push_back(to);
-  }
+  peer& p = tables_->peers[to].made ? tables_->peers[to] : make(to);
+  if (!std::exchange(p.active, true)) active_.push(to);
   if (!p.requests.make_room(words)) exhausted();
+}
+
+bool handler_port::is_quiet(std::uint32_t to) const noexcept {
+  const peer& p = tables_->peers[to];
+  return peers[to].requests.cursor == nullptr && peers[to].replies.empty() && !p.requests.in_memory() &&
+         p.requests.reached(p.requests.mark()) && p.settling.empty();
 }
 
 bool handler_port::poll(sched::worker& w) noexcept {
   bool any = false;
-  for (std::size_t i = 0; i < used_.size(); ++i) {  // handlers may add to it
-    const std::uint32_t n = used_[i];
+  for (std::size_t i = 0; i < active_.size();) {  // handlers may add to it
+    const std::uint32_t n = active_[i];
     peer& p = tables_->peers[n];
     if (n == node) {
       any |= run_own_calls(w);
@@ -91,6 +118,13 @@ bool handler_port::poll(sched::worker& w) noexcept {
       if (!peers[n].replies.empty()) any |= take_replies(w, peers[n].replies, p.replies, nullptr);
     }
     any |= p.settling.fire_ready(p.requests, peers[n].replies.popped());
+    // A handler that polls may have taken it out.
+    if (p.active && is_quiet(n) && i < active_.size() && active_[i] == n) {
+      p.active = false;
+      active_.take_out(i);
+    } else {
+      ++i;
+    }
   }
   return any;
 }
@@ -116,8 +150,9 @@ bool handler_port::run_own_calls(sched::worker& w) noexcept {
 }
 
 bool handler_port::pending() noexcept {
-  for (const std::uint32_t n : used_) {
+  for (const std::uint32_t n : active_) {
     peer& p = tables_->peers[n];
+    if (n != node && !peers[n].replies.empty() && p.replies.channel->seems_available()) return true;
     if (n == node ? p.requests.in_memory() : p.requests.can_drain()) return true;
     if (p.settling.ready(p.requests, peers[n].replies.popped())) return true;
   }
@@ -126,13 +161,13 @@ bool handler_port::pending() noexcept {
 
 bool handler_port::flush(aggregate::reason why) noexcept {
   bool any = false;
-  for (const std::uint32_t n : used_)
+  for (const std::uint32_t n : active_)
     if (n != node) any |= tables_->peers[n].requests.publish(why);
   return any;
 }
 
 void handler_port::send_awaited(std::uint64_t now, std::uint64_t old_ticks) noexcept {
-  for (const std::uint32_t n : used_) {
+  for (const std::uint32_t n : active_) {
     peer& p = tables_->peers[n];
     if (n == node || !p.requests.has_content()) continue;
     const std::uint64_t* const cursor = peers[n].requests.cursor;
@@ -146,12 +181,12 @@ void handler_port::send_awaited(std::uint64_t now, std::uint64_t old_ticks) noex
 
 bool handler_port::wake_deputies() noexcept {
   bool any = false;
-  for (const std::uint32_t n : used_) any |= tables_->peers[n].requests.wake_deputy() != net::deputy::impossible;
+  for (const std::uint32_t n : active_) any |= tables_->peers[n].requests.wake_deputy() != net::deputy::impossible;
   return any;
 }
 
 bool handler_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
-  peer& p = tables_->peers[to];
+  peer& p = tables_->peers[to];  // active, as who asks has seen
   if (to != node) p.requests.publish(aggregate::reason::asked);
   w.executed_mark = p.requests.mark();
   w.reply_mark = peers[to].replies.mark();
@@ -162,9 +197,13 @@ bool handler_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
 
 bool handler_port::unsettled(std::uint32_t to) const noexcept {
   const tables* const known = tables_for_others_.load(std::memory_order_acquire);
-  if (known == nullptr || !known->peers[to].used) return false;
+  if (known == nullptr || !known->peers[to].active) return false;
   const aggregate::overflow_outbox& out = known->peers[to].requests;
   return !known->hot[to].replies.empty() || !out.reached(out.mark());
+}
+
+bool handler_port::in_flight() const noexcept {
+  return std::ranges::any_of(active_, [this](std::uint32_t n) { return unsettled(n); });
 }
 
 void handler_port::refuse(const char* what) const noexcept {

@@ -4,7 +4,7 @@
 // the memory of the own node is mapped; what handlers send has classes of traffic of its own.
 // Who may call: its worker. Never switches tasks.
 // Guarantees: nodes execute what handlers send whatever else is held back, so what is in memory is sent in the end.
-// Some hundred bytes per node from the worker's first handler on, buffers from the first command for a node on; beyond overflow_memory the process ends and names the handler.
+// A node takes memory from the first command for it on; beyond overflow_memory the process ends and names the handler.
 // Bare verbs on elements of other nodes, and waits, end the process with a message.
 // Tests: tests/unit/remote/handler_port_test.cpp, tests/cluster/handler_test.cpp.
 #pragma once
@@ -12,9 +12,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "aggregate/overflow_outbox.hpp"
+#include "machine/zero_array.hpp"
 #include "remote/replies.hpp"
 #include "remote/stream_waiter.hpp"
 #include "remote/waves.hpp"
@@ -46,6 +46,10 @@ public:
   bool settled(std::uint32_t to, stream_waiter& w) noexcept;
   /// Also for another thread, while the worker sleeps: it changes nothing.
   bool unsettled(std::uint32_t to) const noexcept;
+  /// Of any node. As unsettled().
+  bool in_flight() const noexcept;
+  /// As in worker_port.
+  const machine::zero_list<std::uint32_t>& active() const noexcept { return active_; }
   /// How many operations its handlers had begun at the first of these calls in a wave; for any thread.
   void note_issued(std::uint32_t wave) noexcept { issued_.note(wave, async_issued); }
   std::uint64_t noted_issued() const noexcept { return issued_.begun(); }
@@ -58,13 +62,17 @@ private:
     aggregate::overflow_outbox requests;
     reply_source replies;
     stream_waiters settling;
-    bool used = false;
+    bool made = false;  // zeros: not yet
+    bool active = false;
     const std::uint64_t* cursor_seen = nullptr;  // at the last look
     std::uint64_t since = 0;                     // in ticks: of the first look at this buffer
     std::uint64_t changed = 0;
+    peer* made_before = nullptr;
   };
   struct tables;
 
+  peer& make(std::uint32_t to) noexcept;
+  bool is_quiet(std::uint32_t to) const noexcept;
   bool run_own_calls(sched::worker& w) noexcept;
   [[noreturn, gnu::cold, gnu::noinline]] void exhausted() const noexcept;
 
@@ -74,7 +82,7 @@ private:
   std::unique_ptr<tables> tables_;  // from the first handler on
   // The same. Partners: prepare(), and unsettled() of another thread.
   std::atomic<const tables*> tables_for_others_{nullptr};
-  std::vector<std::uint32_t> used_;
+  machine::zero_list<std::uint32_t> active_;  // something is open, in memory, in flight or waited for
   wave_note issued_;
 };
 

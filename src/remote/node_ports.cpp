@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <new>
 
 #include "remote/code.hpp"
@@ -28,7 +29,8 @@ node_ports::node_ports(const setup& s)
       overflow_(s.overflow_bytes),
       credits_(s.context->nodes, s.call_bytes, overflow_),
       by_network_bytes_(s.by_network_bytes),
-      calls_(s.workers) {
+      calls_(s.workers),
+      next_looks_(s.workers) {
   s.context->calls = &calls_;
   detail::node_context& c = *s.context;
   c.ports = this;
@@ -36,7 +38,7 @@ node_ports::node_ports(const setup& s)
   for (unsigned w = 0; w < s.workers; ++w) {
     net::domain& domain = transport_.at(w);
     servers_.push_back(
-        std::make_unique<server>(domain, c.node, c.nodes, c.bases[c.node], s.segment_bytes, exclusive, &overflow_));
+        std::make_unique<server>(domain, c.nodes, c.bases[c.node], s.segment_bytes, exclusive, &overflow_));
     servers_.back()->belongs_to(w);
     ports_.push_back(std::make_unique<worker_port>(domain, *servers_.back(), c, exclusive, overflow_));
     ports_.back()->send_after_us(s.send_after_us);
@@ -81,12 +83,16 @@ bool node_ports::flush(sched::worker& w) noexcept {
   port_of(w).flush(aggregate::reason::idle);
   if (port_of(w).nodes == 1) return false;
   bool served = false;
-  // Nothing to do here: see whether a sibling is too busy to look at its messages.
-  for (unsigned i = 0; i < servers_.size(); ++i) {
-    if (i == w.index) continue;
+  // Nothing to do here: see whether a sibling is too busy to look at its messages. Where there are many, some at a
+  // time; who waits for one of the others wakes deputies until it is served.
+  const std::size_t all = servers_.size();
+  std::size_t& next = next_looks_[w.index];
+  for (std::size_t looks = std::min(all - 1, k_most_sibling_looks); looks > 0; --looks) {
+    const auto i = static_cast<unsigned>((w.index + 1 + next) % all);
+    next = (next + 1) % (all - 1);
     transport_.at(i).progress();
     server& s = *servers_[i];
-    if (!s.try_hold()) continue;
+    if (!s.pending() || !s.try_hold()) continue;
     served |= s.serve(&w);
     s.let_go();
   }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "noise/injection.hpp"
@@ -13,18 +15,35 @@
 
 namespace shoal::remote {
 
-server::server(net::domain& domain, std::uint32_t node, std::uint32_t nodes, std::byte* segment,
-               std::uint64_t segment_bytes, bool exclusive, const aggregate::overflow_memory* overflow)
-    : node_(node), handlers_(handlers(exclusive)), peers_(nodes), handler_peers_(nodes), overflow_(overflow) {
+server::server(net::domain& domain, std::uint32_t nodes, std::byte* segment, std::uint64_t segment_bytes,
+               bool exclusive, const aggregate::overflow_memory* overflow)
+    : domain_(domain),
+      nodes_(nodes),
+      handlers_(handlers(exclusive)),
+      peers_(std::size_t{nodes} * 2),
+      entries_(std::size_t{nodes} * 2),
+      handlers_watched_(entries_.data()),
+      tasks_watched_(entries_.data() + nodes),
+      overflow_(overflow) {
+  static_assert(std::is_trivially_destructible_v<peer>);
   serving_.base = segment;
   serving_.capacity_bytes = segment_bytes;
-  for (std::uint32_t n = 0; n < nodes; ++n) {
-    peers_[n].requests = &domain.in(n, net::traffic::request);
-    peers_[n].replies.attach(domain.out(n, net::traffic::reply), peers_[n].reply_stream, counts_.replies, n);
-    peer& h = handler_peers_[n];
-    h.requests = &domain.in(n, net::traffic::handler_request);
-    h.replies.attach(domain.out(n, net::traffic::handler_reply), h.reply_stream, counts_.replies, n);
+}
+
+void server::announced(std::uint32_t node, net::traffic t) noexcept {
+  const bool by_handlers = t == net::traffic::handler_request;
+  peer& p = peers_[by_handlers ? node : std::size_t{nodes_} + node];
+  if (p.requests == nullptr) {
+    new (&p) peer;
+    p.node = node;
+    p.requests = &domain_.in(node, t);
+    p.replies.attach(domain_.out(node, by_handlers ? net::traffic::handler_reply : net::traffic::reply), p.reply_stream,
+                     counts_.replies, node);
   }
+  if (std::exchange(p.watched, true)) return;  // told again
+  p.looks_in_vain = 0;
+  p.requests->watch();
+  (by_handlers ? handlers_watched_ : tasks_watched_).add(p);
 }
 
 namespace {
@@ -44,21 +63,52 @@ trace::event_ring* events_of(detail::worker_base& w) noexcept {
 
 }  // namespace
 
+bool server::pending() const noexcept {
+  const auto has_something = [](const peer& p) { return p.requests->seems_available(); };
+  return domain_.announced() || handlers_watched_.seems(has_something) || tasks_watched_.seems(has_something);
+}
+
 bool server::serve(detail::worker_base* w) noexcept {
-  bool any = false;
+  if (domain_.announced()) {
+    handlers_watched_.begin_change();
+    tasks_watched_.begin_change();
+    domain_.take_announced(*this);
+    tasks_watched_.end_change();
+    handlers_watched_.end_change();
+  }
   // What handlers send is executed always, so that it does not wait for anything that tasks do.
-  for (std::uint32_t n = 0; n < peers_.size(); ++n)
-    if (n != node_) any |= serve_peer(handler_peers_[n], n, nullptr, w);
+  bool any = serve_all(handlers_watched_, nullptr, w);
   // A trace has what tasks send: of the rest it would have one end only.
   counts_.replies.events = w == nullptr || overflow_ == nullptr ? nullptr : events_of(*w);
-  for (std::uint32_t n = 0; n < peers_.size(); ++n)
-    if (n != node_) any |= serve_peer(peers_[n], n, overflow_, w);
+  any |= serve_all(tasks_watched_, overflow_, w);
   counts_.replies.events = nullptr;
   return any;
 }
 
-bool server::serve_peer(peer& p, std::uint32_t node, const aggregate::overflow_memory* limit,
-                        detail::worker_base* w) noexcept {
+bool server::serve_all(peers& watched, const aggregate::overflow_memory* limit, detail::worker_base* w) noexcept {
+  bool any = false;
+  for (std::size_t i = 0; i < watched.size();) {
+    peer& p = watched[i];
+    if (serve_peer(p, limit, w)) {
+      any = true;
+      p.looks_in_vain = 0;
+    } else if (++p.looks_in_vain >= k_most_looks) [[unlikely]] {
+      p.looks_in_vain = 0;
+      if (p.requests->unwatch()) {
+        p.watched = false;
+        watched.begin_change();
+        watched.remove(i);
+        watched.end_change();
+        continue;
+      }
+    }
+    ++i;
+  }
+  return any;
+}
+
+bool server::serve_peer(peer& p, const aggregate::overflow_memory* limit, detail::worker_base* w) noexcept {
+  const std::uint32_t node = p.node;
   bool any = false;
   for (int buffers = 0; buffers < k_most_buffers; ++buffers) {
     const auto buffer = p.requests->front();

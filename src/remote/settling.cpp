@@ -33,7 +33,8 @@ std::uint32_t worker_port::write_withheld(std::uint64_t passes) noexcept {
   return detail::k_all_written;
 }
 
-bool settling::unsettled(std::uint32_t stream) noexcept {
+// A stream is a node, a node of the port of handlers, or what the network transfers.
+bool settling::unsettled(std::uint32_t stream) const noexcept {
   const std::uint32_t nodes = port_->nodes;
   if (stream == streams_ - 1) return !port_->in_network().empty();
   return stream < nodes ? port_->unsettled(stream) : port_->for_handlers().unsettled(stream - nodes);
@@ -54,11 +55,22 @@ bool settling::settled(std::uint32_t stream, of_node& at) noexcept {
   return stream < nodes ? port_->settled(stream, at) : port_->for_handlers().settled(stream - nodes, at);
 }
 
-// Of the streams from next_ on, as many as there is room for. False if all of them are settled.
+// Calls each(stream) for those that may be unsettled, until it returns false.
+template <class Each>
+void settling::for_active(const Each& each) const noexcept {
+  for (const std::uint32_t n : port_->active())
+    if (!each(n)) return;
+  if (streams_ > port_->nodes + 1)
+    for (const std::uint32_t n : port_->for_handlers().active())
+      if (!each(port_->nodes + n)) return;
+  each(streams_ - 1);
+}
+
+// Without memory for all marks, of a few streams from next_ on, one after the other: those that are active change
+// meanwhile. False if all of them are settled.
 bool settling::take_marks() noexcept {
-  of_node* const at = many_ != nullptr ? many_.get() : few_.data();
-  for (; next_ < streams_ && left_ < room_; ++next_)
-    if (unsettled(next_) && !settled(next_, at[left_])) ++left_;
+  for (; next_ < streams_ && left_ < k_few; ++next_)
+    if (unsettled(next_) && !settled(next_, few_[left_])) ++left_;
   return left_ != 0;
 }
 
@@ -83,11 +95,22 @@ bool settling::go_on() noexcept {
     return false;
   }
   std::uint32_t most = 0;
-  for (std::uint32_t s = 0; s < streams_; ++s) most += unsettled(s) ? 1 : 0;
+  for_active([&](std::uint32_t stream) {
+    most += unsettled(stream) ? 1 : 0;
+    return true;
+  });
   if (most == 0) return true;
-  if (most > k_few) many_.reset(new (std::nothrow) of_node[most]);
-  room_ = many_ != nullptr ? most : k_few;
-  return !take_marks();
+  if (most > k_few) {
+    many_.reset(new (std::nothrow) of_node[most]);
+    if (many_ == nullptr) return !take_marks();
+  }
+  next_ = streams_;
+  of_node* const at = many_ != nullptr ? many_.get() : few_.data();
+  for_active([&](std::uint32_t stream) {
+    if (unsettled(stream) && !settled(stream, at[left_])) ++left_;
+    return left_ < most;
+  });
+  return left_ == 0;
 }
 
 }  // namespace shoal::remote

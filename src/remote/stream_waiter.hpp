@@ -60,6 +60,7 @@ public:
   };
   /// Room for one more. May throw std::bad_alloc; then nothing has changed.
   void reserve() { tasks_.reserve(); }
+  bool empty() const noexcept { return tasks_.empty(); }
   void append(const entry& e) noexcept { tasks_.push(e); }
   template <class Outbox>
   bool ready(Outbox& out, std::uint64_t replies) const noexcept {

@@ -2,6 +2,8 @@
 #include "remote/worker_port.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "base/log.hpp"
@@ -24,20 +26,72 @@ worker_port::worker_port(net::domain& domain, server& serving, detail::node_cont
       overflow_(overflow),
       hot_(of.nodes),
       peers_(of.nodes),
+      active_(of.nodes),
+      awaited_(of.nodes),
       domain_(domain),
       mail_(domain.mail(), of.node) {
   context = &of;
   handlers = &handler_port_;
   bases = of.bases;
   peers = hot_.data();
-  awaited_.reserve(of.nodes);
   node = of.node;
   nodes = of.nodes;
   if (is_exclusive) unusual = detail::k_exclusive;
-  for (std::uint32_t n = 0; n < nodes; ++n) {
-    peers_[n].requests.attach(domain.out(n, net::traffic::request), hot_[n].requests, flushes_, n);
-    peers_[n].replies = {&domain.in(n, net::traffic::reply), n};
+}
+
+worker_port::~worker_port() {
+  while (made_ != nullptr) {
+    peer& p = *made_;
+    made_ = p.made_before;
+    std::destroy_at(&hot_[p.replies.node]);
+    std::destroy_at(&p);
   }
+}
+
+worker_port::peer& worker_port::known(std::uint32_t to) noexcept {
+  if (!peers_[to].made) [[unlikely]]
+    make(to);
+  return peers_[to];
+}
+
+void worker_port::make(std::uint32_t to) noexcept {
+  auto& hot = *new (&hot_[to]) detail::peer_port;
+  auto& p = *new (&peers_[to]) peer;
+  p.requests.attach(domain_.out(to, net::traffic::request), hot.requests, flushes_, to);
+  p.replies = {&domain_.in(to, net::traffic::reply), to};
+  p.made = true;
+  p.made_before = std::exchange(made_, &p);
+}
+
+// Before anything is written, waited for, or opened.
+void worker_port::activate(std::uint32_t to, peer& p) noexcept {
+  if (std::exchange(p.active, true)) return;
+  active_.push(to);
+}
+
+// Nothing is open, in flight or waited for: the next command asks for room, and activates the peer again.
+bool worker_port::is_quiet(std::uint32_t to) const noexcept {
+  const detail::peer_port& hot = hot_[to];
+  if (hot.requests.cursor != nullptr || !hot.replies.empty()) return false;
+  const peer& p = peers_[to];
+  return p.requests.done() == p.requests.posted() && p.settling.empty() && p.settling_in_tasks.empty() &&
+         p.for_room == nullptr;
+}
+
+bool worker_port::poll_peers(sched::worker& w) noexcept {
+  bool any = false;
+  for (std::size_t i = 0; i < active_.size();) {  // what is woken may add to it
+    const std::uint32_t n = active_[i];
+    if (!hot_[n].replies.empty()) any |= take_replies(w, hot_[n].replies, peers_[n].replies, flushes_.events);
+    any |= wake_waiters(w, n);
+    if (is_quiet(n) && active_[i] == n) {
+      peers_[n].active = false;
+      active_.take_out(i);
+    } else {
+      ++i;
+    }
+  }
+  return any;
 }
 
 bool worker_port::poll(sched::worker& w) noexcept {
@@ -48,11 +102,7 @@ bool worker_port::poll(sched::worker& w) noexcept {
   bool any = mail_.poll(w);
   if (any && ++mail_polls_ % k_mail_polls != 0) return true;  // more may follow
   any |= domain_.progress();
-  for (std::uint32_t n = 0; n < nodes; ++n)
-    if (n != node) {
-      any |= take_replies(w, hot_[n].replies, peers_[n].replies, flushes_.events);
-      any |= wake_waiters(w, n);
-    }
+  any |= poll_peers(w);
   any |= handler_port_.poll(w);
   if (!transfers_.empty()) any |= transfers_.end();
   // Held: by a sibling, or further up on this stack, by what is executed in place and looks at the messages itself.
@@ -73,7 +123,7 @@ bool worker_port::poll(sched::worker& w) noexcept {
 void worker_port::hold_tasks(bool held) noexcept {
   holds_tasks_ = held;
   if (held) {
-    for (peer& p : peers_) p.requests.close();
+    for (const std::uint32_t n : active_) peers_[n].requests.close();
     return;
   }
   for (stream_waiter* w = std::exchange(held_, nullptr); w != nullptr;) {
@@ -84,10 +134,11 @@ void worker_port::hold_tasks(bool held) noexcept {
 }
 
 bool worker_port::pending() noexcept {
-  if (domain_.pending()) return true;
+  if (domain_.pending() || serving_.pending()) return true;
   if (transfers_.ready() || mail_.pending()) return true;
-  for (std::uint32_t n = 0; n < nodes; ++n) {
+  for (const std::uint32_t n : active_) {
     peer& p = peers_[n];
+    if (!hot_[n].replies.empty() && p.replies.channel->seems_available()) return true;
     if (p.for_room != nullptr && p.requests.can_open()) return true;
     if (p.settling.ready(p.requests, hot_[n].replies.popped())) return true;
     if (p.settling_in_tasks.ready(p.requests, hot_[n].replies.popped())) return true;
@@ -99,19 +150,20 @@ void worker_port::flush(aggregate::reason why) noexcept {
   detail::drain_window(*this);
   if (why != aggregate::reason::old) write_withheld(passes_needed());  // as far as there is room
   if (why == aggregate::reason::idle) deputies_ns_ = k_first_deputies_ns;
-  for (std::uint32_t n = 0; n < nodes; ++n)
+  for (const std::uint32_t n : active_)
     if (peers_[n].requests.publish(why)) hot_[n].awaited = false;
   handler_port_.flush(why);
 }
 
 void worker_port::await_buffer(std::uint32_t to) noexcept {
   hot_[to].awaited = true;
-  if (!std::exchange(peers_[to].listed, true)) awaited_.push_back({.node = to});
+  if (!std::exchange(peers_[to].listed, true)) awaited_.push({.node = to});
 }
 
 // Where nothing was executed since the last look. A node that executes needs no deputy.
 void worker_port::wake_deputies() noexcept {
-  for (peer& p : peers_) {
+  for (const std::uint32_t n : active_) {
+    peer& p = peers_[n];
     const std::uint64_t done = p.requests.done();
     if (std::exchange(p.done_seen, done) == done) p.requests.wake_deputy();
   }
@@ -142,8 +194,7 @@ void worker_port::send_awaited(std::uint64_t now) noexcept {
     if (waits) out.publish(aggregate::reason::old);
     hot_[s.node].awaited = false;
     peers_[s.node].listed = false;
-    s = awaited_.back();
-    awaited_.pop_back();
+    awaited_.take_out(next_look_);
   }
 }
 
@@ -170,7 +221,7 @@ std::int64_t worker_port::longest_sleep_ns() noexcept {
   if (!transfers_.empty()) limit(k_transfer_look_ns);
   if (mail_.anyone_waits()) limit(mailbox::k_room_look_ns);
   bool again = handler_port_.wake_deputies();
-  for (peer& p : peers_) again |= p.requests.wake_deputy() != net::deputy::impossible;
+  for (const std::uint32_t n : active_) again |= peers_[n].requests.wake_deputy() != net::deputy::impossible;
   if (again) {
     limit(deputies_ns_);
     deputies_ns_ = std::min(2 * deputies_ns_, k_last_deputies_ns);
@@ -214,7 +265,8 @@ void worker_port::wait_for_transfers(std::uint64_t mark) {
 
 void worker_port::make_room(std::uint32_t to, std::size_t words) {
   const fiber::tsan_ignore_scope ignore;
-  aggregate::outbox& out = peers_[to].requests;
+  peer& p = known(to);
+  aggregate::outbox& out = p.requests;
   SHOAL_ASSERT(words <= out.capacity_words(), k_too_small_buffer);
   hot_[to].awaited = false;  // the open buffer goes; nobody waits for the next one yet
   constexpr int k_polls_before_leaving = 16;
@@ -230,26 +282,32 @@ void worker_port::make_room(std::uint32_t to, std::size_t words) {
     detail::leave(detail::wait_kind::room, detail::numbered(to));
     tries = 0;
   }
+  activate(to, p);
   hot_[to].growing = 0;
 }
 
 bool worker_port::try_make_room(std::uint32_t to, std::size_t words) noexcept {
-  SHOAL_ASSERT(words <= peers_[to].requests.capacity_words(), k_too_small_buffer);
+  peer& p = known(to);
+  SHOAL_ASSERT(words <= p.requests.capacity_words(), k_too_small_buffer);
   if (overflow_.holds_tasks()) return false;
   hot_[to].awaited = false;  // as above
-  if (!peers_[to].requests.make_room(words)) return false;
+  if (!p.requests.make_room(words)) return false;
+  activate(to, p);
   hot_[to].growing = 0;
   return true;
 }
 
 void worker_port::when_room(std::uint32_t to, stream_waiter& w) noexcept {
-  stream_waiter*& list = holds_tasks_ ? held_ : peers_[to].for_room;
+  peer& p = known(to);
+  if (!holds_tasks_) activate(to, p);
+  stream_waiter*& list = holds_tasks_ ? held_ : p.for_room;
   w.next = list;
   list = &w;
 }
 
 bool worker_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
   peer& p = peers_[to];
+  if (!p.active) return true;
   w.executed_mark = p.requests.mark();
   w.reply_mark = hot_[to].replies.mark();
   if (p.requests.reached(w.executed_mark) && hot_[to].replies.popped() >= w.reply_mark) return true;
@@ -260,6 +318,7 @@ bool worker_port::settled(std::uint32_t to, stream_waiter& w) noexcept {
 
 void worker_port::settle(std::uint32_t to) {
   peer& p = peers_[to];
+  if (!p.active) return;
   const std::uint64_t executed = p.requests.mark();
   const std::uint64_t replied = hot_[to].replies.mark();
   if (p.requests.reached(executed) && hot_[to].replies.popped() >= replied) return;
@@ -271,15 +330,16 @@ void worker_port::settle(std::uint32_t to) {
 }
 
 bool worker_port::unsettled(std::uint32_t to) const noexcept {
-  return to != node && (!hot_[to].replies.empty() || !peers_[to].requests.reached(peers_[to].requests.mark()));
+  const peer& p = peers_[to];
+  return p.active && (!hot_[to].replies.empty() || !p.requests.reached(p.requests.mark()));
 }
 
 bool worker_port::in_flight() const noexcept {
   const fiber::tsan_ignore_scope ignore;
   if (!transfers_.empty() || mail_.in_flight() || window_drained != window_next) return true;
-  for (std::uint32_t n = 0; n < nodes; ++n)
-    if (unsettled(n) || handler_port_.unsettled(n)) return true;
-  return false;
+  for (const std::uint32_t n : active_)
+    if (unsettled(n)) return true;
+  return handler_port_.in_flight();
 }
 
 }  // namespace shoal::remote

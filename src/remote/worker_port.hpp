@@ -4,6 +4,8 @@
 // Who may call: its worker only. make_room() and the settle functions may switch tasks; poll() does not.
 // Guarantees: each waiter is woken by its own event; of one-sided transfers the oldest is looked at.
 // Bounded: a worker that writes faster than the receiver executes has no free buffers and waits.
+// Cost: a node that is not used takes no memory; polls, waits and flushes visit the nodes for which something is open
+// or in flight.
 // Tests: tests/unit/remote/, tests/cluster/.
 #pragma once
 
@@ -15,6 +17,7 @@
 
 #include "aggregate/outbox.hpp"
 #include "base/rough_time.hpp"
+#include "machine/zero_array.hpp"
 #include "net/channel.hpp"
 #include "remote/call_credits.hpp"
 #include "remote/call_table.hpp"
@@ -45,17 +48,18 @@ private:
   };
   static constexpr std::uint32_t k_few = 4;
 
-  bool unsettled(std::uint32_t stream) noexcept;
+  bool unsettled(std::uint32_t stream) const noexcept;
   bool settled(std::uint32_t stream, of_node& at) noexcept;
   bool take_marks() noexcept;
+  template <class Each>
+  void for_active(const Each& each) const noexcept;
   bool go_on() noexcept;
 
   worker_port* port_ = nullptr;
   std::array<of_node, k_few> few_;
   std::unique_ptr<of_node[]> many_;
-  std::uint32_t room_ = k_few;  // for so many marks
-  std::uint32_t left_ = 0;
-  std::uint32_t next_ = 0;     // the first stream whose mark is not taken
+  std::uint32_t left_ = 0;     // marks that are not reached
+  std::uint32_t next_ = 0;     // where there is no memory for all marks: the first stream whose mark is not taken
   std::uint32_t streams_ = 0;  // one for each node; then, with handlers, another; the last: transfers
   std::uint64_t passes_ = 0;   // of what is withheld, that must have ended first
 };
@@ -64,6 +68,9 @@ class worker_port final : public detail::port {
 public:
   worker_port(net::domain& domain, server& serving, detail::node_context& of, bool exclusive,
               aggregate::overflow_memory& overflow);
+  worker_port(const worker_port&) = delete;
+  worker_port& operator=(const worker_port&) = delete;
+  ~worker_port();
 
   bool poll(sched::worker& w) noexcept;
   bool pending() noexcept;
@@ -92,6 +99,11 @@ public:
   bool unsettled(std::uint32_t node) const noexcept;
   /// Whether anything is in flight, to any node. Any thread, while the worker sleeps.
   bool in_flight() const noexcept;
+  /// The nodes for which something is open or in flight, and maybe some for which it was at the last poll. Their order
+  /// changes with each poll and command.
+  const machine::zero_list<std::uint32_t>& active() const noexcept { return active_; }
+  /// Memory that depends on the number of nodes. Reads /proc.
+  std::size_t resident_bytes_of_peers() const { return hot_.resident_bytes() + peers_.resident_bytes(); }
 
   /// Begins a copy by the network, and waits only while too many are in flight; false if the network refuses, and
   /// nothing was begun. `start`: put() or get() of the domain. May switch.
@@ -126,6 +138,9 @@ private:
     stream_waiter* for_room = nullptr;
     std::uint64_t done_seen = 0;  // at the last look for deputies
     bool listed = false;          // in awaited_
+    bool active = false;          // in active_
+    bool made = false;            // zeros: not yet
+    peer* made_before = nullptr;
   };
   // A stream for whose open buffer tasks wait, or waited before it was sent.
   struct awaited_stream {
@@ -143,6 +158,11 @@ private:
   static constexpr std::int64_t k_first_deputies_ns = 50'000;
   static constexpr std::int64_t k_last_deputies_ns = 10'000'000;
 
+  peer& known(std::uint32_t to) noexcept;
+  void make(std::uint32_t to) noexcept;
+  void activate(std::uint32_t to, peer& p) noexcept;
+  bool is_quiet(std::uint32_t to) const noexcept;
+  bool poll_peers(sched::worker& w) noexcept;
   void hold_tasks(bool held) noexcept;
   bool wake_waiters(sched::worker& w, std::uint32_t node) noexcept;
   void wake_deputies() noexcept;
@@ -157,9 +177,12 @@ private:
   detail::withheld* writing_ = nullptr;
   detail::withheld* to_write_ = nullptr;
   std::uint64_t passes_ = 0;  // that have ended
-  std::vector<detail::peer_port> hot_;
-  std::vector<peer> peers_;
-  std::vector<awaited_stream> awaited_;
+  // By node, made by the first command: of zeros a stream is not open, so that command asks for room.
+  machine::zero_array<detail::peer_port> hot_;
+  machine::zero_array<peer> peers_;
+  peer* made_ = nullptr;  // the last one
+  machine::zero_list<std::uint32_t> active_;
+  machine::zero_list<awaited_stream> awaited_;
   std::uint64_t deputies_looked_ = 0;
   std::uint64_t old_ticks_ = 200 * k_ticks_per_us;
   std::size_t next_look_ = 0;
@@ -220,6 +243,9 @@ private:
 
   void ring_siblings(const sched::worker& w) noexcept;
 
+  /// Of siblings, when a worker is idle, in turn.
+  static constexpr std::size_t k_most_sibling_looks = 8;
+
   net::transport& transport_;
   aggregate::overflow_memory overflow_;
   call_credits credits_;
@@ -228,6 +254,7 @@ private:
   std::vector<sched::worker*> workers_;
   std::vector<std::unique_ptr<server>> servers_;
   std::vector<std::unique_ptr<worker_port>> ports_;
+  std::vector<std::size_t> next_looks_;  // by worker, its own: the distance to the sibling it looks at next, less 1
   // Partner: fence(). Relaxed: the errands that bring a wave's fences to the workers order it.
   std::atomic<std::uint32_t> wave_{0};
 };

@@ -30,11 +30,19 @@ struct game {
   std::atomic<std::uint64_t> slept{0}, overslept{0};
 };
 
+// Watches what is announced to it, as a server does.
+struct watcher final : announced_to {
+  explicit watcher(domain& of) : its(of) {}
+  void announced(std::uint32_t node, traffic t) noexcept override { its.in(node, t).watch(); }
+  domain& its;
+};
+
 // A worker that can do nothing.
-void sleep_until_rung(game& g, domain& d) {
+template <class Look>
+void sleep_until_rung(game& g, domain& d, const Look& can_do_something) {
   constexpr std::int64_t k_too_long_ns = 5'000'000'000;
   d.bell()->prepare();
-  if (g.busy.load() == 0 || d.pending()) return d.bell()->cancel();
+  if (g.busy.load() == 0 || d.pending() || can_do_something()) return d.bell()->cancel();
   const std::int64_t limit_ns = d.longest_sleep_ns();
   ++g.slept;
   const auto how = machine::futex_wait(d.bell()->word(), lockfree::doorbell<>::k_announced,
@@ -76,6 +84,7 @@ void play_worker(game& g, message_transport& node, std::uint32_t me, unsigned wo
     }
     in_channel& in = d.in(n, static_cast<traffic>(c));
     const auto front = in.front();
+    if (front.empty() && !is_reply(static_cast<traffic>(c)) && random.below(4) == 0) in.unwatch();
     if (front.empty() || random.below(3) == 0) return;
     std::uint64_t& b = counts(received, n, c);
     for (std::size_t i = 0; i < front.size(); ++i)
@@ -93,9 +102,11 @@ void play_worker(game& g, message_transport& node, std::uint32_t me, unsigned wo
     return false;
   };
   bool mine_done = false;
+  watcher watching(d);
   while (g.busy.load() != 0) {
     step();
     d.progress();
+    if (d.announced()) d.take_announced(watching);
     if (random.below(8) == 0) node.at(static_cast<unsigned>(random.below(g.shape.workers))).progress();
     if (random.below(16) == 0) std::this_thread::yield();
     if (!mine_done && done == 2 * all) {
@@ -104,7 +115,8 @@ void play_worker(game& g, message_transport& node, std::uint32_t me, unsigned wo
         for (domain* other : g.all)
           if (other->bell()->ring()) machine::futex_wake(other->bell()->word(), 1, false);
     }
-    if (g.tells && g.overslept == 0 && random.below(8) == 0 && !can_do_something()) sleep_until_rung(g, d);
+    if (g.tells && g.overslept == 0 && random.below(8) == 0 && !can_do_something())
+      sleep_until_rung(g, d, can_do_something);
   }
 }
 

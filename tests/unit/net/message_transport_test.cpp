@@ -129,6 +129,21 @@ TEST(message_transport, classes_have_room_of_their_own) {
   EXPECT_EQ(job.in(1).front()[0], 0U);
 }
 
+// As a server: the number of channels that a domain has announced.
+std::size_t watch_announced(domain& d) {
+  struct watcher final : announced_to {
+    explicit watcher(domain& of) : its(of) {}
+    void announced(std::uint32_t node, traffic t) noexcept override {
+      its.in(node, t).watch();
+      ++count;
+    }
+    domain& its;
+    std::size_t count = 0;
+  } all(d);
+  d.take_announced(all);
+  return all.count;
+}
+
 class lanes : public testing::TestWithParam<std::pair<unsigned, unsigned>> {};
 INSTANTIATE_TEST_SUITE_P(workers_and_domains, lanes,
                          testing::Values(std::pair(3U, 1U), std::pair(3U, 2U), std::pair(3U, 3U)));
@@ -141,7 +156,17 @@ TEST_P(lanes, each_worker_has_channels_of_its_own) {
     ASSERT_EQ(job.in(1, traffic::request, w).front().size(), w + 1);
     EXPECT_EQ(job.in(1, traffic::request, w).front()[0], 1000 * w);
     EXPECT_TRUE(job.at(1, w).pending());
+    EXPECT_EQ(watch_announced(job.at(1, w)), 1U);
+    EXPECT_FALSE(job.at(1, w).pending());
+    EXPECT_FALSE(job.in(1, traffic::request, w).unwatch());
     job.in(1, traffic::request, w).release();
+    EXPECT_TRUE(job.in(1, traffic::request, w).unwatch());
+    post(job.out(0, traffic::request, w), 1, 1);
+    job.settle();
+    EXPECT_TRUE(job.at(1, w).pending());
+    EXPECT_EQ(watch_announced(job.at(1, w)), 1U);
+    post(job.out(0, traffic::request, w), 1, 1);
+    job.settle();
     EXPECT_FALSE(job.at(1, w).pending());
   }
 }
@@ -188,10 +213,10 @@ TEST(message_transport, who_sleeps_is_rung_for_what_arrives_and_looks_by_itself)
 }
 
 // As a worker sleeps: for ever where it may.
-void sleep_until_rung(domain& d) {
+void sleep_until_rung(domain& d, const in_channel& watched) {
   d.bell()->prepare();
   while (d.bell()->may_sleep()) {
-    if (d.pending()) return d.bell()->cancel();
+    if (d.pending() || watched.seems_available()) return d.bell()->cancel();
     machine::futex_wait(d.bell()->word(), lockfree::doorbell<>::k_announced, d.longest_sleep_ns(), false);
   }
 }
@@ -203,14 +228,18 @@ TEST(message_transport, who_sleeps_for_ever_is_woken_where_the_library_tells) {
     std::thread sleeper([&] {
       for (std::uint64_t b = 0; b < 200; ++b) {
         in_channel& in = job.in(1, traffic::request, 1);
-        while (in.front().empty()) sleep_until_rung(job.at(1, 1));
+        while (in.front().empty()) {
+          watch_announced(job.at(1, 1));
+          sleep_until_rung(job.at(1, 1), in);
+        }
         EXPECT_EQ(in.front()[0], b);
         in.release();
         job.at(1, 1).progress();  // acknowledges
       }
     });
     for (std::uint64_t b = 0; b < 200; ++b) {
-      while (job.out(0, traffic::request, 1).acquire() == nullptr) sleep_until_rung(job.at(0, 1));
+      while (job.out(0, traffic::request, 1).acquire() == nullptr)
+        sleep_until_rung(job.at(0, 1), job.in(0, traffic::reply, 1));
       post(job.out(0, traffic::request, 1), b, 3);
       job.at(0, 1).progress();
     }

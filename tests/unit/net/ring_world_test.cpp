@@ -11,12 +11,15 @@
 #include <utility>
 #include <vector>
 
+#include "machine/memory_info.hpp"
 #include "net/transports/inproc.hpp"
 
 namespace shoal::net {
 namespace {
 
 const ring_shape k_shape{.nodes = 3, .workers = 2, .slot_bytes = 1024, .slots = 4};
+
+constexpr traffic k_classes[] = {traffic::request, traffic::reply, traffic::handler_request, traffic::handler_reply};
 
 TEST(ring_layout, nothing_overlaps_and_everything_fits) {
   std::vector<std::byte> memory(ring_layout::bytes(k_shape));
@@ -26,9 +29,10 @@ TEST(ring_layout, nothing_overlaps_and_everything_fits) {
     for (unsigned w = 0; w < 2; ++w) {
       parts.emplace_back(&layout.bell(from, w), sizeof(lockfree::doorbell<>));
       parts.emplace_back(&layout.mail(from, w), sizeof(mail_ring));
+      parts.emplace_back(layout.board_words(from, w), lockfree::announcement_board<>::words(6) * sizeof(std::uint64_t));
       for (unsigned to = 0; to < 3; ++to)
-        for (const traffic t : {traffic::request, traffic::reply}) {
-          parts.emplace_back(&layout.control(from, to, w, t), sizeof(lockfree::slot_ring_control<>));
+        for (const traffic t : k_classes) {
+          parts.emplace_back(&layout.control(from, to, w, t), sizeof(ring_control));
           parts.emplace_back(layout.slots(from, to, w, t), k_shape.slots * k_shape.slot_bytes);
         }
     }
@@ -40,6 +44,26 @@ TEST(ring_layout, nothing_overlaps_and_everything_fits) {
   }
   EXPECT_LE(reached, memory.data() + memory.size());
 }
+
+// What a domain has announced; as a server, it watches it from then on.
+class announcements final : announced_to {
+public:
+  using pairs = std::vector<std::pair<std::uint32_t, traffic>>;
+  static pairs of(domain& d) {
+    announcements all(d);
+    d.take_announced(all);
+    return all.found_;
+  }
+
+private:
+  explicit announcements(domain& d) : domain_(d) {}
+  void announced(std::uint32_t node, traffic t) noexcept override {
+    found_.emplace_back(node, t);
+    domain_.in(node, t).watch();
+  }
+  domain& domain_;
+  pairs found_;
+};
 
 class worlds : public testing::Test {
 protected:
@@ -70,7 +94,56 @@ TEST_F(worlds, buffers_arrive_whole_and_in_order_and_only_where_they_were_sent) 
     EXPECT_TRUE(in.front().empty());
   }
   for (unsigned node = 0; node < 3; ++node)
-    for (unsigned w = 0; w < 2; ++w) EXPECT_FALSE(nodes_[node]->at(w).pending());
+    for (unsigned w = 0; w < 2; ++w) EXPECT_EQ(nodes_[node]->at(w).pending(), node == 2 && w == 1);
+}
+
+TEST_F(worlds, who_sends_requests_is_announced_until_it_is_watched_and_again_after_that) {
+  domain& receiver = nodes_[1]->at(1);
+  const auto post = [this](unsigned from, traffic t) {
+    out_channel& out = nodes_[from]->at(1).out(1, t);
+    *out.acquire() = 1;
+    out.post(1);
+  };
+  for (const traffic t : {traffic::reply, traffic::handler_reply}) post(0, t);  // who has asked looks for these
+  EXPECT_FALSE(receiver.announced());
+  EXPECT_TRUE(receiver.in(0, traffic::reply).seems_available());
+  post(2, traffic::request);
+  post(0, traffic::handler_request);
+  EXPECT_TRUE(receiver.announced());
+  EXPECT_TRUE(receiver.pending());
+  EXPECT_EQ(announcements::of(receiver), (announcements::pairs{{0, traffic::handler_request}, {2, traffic::request}}));
+  EXPECT_FALSE(receiver.announced());
+  post(2, traffic::request);
+  EXPECT_FALSE(receiver.announced());
+  in_channel& in = receiver.in(2, traffic::request);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(in.unwatch());  // something is there
+    in.release();
+  }
+  EXPECT_TRUE(in.unwatch());
+  EXPECT_FALSE(receiver.announced());
+  post(2, traffic::request);
+  EXPECT_EQ(announcements::of(receiver), (announcements::pairs{{2, traffic::request}}));
+  for (unsigned node = 0; node < 3; ++node) EXPECT_FALSE(nodes_[node]->at(0).announced());
+}
+
+// Memory of a world of many nodes: what two of them use.
+TEST(ring_world, nodes_that_are_not_used_take_no_memory) {
+  const ring_shape many{.nodes = 128, .workers = 2};
+  const inproc_world world(many);
+  const std::unique_ptr<transport> first = world.connect(0), last = world.connect(127);
+  const auto use = [&] {
+    for (const traffic t : k_classes) {
+      *first->at(0).out(127, t).acquire() = 1;
+      first->at(0).out(127, t).post(1);
+      EXPECT_EQ(last->at(0).in(0, t).front().size(), 1U);
+      last->at(0).in(0, t).release();
+    }
+  };
+  EXPECT_EQ(first->buffers().resident_bytes, 0U);
+  use();
+  EXPECT_LE(first->buffers().resident_bytes, 4 * machine::page_size());
+  EXPECT_EQ(last->buffers().resident_bytes, 0U);
 }
 
 TEST_F(worlds, the_number_of_buffers_under_way_is_bounded_and_classes_do_not_share_room) {
@@ -86,7 +159,7 @@ TEST_F(worlds, the_number_of_buffers_under_way_is_bounded_and_classes_do_not_sha
   EXPECT_NE(sender.out(1, traffic::reply).acquire(), nullptr);
   EXPECT_NE(sender.out(2, traffic::request).acquire(), nullptr);
   in_channel& in = nodes_[1]->at(0).in(0, traffic::request);
-  EXPECT_TRUE(nodes_[1]->at(0).pending());
+  EXPECT_TRUE(in.seems_available());
   EXPECT_EQ(in.front()[0], 0U);
   in.release();
   EXPECT_NE(requests.acquire(), nullptr);
@@ -122,9 +195,11 @@ TEST_F(worlds, asking_whether_something_has_arrived_disturbs_nobody_who_serves) 
   constexpr std::uint64_t k_buffers = 20'000;
   std::atomic<bool> done{false};
   domain& receiver = nodes_[1]->at(0);
+  in_channel& in = receiver.in(0, traffic::request);
   std::thread asking([&] {
     for (std::uint64_t i = 0; !done.load(); ++i) {
       receiver.pending();
+      receiver.in(0, traffic::request).seems_available();
       if (i % 64 == 0) std::this_thread::yield();
     }
   });
@@ -139,9 +214,9 @@ TEST_F(worlds, asking_whether_something_has_arrived_disturbs_nobody_who_serves) 
       }
     }
   });
-  in_channel& in = receiver.in(0, traffic::request);
   std::uint64_t wrong = 0;
   for (std::uint64_t got = 0; got < k_buffers;) {
+    if (receiver.announced()) announcements::of(receiver);
     const auto buffer = in.front();
     if (buffer.empty()) {
       std::this_thread::yield();
@@ -154,7 +229,7 @@ TEST_F(worlds, asking_whether_something_has_arrived_disturbs_nobody_who_serves) 
   done.store(true);
   asking.join();
   EXPECT_EQ(wrong, 0U);
-  EXPECT_FALSE(receiver.pending());
+  EXPECT_FALSE(in.seems_available());
 }
 
 TEST_F(worlds, two_threads_exchange_many_buffers) {

@@ -91,7 +91,7 @@ protected:
   detail::node_context context_;
   test_domain domain_;
   aggregate::overflow_memory overflow_{100'000};
-  server server_{domain_, 0, 2, nullptr, 0, false, &overflow_};
+  server server_{domain_, 2, nullptr, 0, false, &overflow_};
   std::unique_ptr<worker_port> port_;
   call_credits credits_{2, 0, overflow_};
 };

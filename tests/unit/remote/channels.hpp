@@ -50,6 +50,14 @@ public:
     arrived.pop_front();
     ++released;
   }
+  bool seems_available() const noexcept override { return !arrived.empty(); }
+  void watch() noexcept override { watched = true; }
+  bool unwatch() noexcept override {
+    watched = !arrived.empty();
+    return !watched;
+  }
+  bool must_announce() const noexcept { return !watched && !arrived.empty(); }
+  bool watched = false;
   std::deque<words> arrived;
   std::size_t released = 0;
 };
@@ -65,7 +73,13 @@ public:
     if (node == 0) return nobody;
     return *std::array{&requests_in, &replies_in, &handler_requests_in, &handler_replies_in}[static_cast<unsigned>(t)];
   }
-  bool pending() noexcept override { return !requests_in.arrived.empty() || !replies_in.arrived.empty(); }
+  bool announced() const noexcept override {
+    return requests_in.must_announce() || handler_requests_in.must_announce();
+  }
+  void take_announced(net::announced_to& to) noexcept override {
+    if (requests_in.must_announce()) to.announced(1, net::traffic::request);
+    if (handler_requests_in.must_announce()) to.announced(1, net::traffic::handler_request);
+  }
   lockfree::doorbell<>* bell() noexcept override { return nullptr; }
   bool bell_is_shared() const noexcept override { return false; }
 

@@ -48,7 +48,7 @@ protected:
   detail::node_context context_;
   test_domain domain_;
   aggregate::overflow_memory overflow_{1 << 20};
-  server server_{domain_, 0, 2, nullptr, 0, false, &overflow_};
+  server server_{domain_, 2, nullptr, 0, false, &overflow_};
   std::unique_ptr<worker_port> port_;
 };
 

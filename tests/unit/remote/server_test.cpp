@@ -29,7 +29,7 @@ protected:
   struct face : worker_base {};
   std::vector<std::uint64_t> memory_ = std::vector<std::uint64_t>(64);
   test_domain domain_;
-  server server_{domain_, 0, 2, reinterpret_cast<std::byte*>(memory_.data()), 64 * 8, false};
+  server server_{domain_, 2, reinterpret_cast<std::byte*>(memory_.data()), 64 * 8, false};
   face worker_;
 };
 
@@ -59,10 +59,10 @@ TEST_F(servers, a_node_that_sends_without_end_gets_a_share_of_each_turn) {
   for (int turn = 1; turn <= 2; ++turn) {
     EXPECT_TRUE(serve());
     EXPECT_EQ(memory_[0], static_cast<std::uint64_t>(turn * server::k_most_buffers));
-    EXPECT_TRUE(domain_.pending());
+    EXPECT_TRUE(server_.pending());
   }
   EXPECT_TRUE(serve());
-  EXPECT_FALSE(domain_.pending());
+  EXPECT_FALSE(server_.pending());
   EXPECT_EQ(memory_[0], 2U * server::k_most_buffers + 1);
 }
 
@@ -91,6 +91,46 @@ TEST_F(servers, a_command_that_no_node_sends_ends_the_program_and_names_the_node
   EXPECT_DEATH(serve(), "node 1 has sent a command that no node sends .operation 255");
   domain_.requests_in.arrived = {{op(verb::add, 1, 1 << 20)}};
   EXPECT_DEATH(serve(), "node 1 has sent a command that no node sends");
+}
+
+// Not at a node that has sent nothing yet, and no more at one that has sent nothing for long.
+TEST_F(servers, looks_at_nodes_that_send) {
+  EXPECT_EQ(server_.watched(), 0U);
+  EXPECT_FALSE(serve());
+  domain_.requests_in.arrived = {{op(verb::add, 3, 0)}};
+  EXPECT_TRUE(server_.pending());
+  EXPECT_EQ(server_.watched(), 0U);
+  EXPECT_TRUE(serve());
+  EXPECT_EQ(server_.watched(), 1U);
+  EXPECT_TRUE(domain_.requests_in.watched);
+  EXPECT_FALSE(domain_.handler_requests_in.watched);
+  domain_.handler_requests_in.arrived = {{op(verb::add, 3, 0)}};
+  EXPECT_TRUE(serve());
+  EXPECT_EQ(server_.watched(), 2U);
+  for (std::uint32_t i = 0; i + 1 < server::k_most_looks; ++i) EXPECT_FALSE(serve());
+  EXPECT_EQ(server_.watched(), 1U);
+  EXPECT_FALSE(domain_.requests_in.watched);
+  EXPECT_TRUE(domain_.handler_requests_in.watched);
+  EXPECT_FALSE(serve());
+  EXPECT_EQ(server_.watched(), 0U);
+  EXPECT_FALSE(server_.pending());
+  domain_.requests_in.arrived = {{op(verb::add, 3, 0), op(verb::get, 0, 0)}};
+  EXPECT_TRUE(server_.pending());
+  EXPECT_TRUE(serve());
+  EXPECT_EQ(domain_.replies_out.all(), (words{9}));
+  EXPECT_EQ(server_.watched(), 1U);
+}
+
+// What is not executed for want of room is looked at however long that takes.
+TEST_F(servers, looks_at_a_node_whose_replies_have_no_room) {
+  domain_.requests_in.arrived = {{op(verb::get, 0, 0)}};
+  domain_.replies_out.bound = 0;
+  for (std::uint32_t i = 0; i < 3 * server::k_most_looks; ++i) EXPECT_FALSE(serve());
+  EXPECT_EQ(server_.watched(), 1U);
+  EXPECT_TRUE(server_.pending());
+  domain_.replies_out.bound = 1;
+  EXPECT_TRUE(serve());
+  EXPECT_FALSE(server_.pending());
 }
 
 int g_called = 0;

@@ -40,7 +40,8 @@ public:
     return t == net::traffic::request ? requests[n] : replies[n];
   }
   net::in_channel& in(unsigned, net::traffic) noexcept override { return nobody; }
-  bool pending() noexcept override { return false; }
+  bool announced() const noexcept override { return false; }
+  void take_announced(net::announced_to&) noexcept override {}
   lockfree::doorbell<>* bell() noexcept override { return nullptr; }
   bool bell_is_shared() const noexcept override { return false; }
   bool put(unsigned, std::uint64_t, const void*, std::size_t, std::atomic<bool>& done) noexcept override {
@@ -74,7 +75,7 @@ protected:
   sched::pool pool_{sched::pool_options()};
   detail::node_context context_;
   many_nodes domain_;
-  server server_{domain_, 0, k_nodes, nullptr, 0, false};
+  server server_{domain_, k_nodes, nullptr, 0, false};
   aggregate::overflow_memory overflow_{1 << 20};
   std::unique_ptr<worker_port> port_;
   std::uint64_t now_ = 1'000'000'000;
@@ -308,6 +309,63 @@ TEST(node_ports_test, a_fence_waits_for_all_nodes_also_without_memory) {
     ports.poll(pool.at(0));
     EXPECT_EQ(fence.times, 1);
   }
+}
+
+TEST_F(worker_ports, nodes_are_visited_while_something_is_open_or_in_flight) {
+  EXPECT_TRUE(port_->active().empty());
+  EXPECT_EQ(port_->resident_bytes_of_peers(), 0U);
+  poll();
+  EXPECT_FALSE(port_->unsettled(3));
+  EXPECT_EQ(port_->resident_bytes_of_peers(), 0U);
+  write(3);
+  EXPECT_EQ(port_->active().size(), 1U);
+  poll();
+  EXPECT_EQ(port_->active().size(), 1U);  // its buffer is open
+  port_->flush(aggregate::reason::asked);
+  poll();
+  EXPECT_EQ(port_->active().size(), 1U);  // it is not executed
+  EXPECT_TRUE(port_->in_flight());
+  execute_all();
+  EXPECT_FALSE(port_->in_flight());
+  poll();
+  EXPECT_TRUE(port_->active().empty());
+  for (std::uint32_t n = 1; n < k_nodes; ++n) write(n);
+  EXPECT_EQ(port_->active().size(), k_nodes - 1U);
+  port_->flush(aggregate::reason::asked);
+  domain_.requests[3].taken = 2;
+  poll();
+  EXPECT_EQ(port_->active().size(), k_nodes - 2U);
+  write(3);  // while the others are in flight
+  counted all;
+  EXPECT_FALSE(all.begin(*port_));
+  port_->flush(aggregate::reason::asked);
+  execute_all();
+  poll();
+  poll();
+  EXPECT_EQ(all.times, 1);
+  EXPECT_TRUE(port_->active().empty());
+  EXPECT_EQ(sent(3), 3U);
+}
+
+// The buffer for which a task has found no room is the only one to a node that had nothing in flight before.
+TEST_F(worker_ports, who_waits_for_room_is_woken_for_a_node_that_was_not_visited) {
+  domain_.requests[5].bound = 0;
+  EXPECT_FALSE(detail::try_make_room(*port_, 5, 1));
+  poll();
+  EXPECT_TRUE(port_->active().empty());
+  static int fired = 0;
+  fired = 0;
+  stream_waiter waiter;
+  waiter.fire = [](stream_waiter&) noexcept { ++fired; };
+  port_->when_room(5, waiter);
+  poll();
+  EXPECT_EQ(fired, 0);
+  domain_.requests[5].bound = 1;
+  EXPECT_TRUE(port_->pending());
+  poll();
+  EXPECT_EQ(fired, 1);
+  EXPECT_TRUE(detail::try_make_room(*port_, 5, 1));
+  EXPECT_EQ(port_->active().size(), 1U);
 }
 
 TEST_F(worker_ports, who_sleeps_wakes_a_deputy_where_requests_are_not_executed) {
