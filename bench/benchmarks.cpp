@@ -12,6 +12,7 @@
 #include "bench/micro/locks.hpp"
 #include "bench/micro/pages.hpp"
 #include "bench/micro/priorities.hpp"
+#include "bench/micro/scale.hpp"
 #include "bench/micro/service.hpp"
 #include "bench/micro/spawn.hpp"
 #include "bench/micro/steal_profile.hpp"
@@ -51,6 +52,8 @@ constexpr subcommand k_benchmarks[] = {
      "shoal bench domains -w 2 --picture domains.svg", declare_domains},
     {"service", "how long a get, a call, a woken and a submitted task wait for a busy worker",
      "shoal bench service -n 2 -w 1 --direct off", declare_service},
+    {"scale", "what nodes cost that are known and not used: memory, polls, waits, idle looks",
+     "shoal bench scale --nodes 2,64,256,1024", declare_scale},
     {"barrier", "barrier and allreduce of 8 bytes over nodes", "shoal bench barrier -n 2", declare_barrier},
     {"collectives", "barrier, broadcast, reduce, all-reduce, scan, all-gather, all-to-all over nodes",
      "shoal bench collectives -n 2 --bytes 1048576", declare_collectives},
