@@ -12,9 +12,8 @@
 namespace shoal::remote {
 
 void mailbox::trace_post() noexcept {
-  const auto receiver = static_cast<std::uint32_t>(out_ - port_->out.data());  // by node and worker
-  events_->add(trace::event_kind::mail_send, static_cast<std::uint16_t>(receiver % port_->workers),
-               receiver / port_->workers, trace::message_value(out_->words() * 8, out_->position()));
+  events_->add(trace::event_kind::mail_send, static_cast<std::uint16_t>(receiver_.worker), receiver_.node,
+               trace::message_value(out_->words() * 8, out_->position()));
 }
 
 bool mailbox::execute(sched::worker& w) noexcept {

@@ -42,6 +42,7 @@ public:
     const std::uint64_t name = detail::code_of(receiver);  // may throw, while nothing is begun
     const detail::tsan_ignore_scope ignore;
     out_ = &port_->to(node, worker);
+    receiver_ = {node, worker};
     std::uint64_t* const at = out_->begin(1 + words);
     if (at == nullptr) [[unlikely]]
       return nullptr;
@@ -100,6 +101,9 @@ private:
   net::mail_port* port_;
   net::mail_out* out_ = nullptr;  // between begin() and post()
   trace::event_ring* events_ = nullptr;
+  struct {
+    std::uint32_t node = 0, worker = 0;
+  } receiver_;  // between begin() and post()
   std::uint32_t node_;
   bool executes_ = false;  // a handler that polls does not execute others
   std::uint64_t last_name_ = ~std::uint64_t{0};
