@@ -66,8 +66,7 @@ bool take_replies(sched::worker& w, reply_list& list, reply_source& from, trace:
       }
     }
     if (events != nullptr) [[unlikely]]
-      events->add(trace::event_kind::reply_receive, static_cast<std::uint16_t>(w.index), from.node,
-                  trace::message_value(buffer.size() * 8, from.taken));
+      events->add(trace::event_kind::reply_receive, 0, from.node, trace::message_value(buffer.size() * 8, from.taken));
     ++from.taken;
     from.channel->release();
   }
