@@ -76,10 +76,6 @@ std::unique_ptr<rendezvous> find_pmix() {
 
 }  // namespace
 
-std::optional<std::vector<std::vector<std::byte>>> rendezvous::exchange(std::span<const std::byte>) {
-  return std::nullopt;
-}
-
 std::unique_ptr<rendezvous> find_rendezvous() {
   if (const std::string text = variable(k_hub_variable); field_in(text, "hub"))
     return std::make_unique<hub_rendezvous>(text);

@@ -35,7 +35,9 @@ public:
   virtual std::string share(const std::string& word_of_node_0) = 0;
   /// Collective: what each node gives, by node, brought together by the launcher's own servers. Nothing: this launcher
   /// has no way for that, on any node; the hub has. Blocks without limit if a node does not come. Throws shoal::error.
-  virtual std::optional<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine);
+  virtual std::optional<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> /*mine*/) {
+    return std::nullopt;  // here, since a plugin finds no symbol of the program
+  }
 };
 
 /// What this process's environment shows: `shoal run`'s variable, PMIx, PMI-2, in this order; null: none of them. An
