@@ -16,8 +16,13 @@
 
 namespace shoal::base {
 
-/// Nanoseconds of CLOCK_MONOTONIC.
+/// Nanoseconds of CLOCK_MONOTONIC, or of the clock that a simulated machine has set instead.
 std::uint64_t now_ns() noexcept;
+/// Always those of CLOCK_MONOTONIC.
+std::uint64_t machine_now_ns() noexcept;
+/// Of the process: now_ns() reads `clock` from now on; nullptr: the machine's. Returns the one before.
+using clock_function = std::uint64_t (*)() noexcept;
+clock_function set_clock(clock_function clock) noexcept;
 
 /// Nanoseconds of processor time of the calling thread; a system call.
 std::uint64_t thread_processor_ns() noexcept;

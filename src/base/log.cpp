@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <iterator>
 
+#include "base/thread_value.hpp"
+
 namespace shoal::base {
 namespace {
 
@@ -20,6 +22,7 @@ constexpr setting k_table[] = {
 };
 
 thread_local log_context t_context;
+const thread_value k_log_context_of_thread(+[]() noexcept { return &t_context; });
 
 using line_buffer = fmt::basic_memory_buffer<char, 512>;
 

@@ -11,11 +11,15 @@
 #include <cerrno>
 #include <fstream>
 
+#include "base/thread_value.hpp"
+
 namespace shoal::machine {
 
 namespace {
 
 thread_local constinit std::uint32_t t_id = 0;
+thread_local constinit std::span<const std::byte> t_stack;  // if the system does not know it
+const base::thread_value k_stack_of_thread(+[]() noexcept { return &t_stack; });
 
 [[gnu::noinline, gnu::cold]] void ask() noexcept {
   // The only thread of a forked child has another number than its parent's thread.
@@ -45,7 +49,10 @@ std::string thread_name(std::uint32_t id) {
   return name;
 }
 
+void set_own_stack(std::span<const std::byte> stack) noexcept { t_stack = stack; }
+
 std::span<const std::byte> own_stack() noexcept {
+  if (!t_stack.empty()) return t_stack;
   // Of the first thread the C library would read the whole list of mappings.
   if (::syscall(SYS_gettid) == ::getpid()) return {};
   pthread_attr_t attributes;

@@ -25,6 +25,8 @@ int nice_value() noexcept;
 /// False if the system refuses: a value below the present one needs a privilege.
 bool set_nice_value(int value) noexcept;
 
+/// For a thread on a stack that the system does not know; empty: it knows it.
+void set_own_stack(std::span<const std::byte> stack) noexcept;
 /// The calling thread's stack; empty for a process's first thread, whose stack grows on demand.
 std::span<const std::byte> own_stack() noexcept;
 /// The lowest byte of the calling thread's stack that it may use. Of a process's first thread, whose stack grows on

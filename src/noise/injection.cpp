@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/thread_value.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::noise {
@@ -18,6 +19,7 @@ namespace {
 
 constexpr double k_longest_ns = 1e10;
 thread_local injector* t_injector = nullptr;
+const base::thread_value k_injector_of_thread(+[]() noexcept { return &t_injector; });
 
 [[noreturn]] void refuse(std::string_view part, const std::string& why) {
   throw error(errc::invalid_argument,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/thread_value.hpp"
 #include "rank/communicator_table.hpp"
 #include "rank/message.hpp"
 #include "rank/program_call.hpp"
@@ -12,6 +13,7 @@ namespace shoal::rank {
 namespace {
 
 thread_local rank_state* t_rank = nullptr;
+const base::thread_value k_rank_of_thread(+[]() noexcept { return &t_rank; });
 
 int first_of_machine(const job_ranks::shape& of) noexcept {
   const auto first = std::ranges::find_if(of.processes, [](int process) { return process != 0; });

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/thread_value.hpp"
 #include "fiber/sanitizer.hpp"
 #include "sched/movable.hpp"
 #include "sched/pool.hpp"
@@ -15,6 +16,13 @@ namespace shoal::detail {
 
 thread_local constinit worker_base* t_worker = nullptr;
 thread_local constinit port* t_port = nullptr;
+
+namespace {
+
+const base::thread_value k_worker_of_thread(+[]() noexcept { return &t_worker; });
+const base::thread_value k_port_of_thread(+[]() noexcept { return &t_port; });
+
+}  // namespace
 
 namespace {
 

@@ -27,6 +27,15 @@ TEST(clock, now_is_the_steady_clock) {
   EXPECT_LE(now, static_cast<std::uint64_t>(std::chrono::nanoseconds(after).count()));
 }
 
+TEST(clock, another_may_be_set_and_taken_back) {
+  const std::uint64_t before = base::machine_now_ns();
+  EXPECT_EQ(base::set_clock([]() noexcept { return std::uint64_t{17}; }), nullptr);
+  EXPECT_EQ(base::now_ns(), 17U);
+  EXPECT_GE(base::machine_now_ns(), before);
+  EXPECT_NE(base::set_clock(nullptr), nullptr);
+  EXPECT_GE(base::now_ns(), before);
+}
+
 // Both clocks over the same sleep. A tenth of slack: the machine may take us off the core between two readings.
 TEST(clock, ticks_measure_the_same_time) {
   const double rate = base::ticks_per_us();

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <thread>
 
 #include "in_child.hpp"
@@ -53,6 +54,16 @@ TEST(thread_id, a_forked_child_has_a_number_of_its_own) {
   });
   EXPECT_TRUE(exited_with(status, 0)) << status;
   EXPECT_EQ(thread_id(), mine);
+}
+
+TEST(thread_id, a_stack_that_the_system_does_not_know_can_be_named) {
+  const std::array<std::byte, 64> other{};
+  set_own_stack(other);
+  EXPECT_EQ(own_stack().data(), other.data());
+  EXPECT_EQ(own_stack().size(), other.size());
+  EXPECT_EQ(own_stack_bottom(), other.data());
+  set_own_stack({});
+  EXPECT_NE(own_stack_bottom(), other.data());
 }
 
 TEST(thread_id, a_nice_value_is_of_one_thread) {
