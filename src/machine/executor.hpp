@@ -47,6 +47,12 @@ public:
   virtual void stop() noexcept = 0;
 };
 
+/// What an executor with a virtual clock is told of, to charge its time.
+enum class work : std::uint8_t {
+  turn,       // a task, a child that runs inline, a chunk of a loop
+  iteration,  // of a loop
+};
+
 class executor {
 public:
   /// A thread that was started; the destructor joins.
@@ -75,6 +81,8 @@ public:
   virtual std::unique_ptr<thread> start_thread(std::string name, std::function<void()> body) = 0;
   /// Not started yet. `what` must outlive the runner. The runner of this class is a thread of this executor.
   virtual std::unique_ptr<activity_runner> make_runner(std::string name, activity& what);
+  /// The calling thread has done so much since it told last. Not called where the clock is real. Does not wait.
+  virtual void charge(work, std::uint64_t /*times*/) noexcept {}
 
 protected:
   ~executor() = default;

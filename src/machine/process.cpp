@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -238,6 +239,12 @@ child_process spawn(const spawn_request& request) {
     throw error(errc::system, fmt::format("cannot watch process {}: {}; check ulimit -n", pid, std::strerror(cause)));
   }
   return child;
+}
+
+void fix_addresses() noexcept {
+  constexpr unsigned long k_ask = 0xffffffff;
+  const int present = ::personality(k_ask);
+  if (present >= 0) ::personality(static_cast<unsigned long>(present) | ADDR_NO_RANDOMIZE);
 }
 
 void become(const std::vector<std::string>& arguments, const std::vector<std::string>& additions) {

@@ -72,6 +72,10 @@ std::vector<std::string> own_command();
 /// What `ps` and `top` show of this process, its first 15 letters. On the main thread.
 void name_process(const std::string& name) noexcept;
 
+/// What this process becomes or starts from now on finds its memory at the same addresses each time, as far as the
+/// system lets it.
+void fix_addresses() noexcept;
+
 /// Makes this process that program (exec), with "NAME=value" added to its environment. Returns only by throwing.
 [[noreturn]] void become(const std::vector<std::string>& arguments, const std::vector<std::string>& environment);
 

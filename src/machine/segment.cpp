@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <shoal/detail/assert.hpp>
@@ -90,6 +91,12 @@ segment segment::create(const std::string& name, std::size_t capacity_bytes, boo
   return made;
 }
 
+segment segment::create_private(std::size_t capacity_bytes) {
+  segment made(-1, round_up(capacity_bytes, k_huge_page_bytes), 0);
+  made.private_ = true;
+  return made;
+}
+
 segment segment::adopt(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) {
@@ -110,6 +117,7 @@ segment::segment(segment&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       yielded_(other.yielded_),
       has_small_parts_(other.has_small_parts_.load(std::memory_order_relaxed)),
+      private_(other.private_),
       capacity_(std::exchange(other.capacity_, 0)),
       pool_page_bytes_(other.pool_page_bytes_),
       mapping_(std::move(other.mapping_)) {}
@@ -117,6 +125,7 @@ segment::segment(segment&& other) noexcept
 segment& segment::operator=(segment&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(yielded_, other.yielded_);
+  std::swap(private_, other.private_);
   const bool small = has_small_parts_.load(std::memory_order_relaxed);
   has_small_parts_.store(other.has_small_parts_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   other.has_small_parts_.store(small, std::memory_order_relaxed);
@@ -141,8 +150,9 @@ std::byte* segment::map(std::size_t bytes) {
   if (data() != nullptr) return data();
   mapping place =
       mapping::reserve(std::min(round_up(bytes, granule()), capacity_), std::max(pool_page_bytes_, k_huge_page_bytes));
-  if (::mmap(place.data(), place.size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor_,
-             0) == MAP_FAILED) {
+  const int kind = private_ ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  if (::mmap(place.data(), place.size(), PROT_READ | PROT_WRITE, kind | MAP_NORESERVE | MAP_FIXED, descriptor_, 0) ==
+      MAP_FAILED) {
     const int cause = errno;
     throw error(errc::out_of_memory,
                 fmt::format("cannot map {} of shared memory ({}); {}", describe_bytes(place.size()),
@@ -153,7 +163,7 @@ std::byte* segment::map(std::size_t bytes) {
 }
 
 int segment::allocate(std::size_t offset, std::size_t bytes) const noexcept {
-  if (yielded_) return populate_pages(data() + offset, bytes) ? 0 : errno;
+  if (yielded_ || private_) return populate_pages(data() + offset, bytes) ? 0 : errno;
   int rc = 0;
   do {
     rc = ::fallocate(descriptor_, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
@@ -277,16 +287,20 @@ void segment::clear_ends(std::size_t offset, std::size_t bytes, std::size_t whol
   clear(std::max({offset, whole_begin, whole_end}), end);
 }
 
+int segment::give_back(std::size_t offset, std::size_t bytes) const noexcept {
+  if (private_) return ::madvise(data() + offset, bytes, MADV_DONTNEED);
+  if (yielded_) return ::madvise(data() + offset, bytes, MADV_REMOVE);
+  return ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                     static_cast<off_t>(bytes));
+}
+
 void segment::release(std::size_t offset, std::size_t bytes) {
   SHOAL_ASSERT(offset <= capacity_ && bytes <= capacity_ - offset, "a release lies within the segment");
   const std::size_t begin = round_up(offset, granule());
   const std::size_t end = round_down(offset + bytes, granule());
   if (pool_page_bytes_ != 0) clear_ends(offset, bytes, begin, end);
   if (end <= begin) return;
-  const int refused = yielded_ ? ::madvise(data() + begin, end - begin, MADV_REMOVE)
-                               : ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                                             static_cast<off_t>(begin), static_cast<off_t>(end - begin));
-  if (refused != 0) {
+  if (give_back(begin, end - begin) != 0) {
     refuse("cannot give shared memory back", errno, "it stays taken until the process ends");
   }
 }
@@ -301,8 +315,24 @@ page_count segment::count(std::size_t offset, std::size_t bytes) const {
   return count_pages(data() + begin, round_up(offset + bytes, page_size()) - begin);
 }
 
+// Without smaps, which a process with the memory of many nodes reads for long.
+std::size_t segment::resident_bytes(std::size_t offset, std::size_t bytes) const {
+  constexpr std::size_t k_pages_at_once = 4096;
+  std::array<unsigned char, k_pages_at_once> there;
+  const std::size_t end = offset + bytes, page = page_size();
+  std::size_t sum = 0;
+  for (std::size_t at = round_down(offset, page); at < end; at += k_pages_at_once * page) {
+    const std::size_t pages = std::min(k_pages_at_once, (end - at + page - 1) / page);
+    if (::mincore(data() + at, pages * page, there.data()) != 0) continue;
+    for (std::size_t i = 0; i < pages; ++i)
+      if (there[i] % 2 != 0) sum += std::min(end, at + (i + 1) * page) - std::max(offset, at + i * page);
+  }
+  return sum;
+}
+
 std::size_t segment::committed_bytes(std::size_t offset, std::size_t bytes) const {
   if (yielded_) return count(offset, bytes).resident_bytes;
+  if (private_) return resident_bytes(offset, bytes);
   if (pool_page_bytes_ != 0) {
     std::size_t sum = 0;
     for (std::size_t at = offset; at < offset + bytes; at = round_down(at, granule()) + granule())

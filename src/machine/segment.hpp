@@ -36,6 +36,8 @@ public:
   /// pages, if it is not 0.
   static segment create(const std::string& name, std::size_t capacity_bytes, bool inherit = false,
                         std::size_t pool_page_bytes = 0);
+  /// Memory of this process alone, without a descriptor.
+  static segment create_private(std::size_t capacity_bytes);
   /// Takes over a descriptor made by create() in another process (inherited, or received over a socket); it does not
   /// stay open over exec.
   static segment adopt(int descriptor);
@@ -82,6 +84,8 @@ private:
   // What it takes and gives back at once.
   std::size_t granule() const noexcept { return pool_page_bytes_ != 0 ? pool_page_bytes_ : page_size(); }
   bool is_there(std::size_t offset) const noexcept;
+  std::size_t resident_bytes(std::size_t offset, std::size_t bytes) const;
+  int give_back(std::size_t offset, std::size_t bytes) const noexcept;
   void clear_ends(std::size_t offset, std::size_t bytes, std::size_t whole_begin, std::size_t whole_end) noexcept;
 
   // A part, outwards to pages, and the whole 2 MiB pieces in it.
@@ -97,6 +101,7 @@ private:
   int descriptor_ = -1;
   bool yielded_ = false;
   std::atomic<bool> has_small_parts_{false};  // that must not become large pages; partners: other commits
+  bool private_ = false;
   std::size_t capacity_ = 0;
   std::size_t pool_page_bytes_ = 0;
   mapping mapping_;

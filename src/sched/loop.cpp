@@ -189,6 +189,7 @@ std::uint64_t positions_in(std::uint64_t wanted, std::uint64_t done, std::uint64
 
 // The size of the next chunk and of its steps, from the time that the last one took.
 void adapt_chunk(sched::worker& w, loop_frame& frame, const loop_state& loop, std::uint64_t done) noexcept {
+  w.owner().charge(machine::work::iteration, done);
   const std::uint64_t now = w.owner().rough_now();
   if (done == 0) {
     frame.chunk = frame.step = loop.least;
@@ -305,6 +306,7 @@ bool begin_chunk(loop_frame& frame) noexcept {
     adapt_chunk(w, frame, loop, begun && frame.chunk != 0 ? std::min(number(frame.next) - start, frame.chunk) : 0);
   }
   if (begun) {
+    if (!loop.adapts) w.owner().charge(machine::work::iteration, loop.grain);
     w.poll();
     take_turn(w);
   }

@@ -114,6 +114,11 @@ public:
       return base::rough_time::now();
     return executor().now_ns() * base::rough_time::k_per_ns;
   }
+  /// Has a virtual clock charge work that the calling worker has done.
+  void charge(machine::work what, std::uint64_t times) const noexcept {
+    if (!real_clock_) [[unlikely]]
+      executor().charge(what, times);
+  }
   const worker_map& map() const noexcept { return map_; }
   fiber::stack_region& stacks() noexcept { return region_; }
   /// Stacks of a size that a task asks for: class `size_class` - 1 of fiber::stack_classes; 0: the ordinary ones.

@@ -46,6 +46,7 @@ bool worker::anything_given() const noexcept {
 // Reads the clock, and sets how many turns may pass before it is read again: about those of k_look_ticks. Sends buffers
 // for which tasks wait.
 std::uint64_t worker::look_at_clock() noexcept {
+  owner_.charge(machine::work::turn, static_cast<std::uint64_t>(turns_between_looks_));
   const std::uint64_t now = about_now_ = owner_.rough_now();
   const std::uint64_t took = now - std::exchange(looked_, now);
   if (took < k_look_ticks / 2)

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <shoal/error.hpp>
+#include <utility>
 
 #include "in_child.hpp"
 #include "machine/huge_buffer.hpp"
@@ -283,6 +284,28 @@ TEST(segment, what_is_not_a_segment_is_not_adopted) {
   const int pipe_like = ::open("/dev/null", O_RDONLY);
   EXPECT_THROW(segment::adopt(pipe_like), error);
   ::close(pipe_like);
+}
+
+TEST(segment, a_private_one_has_no_descriptor_and_does_the_same) {
+  segment s = segment::create_private(k_capacity);
+  EXPECT_EQ(s.descriptor(), -1);
+  EXPECT_EQ(s.capacity(), k_capacity);
+  std::byte* const base = s.map();
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(base) % k_huge_page_bytes, 0U);
+  EXPECT_EQ(s.committed_bytes(0, 64 * k_mib), 0U);
+  s.commit(k_mib + 100, 5 * k_mib);
+  EXPECT_EQ(s.committed_bytes(k_mib + 100, 5 * k_mib), 5 * k_mib);
+  EXPECT_GE(s.committed_bytes(0, 64 * k_mib), 5 * k_mib);
+  EXPECT_EQ(base[2 * k_mib], std::byte{0});
+  std::memset(base + 2 * k_mib, 7, k_mib);
+  s.release(2 * k_mib, k_mib);
+  EXPECT_EQ(s.committed_bytes(2 * k_mib, k_mib), 0U);
+  EXPECT_EQ(base[2 * k_mib], std::byte{0});
+  segment moved = std::move(s);
+  EXPECT_EQ(moved.data(), base);
+  moved.commit(2 * k_mib, k_mib, page_kind::small);
+  EXPECT_EQ(moved.committed_bytes(2 * k_mib, k_mib), k_mib);
+  EXPECT_THROW(moved.commit(0, k_capacity), error);
 }
 
 TEST(segment, nothing_is_not_a_segment) { EXPECT_THROW(segment::create("test", 0), error); }
