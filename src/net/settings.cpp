@@ -20,9 +20,10 @@ constexpr setting k_table[] = {
     {.name = "transport",
      .type = setting_type::choice,
      .default_value = "auto",
-     .help = "how buffers travel between nodes: shm, ucx, mpi, inproc (nodes in one process); auto: what the launcher "
-             "and the machine offer",
-     .choices = "auto|inproc|shm|ucx|mpi"},
+     .help =
+         "how buffers travel between nodes: shm, ucx, mpi, inproc (nodes in one process), sim (a simulated machine, "
+         "in virtual time); auto: what the launcher and the machine offer",
+     .choices = "auto|inproc|shm|ucx|mpi|sim"},
     {.name = "plugins",
      .type = setting_type::text,
      .default_value = "",
@@ -76,8 +77,8 @@ constexpr setting k_table[] = {
 
 }  // namespace
 
-const std::array<base::setting_table, 3> k_net_settings{base::setting_table{"net", k_table}, ucx::k_ucx_settings,
-                                                        mpi::k_mpi_settings};
+const std::array<base::setting_table, 4> k_net_settings{base::setting_table{"net", k_table}, ucx::k_ucx_settings,
+                                                        mpi::k_mpi_settings, k_sim_settings};
 
 options read_options(const base::settings& s) {
   options o;
@@ -101,6 +102,7 @@ options read_options(const base::settings& s) {
   o.shared_context = s.get_bool("shared_context");
   o.tcp_transfers = s.get_bool("tcp_transfers");
   o.own_communicators = s.get_bool("own_communicators");
+  o.sim = read_sim_options(s);
   return o;
 }
 

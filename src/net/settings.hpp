@@ -10,14 +10,15 @@
 
 #include "base/settings.hpp"
 #include "net/message_transport.hpp"
+#include "net/transports/sim/settings.hpp"
 
 namespace shoal::net {
 
 /// This folder's table, then one per plugin.
-extern const std::array<base::setting_table, 3> k_net_settings;
+extern const std::array<base::setting_table, 4> k_net_settings;
 
 struct options {
-  std::string transport = "auto";  // or inproc, shm, ucx, mpi
+  std::string transport = "auto";  // or inproc, shm, ucx, mpi, sim
   std::string plugins;             // a folder to look for plugins in first
   std::size_t buffer_bytes = 0;
   std::size_t buffers = 0;  // per channel; a power of two
@@ -31,6 +32,7 @@ struct options {
   bool shared_context = false;
   bool tcp_transfers = false;
   bool own_communicators = false;
+  sim_options sim;
 };
 /// Throws shoal::error for an unknown lock and for a poll_mask that is no power of two less 1.
 options read_options(const base::settings& s);

@@ -44,6 +44,7 @@ constexpr exception k_exceptions[] = {
     {"src/launch", "it brings real processes together; a job on virtual time is one process"},
     {"src/net/transports/ucx", "a plugin, which sees net/wire.hpp alone; it waits while it connects and ends"},
     {"src/net/transports/mpi", "a plugin, which sees net/wire.hpp alone; it waits while it connects and ends"},
+    {"src/net/transports/sim", "it implements an executor"},
     {"src/locks/thread_wait.cpp", "locks of threads are used outside of any runtime, too"},
     {"src/locks/lock_meter.cpp", "it measures real time"},
     {"src/sched/pool.hpp", "the default of an option"},
