@@ -21,9 +21,9 @@ constexpr setting k_job_table[] = {
     {.name = "nodes",
      .type = setting_type::integer,
      .default_value = "1",
-     .help = "nodes in this process (transport inproc; under a launcher it says)",
+     .help = "nodes in this process: at most 64 (transport inproc), or simulated (sim); under a launcher it says",
      .min = "1",
-     .max = "64"},
+     .max = "65536"},
     {.name = "workers",
      .type = setting_type::integer,
      .default_value = "0",
@@ -98,6 +98,7 @@ sched::pool_options scheduler_options(const config& c, std::uint32_t node) {
   sched::pool_options o = sched::make_pool_options(c, c);
   o.workers = c.workers;
   o.executor = c.executor;
+  o.heavy_fences = c.executor->has_real_clock();  // else all threads are one
   if (c.injection != nullptr) o.around_thread = around_injected_threads(c.injection, node);
   return o;
 }

@@ -29,6 +29,7 @@
 #include "runtime/peer_watch.hpp"
 #include "runtime/placement.hpp"
 #include "runtime/service.hpp"
+#include "runtime/simulation.hpp"
 #include "runtime/transports.hpp"
 #include "sched/stack_overflow.hpp"
 #include "shoal/error.hpp"
@@ -61,6 +62,18 @@ process_transports rings_in_process(const config& c) {
   t.world = std::make_unique<net::inproc_world>(shape_of(c, c.nodes));
   for (unsigned n = 0; n < c.nodes; ++n) t.each.push_back(t.world->connect(n));
   return t;
+}
+
+process_transports simulated_network(simulation& by, const config& c) {
+  process_transports t;
+  for (unsigned n = 0; n < c.nodes; ++n) t.each.push_back(by.connect(n));
+  return t;
+}
+
+// Peers in one process map each other's memory by its address; a descriptor for each of thousands there need not be.
+machine::segment make_segment(const config& c, unsigned node, const launch::segment_plan& plan) {
+  if (is_simulated(c) && plan.pool_page_bytes == 0) return machine::segment::create_private(plan.bytes);
+  return machine::segment::create(fmt::format("shoal-node-{}", node), plan.bytes, false, plan.pool_page_bytes);
 }
 
 process_transports networks_in_process(const config& c, std::vector<machine::segment>& segments) {
@@ -99,6 +112,7 @@ private:
   [[noreturn]] void give_up(const std::exception_ptr& thrown) noexcept;
 
   config c_;
+  std::unique_ptr<simulation> simulated_;
   std::vector<machine::segment> segments_;
   process_transports transports_;
   std::vector<std::unique_ptr<node>> nodes_;
@@ -114,25 +128,33 @@ process_nodes::process_nodes(config c) : c_(std::move(c)) {
   if (c_.transport == "shm")
     throw error(errc::invalid_argument,
                 "transport shm is for several processes; start them with shoal run -n N, or leave it out");
+  constexpr unsigned k_most_real = 64;
+  if (c_.nodes > k_most_real && !is_simulated(c_))
+    throw error(errc::invalid_argument,
+                fmt::format("{} in one process, and {} are the most, since each has threads and much address space; "
+                            "SHOAL_TRANSPORT=sim simulates more",
+                            base::counted(c_.nodes, "node"), k_most_real));
   sched::explain_stack_overflows();
+  if (is_simulated(c_)) simulated_ = std::make_unique<simulation>(c_);
   const auto machine = machine::topology::discover();
   std::vector<node_parts> all_parts(c_.nodes);
   for (unsigned n = 0; n < c_.nodes; ++n) {
     all_parts[n].node = n;
     all_parts[n].nodes = c_.nodes;
     all_parts[n].settings = &c_;
-    place_workers(all_parts[n], c_, machine, {n, c_.nodes});
+    if (!is_simulated(c_)) place_workers(all_parts[n], c_, machine, {n, c_.nodes});
   }
   const launch::segment_plan plan = launch::plan_segment(c_.pages, c_.segment_bytes, c_.nodes);
   c_.segment_bytes = plan.bytes;
 
   std::vector<std::byte*> mapped;
   for (unsigned n = 0; n < c_.nodes; ++n) {
-    segments_.push_back(
-        machine::segment::create(fmt::format("shoal-node-{}", n), c_.segment_bytes, false, plan.pool_page_bytes));
+    segments_.push_back(make_segment(c_, n, plan));
     mapped.push_back(segments_.back().map());
   }
-  transports_ = uses_library(c_) ? networks_in_process(c_, segments_) : rings_in_process(c_);
+  transports_ = is_simulated(c_)   ? simulated_network(*simulated_, c_)
+                : uses_library(c_) ? networks_in_process(c_, segments_)
+                                   : rings_in_process(c_);
   for (unsigned n = 0; n < c_.nodes; ++n) {
     node_parts& parts = all_parts[n];
     parts.transport = std::move(transports_.each[n]);
@@ -145,6 +167,7 @@ process_nodes::process_nodes(config c) : c_(std::move(c)) {
   }
   std::vector<node*> served;
   for (auto& n : nodes_) served.push_back(n.get());
+  if (simulated_) simulated_->watch(served);
   watcher_.emplace(*c_.executor, served);
 }
 
@@ -188,6 +211,7 @@ void process_nodes::end(const std::exception_ptr& thrown) {
   join();
   if (thrown) std::rethrow_exception(thrown);
   for (const auto& n : nodes_) n->report_profile();
+  if (simulated_) simulated_->report();
 }
 
 class world_node final : public hosted_nodes {

@@ -21,6 +21,7 @@
 #include "machine/process.hpp"
 #include "machine/process_limits.hpp"
 #include "runtime/hosted_nodes.hpp"
+#include "runtime/simulation.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/error.hpp"
@@ -138,7 +139,13 @@ void job::start(int* argc, char** argv, const run_options& options) {
   machine::open_standard_descriptors();
   const base::log_context before = base::current_log_context();  // of the caller's thread: the nodes set theirs
   try {
-    state_ = std::make_unique<state>(runtime::read_config(argc, argv, options));
+    const runtime::config c = runtime::read_config(argc, argv, options);
+    if (runtime::is_simulated(c))
+      throw error(
+          errc::unsupported,
+          "transport sim runs all workers in the thread that waits for them, and a shoal::job has none; give its "
+          "main tasks to shoal::run, or set SHOAL_TRANSPORT to another transport");
+    state_ = std::make_unique<state>(c);
     state_->nodes->first().start();  // first: while no other node serves, an error is simply thrown
     state_->nodes->begin();
   } catch (const std::system_error& e) {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated machine that the nodes of a job run on (transport sim): its executor and its network, and what the
+// configuration must be like there.
+// Who may call: the thread that makes the job and waits for its end; it becomes the simulated machine's first thread.
+// Throws shoal::error for settings that do not go together. Tests: tests/cluster/sim_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "net/transports/sim/sim_transport.hpp"
+#include "runtime/config.hpp"
+#include "runtime/node.hpp"
+
+namespace shoal::runtime {
+
+inline bool is_simulated(const config& c) { return c.transport == "sim"; }
+
+class simulation {
+public:
+  /// Adapts `c`, which must outlive it.
+  explicit simulation(config& c);
+
+  std::unique_ptr<net::transport> connect(unsigned node) { return world_.connect(node); }
+  /// The nodes that run on it: if nothing can run any more, the report says what their tasks wait for.
+  void watch(std::vector<node*> nodes);
+  /// One line about the run.
+  void report() const;
+
+private:
+  const config& settings_;
+  const std::uint64_t began_ns_;  // of this machine
+  net::sim_executor executor_;
+  net::sim_world world_;
+};
+
+}  // namespace shoal::runtime

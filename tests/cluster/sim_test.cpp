@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole jobs on simulated machines: many nodes, virtual time, the same run for the same seed.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "runtime/job.hpp"
+#include "shoal/shoal.hpp"
+#include "tests/cluster/cluster.hpp"
+
+namespace {
+
+using shoal::global_array;
+
+shoal::runtime::config simulated(unsigned nodes, unsigned workers, std::uint64_t seed = 1) {
+  auto c = shoal::runtime::read_config(shoal::runtime::all_settings());
+  c.transport = "sim";
+  c.nodes = nodes;
+  c.workers = workers;
+  c.sim.seed = seed;
+  c.segment_bytes = std::uint64_t{1} << 28;
+  return c;
+}
+
+void run(const shoal::runtime::config& c, const std::function<void()>& main_task) {
+  EXPECT_EQ(shoal::runtime::run_in_process(c, [&] { return main_task(), 0; }), 0);
+}
+
+// Arrays, loops, calls, collective operations and quiescence.
+void compute_and_check() {
+  const unsigned nodes = shoal::node_count();
+  const std::uint64_t n = 64 * nodes;
+  global_array<std::uint64_t> sums(n);
+  shoal::parallel_for(shoal::everywhere, n, [s = sums.ref(), n](std::uint64_t i) {
+    s.async_add((i * 7 + 3) % n, i);
+    s.async_add((i + n / 2) % n, 1);
+  });
+  std::uint64_t all = 0;
+  for (std::uint64_t i = 0; i < n; i += 17) {
+    const std::uint64_t got = sums->get(i);
+    all += got;
+    EXPECT_GE(got, 1U);
+  }
+  EXPECT_GT(all, 0U);
+  global_array<std::uint64_t> total(1);
+  shoal::spmd([t = total.ref()](shoal::team& team) {
+    const std::uint64_t sum = team.all_reduce(std::uint64_t{shoal::node_id()} + 1, std::plus<>());
+    team.barrier();
+    t.async_add(0, sum);
+  });
+  EXPECT_EQ(total->get(0), std::uint64_t{nodes} * nodes * (nodes + 1) / 2);
+  EXPECT_EQ(shoal::async_on(nodes - 1, [] { return shoal::node_id() * 2; }).get(), (nodes - 1) * 2);
+  shoal::quiesce();
+}
+
+TEST(simulated_job, of_4_nodes_with_4_workers) { run(simulated(4, 4), compute_and_check); }
+TEST(simulated_job, of_64_nodes) { run(simulated(64, 1), compute_and_check); }
+TEST(simulated_job, of_256_nodes) { run(simulated(256, 1), compute_and_check); }
+
+TEST(simulated_job, programs_see_virtual_time) {
+  run(simulated(2, 1), [] {
+    global_array<std::uint64_t> a(2, shoal::distribution::cyclic);
+    const std::uint64_t before_ns = shoal::base::now_ns();
+    for (int i = 0; i < 100; ++i) a->add(1, 1);
+    const std::uint64_t took_ns = shoal::base::now_ns() - before_ns;
+    EXPECT_GE(took_ns, 100U * 2 * 1500);  // there and back
+    EXPECT_LE(took_ns, 100U * 4 * 1500 + 1'000'000);
+    EXPECT_EQ(a->get(1), 100U);
+  });
+}
+
+TEST(simulated_job, loops_take_the_time_of_their_iterations) {
+  for (const unsigned workers : {1, 4}) {
+    std::uint64_t took_ns = 0;
+    run(simulated(1, workers), [&] {
+      const std::uint64_t before_ns = shoal::base::now_ns();
+      shoal::parallel_for(shoal::here, 1'000'000, [](std::uint64_t) {});
+      took_ns = shoal::base::now_ns() - before_ns;
+    });
+    EXPECT_GE(took_ns, 5'000'000U / workers);
+    EXPECT_LE(took_ns, 7'000'000U / workers);
+  }
+}
+
+// What the job says at its end, of which the digest is the last word.
+std::string last_line_of(const shoal::runtime::config& c) {
+  testing::internal::CaptureStderr();
+  run(c, compute_and_check);
+  const std::string said = testing::internal::GetCapturedStderr();
+  const std::size_t from = said.find("simulated ");
+  EXPECT_NE(from, std::string::npos) << said;
+  return said.substr(said.rfind("seed"));
+}
+
+TEST(simulated_job, the_same_seed_gives_the_same_run) {
+  std::set<std::string> different;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    auto c = simulated(16, 2, seed);
+    c.sim.jitter = c.sim.network.jitter = 0.5;
+    const std::string first = last_line_of(c);
+    for (int again = 0; again < 3; ++again) EXPECT_EQ(last_line_of(c), first);
+    different.insert(first);
+  }
+  EXPECT_EQ(different.size(), 3U);
+}
+
+#if !SHOAL_TSAN && !SHOAL_ASAN
+TEST(simulated_job_death_test, who_waits_for_ever_is_told) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      run(simulated(3, 2),
+          [] {
+            shoal::latch never(1);
+            never.wait();
+          }),
+      [](int status) { return status != 0; }, "nothing can run any more(.|\n)*waits for(.|\n)*latch");
+}
+#endif
+
+TEST(simulated_job, refuses_what_it_cannot_simulate) {
+  auto c = simulated(2, 1);
+  c.helpers = 1;
+  EXPECT_THROW(run(c, [] {}), shoal::error);
+  c = simulated(65, 1);
+  c.transport = "inproc";
+  EXPECT_THROW(run(c, [] {}), shoal::error);
+  shoal::run_options options;
+  options.settings = {{"transport", "sim"}};
+  EXPECT_THROW(shoal::job outside(options), shoal::error);
+}
+
+TEST(simulated_job, measured_time_is_charged_if_that_is_wanted) {
+  auto c = simulated(4, 2);
+  c.sim.measured_factor = 1;
+  run(c, compute_and_check);
+}
+
+TEST(simulated_job, runs_on_every_network) {
+  for (const char* name : {"infiniband", "slingshot", "ethernet"})
+    for (const auto topology :
+         {shoal::net::sim_topology::flat, shoal::net::sim_topology::fat_tree, shoal::net::sim_topology::torus}) {
+      auto c = simulated(12, 1);
+      c.sim.network = *shoal::net::find_sim_network(name);
+      c.sim.network.topology = topology;
+      run(c, compute_and_check);
+    }
+}
+
+TEST(simulated_job, several_in_a_row_and_beside_real_ones) {
+  for (unsigned nodes = 1; nodes <= 3; ++nodes) {
+    run(simulated(nodes, 2), compute_and_check);
+    auto real = simulated(nodes, 2);
+    real.transport = "inproc";
+    real.pin = false;
+    run(real, compute_and_check);
+  }
+}
+
+}  // namespace
