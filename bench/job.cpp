@@ -23,6 +23,7 @@ constexpr const char* k_own_variable = "SHOAL_OWN_JOB";
 
 // The program with its buffers, and what UCX may take for each domain: a segment of 10.5 MB for receive buffers.
 constexpr std::uint64_t k_node_bytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t k_simulated_node_bytes = std::uint64_t{512} << 10;
 constexpr std::uint64_t k_domain_bytes = std::uint64_t{12} << 20;
 
 unsigned workers_of(const base::settings& s, const job_options& options) {
@@ -41,14 +42,15 @@ void bound_stacks(base::settings& s, const job_options& options) {
 
 void add_job_options(CLI::App& app, job_options& options) {
   app.add_option("-n,--nodes", options.nodes, "nodes (processes on this machine)")
-      ->check(CLI::Range(1U, 256U))
+      ->check(CLI::Range(1U, 65536U))
       ->type_name("N");
   app.add_option("-w,--workers", options.workers, "worker threads per node; default: processors divided by nodes")
       ->check(CLI::Range(1U, 1024U))
       ->type_name("W");
   app.add_option("--transport", options.transport,
-                 "auto, shm (processes that share memory), ucx, mpi, or inproc (all nodes in this process)")
-      ->check(CLI::IsMember({"auto", "shm", "ucx", "mpi", "inproc"}))
+                 "auto, shm (processes that share memory), ucx, mpi, inproc (all nodes in this process), or sim (a "
+                 "simulated machine, in virtual time)")
+      ->check(CLI::IsMember({"auto", "shm", "ucx", "mpi", "inproc", "sim"}))
       ->capture_default_str();
   app.add_option("--direct", options.direct, "on: nodes of a machine map each other's memory; off: messages only")
       ->check(CLI::IsMember({"on", "off"}))
@@ -81,6 +83,7 @@ std::uint64_t runtime_bytes(const job_options& options) {
   const std::string& transport = options.transport == "auto" ? c.transport : options.transport;
   const bool by_library = transport == "ucx" || transport == "mpi";
   const unsigned domains = workers_of(s, options);
+  if (transport == "sim") return nodes * k_simulated_node_bytes;
   return nodes * (k_node_bytes + c.waiting_bytes + (by_library ? domains * k_domain_bytes : 0));
 }
 
@@ -105,7 +108,8 @@ int run_as_job(const job_options& options, const std::function<int()>& main_task
   }
   const busy_loops load(options.load);
   if (options.transport != "auto") s.set("transport", options.transport, base::setting_origin::command_line);
-  if (nodes > 1 && options.transport != "inproc") {
+  const bool simulated = s.get_text("transport") == "sim";
+  if (nodes > 1 && options.transport != "inproc" && !simulated) {
     s.check();
     runtime::start_request job;
     job.nodes = nodes;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seconds since construction. Who may call: any thread.
+// Seconds since construction; on a simulated machine, virtual ones. Who may call: any thread.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
+
+#include "base/clock.hpp"
 
 namespace shoal::kernels::bfs {
 
 class stopwatch {
 public:
-  double seconds() const noexcept { return std::chrono::duration<double>(clock::now() - started_).count(); }
+  double seconds() const noexcept { return static_cast<double>(base::now_ns() - started_ns_) * 1e-9; }
 
 private:
-  using clock = std::chrono::steady_clock;
-  clock::time_point started_ = clock::now();
+  std::uint64_t started_ns_ = base::now_ns();
 };
 
 }  // namespace shoal::kernels::bfs

@@ -54,6 +54,9 @@ constexpr subcommand k_subcommands[] = {
      "shoal noise --seconds 10 --report noise.html\n  shoal noise --explain -- ./program argument\n"
      "  shoal noise --inject message,quantum --delays 1us,10us -- shoal bfs --kronecker 14 -n 2",
      declare_noise},
+    {"sim", "run a program on a simulated machine of many nodes, in virtual time",
+     "shoal sim --nodes 256 -- ./program argument\n  shoal sim --nodes 64 --network ethernet --seed 7 -- ./program",
+     declare_sim},
     {"trace", "what a program's workers did, and when",
      "shoal trace --report run.html -- shoal bfs --kronecker 16 -n 2\n  shoal trace --read --perfetto run.json",
      declare_trace},

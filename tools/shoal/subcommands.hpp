@@ -41,6 +41,7 @@ subcommand_body declare_run(CLI::App& app);
 subcommand_body declare_mpi_threads(CLI::App& app);
 subcommand_body declare_mpirun(CLI::App& app);
 subcommand_body declare_noise(CLI::App& app);
+subcommand_body declare_sim(CLI::App& app);
 subcommand_body declare_trace(CLI::App& app);
 subcommand_body declare_tune(CLI::App& app);
 subcommand_body declare_mpicc(CLI::App& app);
