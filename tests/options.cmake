@@ -12,7 +12,7 @@
 #   unsanitized   TRUE: left out where a sanitizer is compiled in
 #   one_thread    TRUE: left out where the thread sanitizer is compiled in, which has nothing to see there
 #   long_filter   cases for `ctest -C long` only, label long_LABEL: a filter of GoogleTest
-#   over_networks, over_ucx, roles_over_networks   see cluster/networks.cmake
+#   over_networks, over_ucx, roles_over_networks, over_sim   see cluster/networks.cmake
 
 # A test in the place of one that cannot be built here. ctest reports it as skipped, and ./dev counts it.
 function(shoal_skipped_test name label reason)
@@ -33,6 +33,7 @@ function(shoal_test name label options)  # ARGN: sources
   set(long_filter "")
   set(over_networks "")
   set(over_ucx "")
+  set(over_sim "")
   set(roles_over_networks "")
   include(${options} OPTIONAL)
   if((unsanitized AND SHOAL_SANITIZE) OR (one_thread AND SHOAL_SANITIZE MATCHES thread))
@@ -87,6 +88,9 @@ function(shoal_test name label options)  # ARGN: sources
     endif()
   endforeach()
   shoal_test_over_networks(${name} "${over_networks}" "${roles_over_networks}" "${over_ucx}")
+  if(over_sim)
+    shoal_test_over_sim(${name} "${over_sim}")
+  endif()
 endfunction()
 
 # What nearly every test includes is parsed once: one program has it made, the others of the same flags use it.

@@ -4,6 +4,7 @@
 #   over_networks         the cases, a filter of GoogleTest: the shapes of jobs that `./dev test` has time for
 #   roles_over_networks   roles (below) in which these cases are repeated
 #   over_ucx              cases over UCX alone
+#   over_sim              cases on simulated machines, over a few seeds; over many with `ctest -C long`
 # Jobs of one node have no network. With all that can be set about networks: `ctest -C long`.
 set(network_libraries "")
 set(absent_network_libraries "")
@@ -42,6 +43,16 @@ function(shoal_test_over library program name label configurations filter)  # AR
   add_test(NAME ${name} COMMAND ${command} ${configurations})
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 300 ENVIRONMENT
     "SHOAL_TRANSPORT=${transport};OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;${ARGN}")
+endfunction()
+
+function(shoal_test_over_sim target cases)
+  string(REGEX REPLACE "^cluster_" "" program ${target})
+  set(command ${CMAKE_CURRENT_SOURCE_DIR}/cluster/over_seeds.sh)
+  set(arguments $<TARGET_FILE:${target}> --gtest_brief=1 "--gtest_filter=${cases}")
+  add_test(NAME cluster.${program}.over_sim COMMAND ${command} 1 2 ${arguments})
+  set_tests_properties(cluster.${program}.over_sim PROPERTIES LABELS cluster TIMEOUT 300)
+  add_test(NAME long.${program}.over_sim COMMAND ${command} 3 202 ${arguments} CONFIGURATIONS long)
+  set_tests_properties(long.${program}.over_sim PROPERTIES LABELS long_cluster TIMEOUT 3600)
 endfunction()
 
 function(shoal_test_over_networks target cases roles over_ucx)
