@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "array/block_owners.hpp"
+#include "machine/reserved_range.hpp"
 #include "shoal/detail/array_layout.hpp"
 
 namespace shoal::array {
@@ -25,7 +26,10 @@ inline constexpr std::uint32_t k_most_arrays = 1U << 16;
 
 class array_table {
 public:
-  array_table() : generations_(std::make_unique<std::atomic<std::uint32_t>[]>(k_most_arrays)) {
+  array_table()
+      : memory_(k_most_arrays * sizeof(std::atomic<std::uint32_t>), machine::page_size()),
+        generations_(reinterpret_cast<std::atomic<std::uint32_t>*>(memory_.data())) {
+    memory_.commit(0, memory_.size());
 #ifdef SHOAL_CHECKED
     readers_ = std::make_unique<std::atomic<std::uint8_t>[]>(k_most_arrays);
 #endif
@@ -37,7 +41,7 @@ public:
   }
 
   /// Indexed by slot: the generation of the allocation in it; 0: none.
-  const std::atomic<std::uint32_t>* generations() const noexcept { return generations_.get(); }
+  const std::atomic<std::uint32_t>* generations() const noexcept { return generations_; }
 
   /// Indexed by slot: how many caches rely on it that the array is not modified. Only in checked builds.
   const std::atomic<std::uint8_t>* readers() const noexcept { return readers_.get(); }
@@ -103,7 +107,8 @@ private:
     return chunk.load(std::memory_order_relaxed);
   }
 
-  std::unique_ptr<std::atomic<std::uint32_t>[]> generations_;
+  machine::reserved_range memory_;  // zero until it is written to: it takes pages for arrays that there are
+  std::atomic<std::uint32_t>* generations_;
   std::unique_ptr<std::atomic<std::uint8_t>[]> readers_;
   std::array<std::atomic<entry*>, k_most_arrays / k_chunk> chunks_{};
   std::mutex lock_;  // of entries while they change: a slot's next array may be entered by another worker
