@@ -63,6 +63,16 @@ struct pool_hooks {
   virtual bool in_flight(worker&) noexcept { return false; }
 };
 
+/// Where a pool gets work when it has none: from other nodes. Called on the worker's own thread. Neither function may
+/// switch tasks or throw.
+struct work_source {
+  virtual ~work_source() = default;
+  /// The worker has found nothing to do, and is about to send its buffers and to park.
+  virtual void seek(worker&) noexcept = 0;
+  /// Called from time to time while the worker polls.
+  virtual void tend(worker&) noexcept = 0;
+};
+
 struct pool_options {
   unsigned workers = 1;
   std::size_t stack_bytes = std::size_t{64} << 10;
@@ -104,6 +114,9 @@ public:
   unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }
   worker& at(unsigned i) noexcept { return *workers_[i]; }
   pool_hooks& hooks() noexcept { return *hooks_; }
+  /// Before the workers start. Outlives them.
+  void use(work_source& source) noexcept { source_ = &source; }
+  work_source* source() const noexcept { return source_; }
   const pool_options& options() const noexcept { return options_; }
   /// What became of options().stack_pages.
   const machine::page_plan& stack_pages() const noexcept { return stack_pages_; }
@@ -212,6 +225,7 @@ private:
   worker_map map_;
   pool_hooks none_;
   pool_hooks* hooks_;
+  work_source* source_ = nullptr;
   const machine::page_plan stack_pages_;
   fiber::stack_region region_;
   fiber::stack_classes classes_;

@@ -303,8 +303,10 @@ bool worker::poll() noexcept {
 bool worker::poll_once() noexcept {
   const std::uint64_t count = polls.load(std::memory_order_relaxed) + 1;
   polls.store(count, std::memory_order_relaxed);
-  if (count % k_polls_per_tending == 0) [[unlikely]]
+  if (count % k_polls_per_tending == 0) [[unlikely]] {
     tend_stacks();
+    if (work_source* const source = owner_.source(); source != nullptr) source->tend(*this);
+  }
   if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
     return poll_timed(*p);
   return owner_.hooks().poll(*this) | (!woken_.empty() && take_inbox());

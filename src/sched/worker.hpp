@@ -166,6 +166,9 @@ public:
   bool has_errands() const noexcept { return !mine_.empty() || !errands_.empty(); }
   /// How many tasks thieves find here, about. For any thread.
   std::size_t load() const noexcept { return tasks.size_estimate() + arrived_.size_estimate(); }
+  /// Takes the oldest task that has not begun here, for another node; nullptr: there is none, or others are faster. Any
+  /// thread.
+  detail::task* give_up() noexcept;
   /// Adds a task from outside, and wakes a worker for it. May throw std::bad_alloc.
   void add_arrived(detail::task& t);
 

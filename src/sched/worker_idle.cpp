@@ -65,6 +65,21 @@ task* worker::steal() noexcept {
   return nullptr;
 }
 
+task* worker::give_up() noexcept {
+  for (lockfree::deque<task>* const from : {&tasks, &arrived_}) {
+    if (from->seems_empty()) continue;
+    for (unsigned tries = 0; tries < k_patience; ++tries) {
+      const auto taken = from->steal();
+      if (taken.outcome == lockfree::steal_outcome::won) {
+        fiber::acquire_from(taken.item);
+        return taken.item;
+      }
+      if (taken.outcome == lockfree::steal_outcome::empty) break;
+    }
+  }
+  return nullptr;
+}
+
 // Called by a worker that has found work. If it was searching it wakes the next searcher before it runs the work;
 // two if there is plenty and a processor for each worker, so that the number of awake workers doubles.
 void worker::hand_search_on(bool plenty) noexcept {
@@ -86,6 +101,7 @@ bool worker::idle(started& begun) noexcept {
   if (profile_recorder* const p = profile(); p != nullptr) p->looks();
   // Publishers wake nobody else until this searcher has found their work. Its buffers were sent before it parked.
   if (searching_ && run_stolen(begun)) return true;
+  if (work_source* const source = owner_.source(); source != nullptr) source->seek(*this);
   if (owner_.hooks().flush(*this)) {
     hand_search_on(false);
     if (profile_recorder* const p = profile(); p != nullptr) p->turns_out(profile_state::messages);

@@ -177,6 +177,44 @@ TEST(worker, a_wake_from_another_worker_reaches_a_parked_one) {
   });
 }
 
+// What another node takes is what a thief would take; put back as an arrived task it runs all the same.
+TEST(worker, gives_up_its_oldest_task) {
+  run_pool(1, [] {
+    std::vector<int> order;
+    task_group group;
+    for (int i = 0; i < 3; ++i) group.run([&order, i] { order.push_back(i); });
+    worker& w = *this_worker();
+    EXPECT_EQ(w.load(), 3U);
+    detail::task* const oldest = w.give_up();
+    ASSERT_NE(oldest, nullptr);
+    EXPECT_EQ(w.load(), 2U);
+    while (w.load() > 0) yield();
+    EXPECT_EQ(order.size(), 2U);
+    EXPECT_EQ(w.give_up(), nullptr);
+    detail::arrive(w, *oldest);
+    EXPECT_EQ(w.load(), 1U);
+    group.wait();
+    ASSERT_EQ(order.size(), 3U);
+    EXPECT_EQ(order.back(), 0);
+  });
+}
+
+struct counting_source final : work_source {
+  void seek(worker&) noexcept override { ++sought; }
+  void tend(worker&) noexcept override { ++tended; }
+  std::atomic<int> sought{0};
+  std::atomic<int> tended{0};
+};
+
+TEST(worker, asks_the_source_of_work_when_it_has_none_and_tends_it_while_busy) {
+  counting_source source;
+  pool p({.workers = 2});
+  p.use(source);
+  p.run([&source] {
+    while (source.sought == 0 || source.tended == 0) yield();
+  });
+}
+
 TEST(worker, counts_what_it_did) {
   pool_options options;
   options.workers = 1;
