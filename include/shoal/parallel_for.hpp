@@ -4,13 +4,14 @@
 //   parallel_for(everywhere, n, body);
 //   parallel_for(owners_of(array), first, last, body, simple_partitioner{8});
 //   parallel_for(elsewhere, range2d(...), body, token);
+//   parallel_for(anywhere, n, body, simple_partitioner{1});
 //   double sum = parallel_reduce(everywhere, n, 0.0, body, combine, deterministic);
 // Who may call: tasks; loops nest. They switch, and so may the body.
 // Guarantees: a loop returns when all iterations have ended and all that they began asynchronously is complete. One
 // message per node and loop; within a node workers divide their share lazily. Many iterations wait at once, bounded by
-// memory. Each node runs its share as shoal/loop.hpp says. The first exception ends the share of its node early; when
-// all shares have ended, the loop throws one of them as shoal::remote_error: this node's own if there is one, else the
-// first that arrived; the others are logged. A loop at `here` throws the exception itself.
+// memory. Each node runs its share as shoal/loop.hpp says; at `anywhere` parts move to idle nodes. The first exception ends
+// the share of its node early; when all have ended, the loop throws one of them as shoal::remote_error: this node's own if
+// there is one, else the first that arrived; the others are logged. A loop at `here` throws the exception itself.
 // Source: GMT's parFor (Morari 2014, chapter 5). Shown by tests/cluster/loop_test.cpp.
 #pragma once
 
@@ -20,6 +21,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "shoal/detail/loop_anywhere.hpp"
 #include "shoal/detail/loop_nodes.hpp"
 #include "shoal/loop.hpp"
 #include "shoal/place.hpp"
@@ -53,6 +55,14 @@ void for_at(const Place& place, const Range& range, const Body& body, Options&&.
     explain_refusal<false, Body, Options...>();
   } else if constexpr (std::same_as<Place, here_t>) {
     if (!range.empty()) run_for<k_stoppable, is_movable<Options...>>(range, body, plan_of(options...));
+  } else if constexpr (std::same_as<Place, anywhere_t>) {
+    static_assert(!loop_range<Range>, "a loop at anywhere runs over numbers; for boxes there is shoal::everywhere");
+    static_assert(!std::is_function_v<Body>,
+                  "the body of a loop over nodes is a function object: wrap the function in a lambda");
+    static_assert((anywhere_option<Options> && ...),
+                  "a loop at anywhere takes auto_partitioner or simple_partitioner; for other options there is "
+                  "shoal::everywhere");
+    if constexpr (!loop_range<Range>) run_for_anywhere(range, body, plan_of(options...));
   } else {
     check_spread<Place, Range, Body, Options...>();
     run_for_at<k_stoppable, is_movable<Options...>>(place, range, body, plan_of(options...));
@@ -67,6 +77,11 @@ T reduce_at(const Place& place, const Range& range, const T& identity, const Bod
     return identity;
   } else if constexpr (std::same_as<Place, here_t>) {
     return range.empty() ? identity : reduce_with(range, identity, body, combine, options...);
+  } else if constexpr (std::same_as<Place, anywhere_t>) {
+    static_assert(!std::same_as<Place, anywhere_t>,
+                  "there is no reduction at anywhere: add into a shoal::node_local or a shoal::global_counter in a "
+                  "parallel_for, or use shoal::everywhere");
+    return identity;
   } else {
     check_spread<Place, Range, Body, Options...>();
     static_assert(!std::is_function_v<Combine>,
@@ -91,6 +106,9 @@ T reduce_at(const Place& place, const Range& range, const T& identity, const Bod
 /// of the body: it is trivially copyable and below 11 KiB, and captures values and array references, no pointers or
 /// references to memory of this node. A body that takes parts gets parts of a node's share. A request to stop, made on
 /// this node, is forwarded to all nodes of the loop. The loop starts with one message to each other node of the place.
+/// At `anywhere` (numbers only; a simple_partitioner as the only option) the loop begins here, and nodes that have
+/// nothing to do take parts of it (shoal/anywhere.hpp): for iterations of very different lengths. An iteration that waits
+/// there delays the rest of its part, so iterations must not wait for each other.
 ///   shoal::parallel_for(shoal::everywhere, 0, n, [a = array.ref()](std::uint64_t i) { a.async_add(i % 8, 1); });
 template <loop_place Place, std::integral First, std::integral Last, class Body, class... Options>
 void parallel_for(const Place& place, First first, Last last, const Body& body, Options&&... options) {

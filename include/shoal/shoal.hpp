@@ -2,6 +2,7 @@
 // All public headers of C++: tasks, global arrays, loops over the cluster, containers, sorting, graphs, files.
 #pragma once
 
+#include "shoal/anywhere.hpp"
 #include "shoal/array.hpp"
 #include "shoal/change_count.hpp"
 #include "shoal/checkpoint.hpp"

@@ -63,7 +63,13 @@ void receive_stop(const detail::arrival& a) noexcept {
 std::uint64_t wait_for_detached_everywhere(std::uint32_t nodes) {
   std::vector<future<std::uint32_t>> all;
   for (std::uint32_t n = 0; n < nodes; ++n)
-    all.push_back(async_on(n, [] { return sched::this_worker()->owner().wait_for_detached(); }));
+    all.push_back(async_on(n, [] {
+      cluster::work_moves& moves = *detail::this_port().context->moves;
+      moves.stop_asking();
+      const std::uint32_t count = sched::this_worker()->owner().wait_for_detached();
+      if (moves.has_sent()) detail::settle_workers();  // no request or answer is in flight to a node that has ended
+      return count;
+    }));
   std::uint64_t begun = 0;
   for (auto& one : all) begun += one.get();
   return begun;
@@ -101,7 +107,9 @@ node::node(node_parts parts)
                .algorithms = &algorithms_,
                .restarted = parts.settings->restart},
       ports_(port_setup(parts, *transport_, memory_, context_)),
-      pool_(pool_setup(parts), &ports_) {
+      pool_(pool_setup(parts), &ports_),
+      moves_(node_, nodes_, pool_) {
+  context_.moves = &moves_;
   profile_files_ = claim_profile_files(wish_, node_, nodes_);
   for (unsigned w = 0; w < pool_.size(); ++w) ports_.attach(pool_.at(w));
   if (!wish_.trace.folder.empty()) {
@@ -120,7 +128,8 @@ void node::end_messages() noexcept {
 }
 
 // By a task of node 0, after its last main task. Detached work of one node may begin some on another before it ends: none
-// is left if none began between two times at which each node had none.
+// is left if none began between two times at which each node had none. The first of these ends requests for work, the
+// second their answers.
 void node::stop_others() {
   detail::port& p = detail::this_port();
   detail::settle_all(p);

@@ -17,6 +17,7 @@
 #include "cluster/loop_stops.hpp"
 #include "cluster/node_promises.hpp"
 #include "cluster/team.hpp"
+#include "cluster/work_moves.hpp"
 #include "machine/segment.hpp"
 #include "net/ring_world.hpp"
 #include "remote/request_threads.hpp"
@@ -107,6 +108,7 @@ private:
   detail::node_context context_;
   remote::node_ports ports_;
   sched::pool pool_;
+  cluster::work_moves moves_;
   submissions main_tasks_{pool_, "the job is ending and takes no more main tasks; run them before end()"};
   submissions own_tasks_{pool_, "the node is ending"};  // of finish() and of nodes that serve
   std::optional<remote::request_threads> helpers_;

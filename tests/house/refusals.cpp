@@ -2,6 +2,7 @@
 // Mistakes of users that the compiler rejects with a message of Shoal: one case per value of REFUSED.
 #include <functional>
 #include <stop_token>
+#include <string>
 #include <utility>
 
 #include "shoal/parallel_for.hpp"
@@ -23,6 +24,10 @@ void refused() {
       10, 0, [](int i) { return i; }, std::plus<>(), deterministic);
   parallel_for(
       everywhere, 10, [](int) {}, simple_partitioner{4}, source.get_token(), stack_bytes(100'000));
+  parallel_for(
+      anywhere, 10, [](int) {}, simple_partitioner{4});
+  anywhere_group group;
+  group.run([](anywhere_tasks& tasks) { tasks.run([] {}); });
 #elif REFUSED == 1
   parallel_for(0, 10, [n = 0](int) mutable { ++n; });
 #elif REFUSED == 2
@@ -60,5 +65,19 @@ void refused() {
       elsewhere, 10, [](int) {}, deterministic);
 #elif REFUSED == 14
   parallel_for(everywhere, 10, [n = 0](int) mutable { ++n; });
+#elif REFUSED == 15
+  parallel_for(anywhere, range2d(0, 2, 0, 2), [](std::size_t, std::size_t) {});
+#elif REFUSED == 16
+  const std::stop_source source;
+  parallel_for(
+      anywhere, 10, [](int) {}, source.get_token());
+#elif REFUSED == 17
+  parallel_reduce(
+      anywhere, 10, 0, [](int i) { return i; }, std::plus<>());
+#elif REFUSED == 18
+  async_anywhere([s = std::string("text")] {});
+#elif REFUSED == 19
+  anywhere_group group;
+  group.run([](int) {});
 #endif
 }

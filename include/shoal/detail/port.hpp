@@ -35,6 +35,7 @@ namespace shoal::cluster {
 class loop_stops;
 class node_promises;
 class node_teams;
+class work_moves;
 }  // namespace shoal::cluster
 
 namespace shoal::detail {
@@ -61,6 +62,7 @@ struct node_context {
   cluster::node_teams* teams = nullptr;
   cluster::loop_stops* stops = nullptr;
   cluster::node_promises* promises = nullptr;
+  cluster::work_moves* moves = nullptr;
   const collectives::algorithm_table* algorithms = nullptr;
   bool restarted = false;  // the job is to go on from a checkpoint
   // The task that waits for node 0's message to stop. Partners: that task, and the worker that executes the message.

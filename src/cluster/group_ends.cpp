@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of groups on this node, and how their ends are found and told (work_moves.hpp).
+#include <exception>
+#include <utility>
+
+#include "cluster/work_moves.hpp"
+#include "sched/worker.hpp"
+#include "shoal/detail/assert.hpp"
+#include "shoal/detail/port.hpp"
+
+namespace shoal::cluster {
+namespace {
+
+using detail::arrival;
+using detail::group_part;
+
+constexpr unsigned k_group_node_shift = 40;  // a key: the node that opened the group, and its number there
+[[maybe_unused]] constexpr const char* k_misshapen_end =
+    "another node has told of the end of a group that it got nothing of: the nodes' programs differ";
+
+void receive_end(const arrival& a) noexcept { a.worker.port->context->moves->got_end(a); }
+
+}  // namespace
+
+auto work_moves::make_part(std::uint64_t key, std::uint32_t parent) -> part& {
+  if (free_parts_.empty()) {
+    free_parts_.reserve(all_parts_.size() + 1);
+    all_parts_.push_back(std::make_unique<part>());
+    free_parts_.push_back(all_parts_.back().get());
+    part& p = *free_parts_.back();
+    p.cells.reset(new group_part::cell[pool_.size()]);
+    p.wanted = &wanted_;
+  }
+  part& p = *free_parts_.back();
+  parts_.emplace(key, &p);
+  free_parts_.pop_back();
+  p.key = key;
+  p.parent = parent;
+  p.failed.store(false, std::memory_order_relaxed);
+  return p;
+}
+
+// Tasks of a group have arrived, and count from now on.
+auto work_moves::enter(std::uint64_t key, std::uint64_t count, const arrival& a) -> part& {
+  part* p = nullptr;
+  bool owes = false;  // this node the end
+  {
+    const std::lock_guard hold(lock_);
+    const auto at = parts_.find(key);
+    owes = at == parts_.end();
+    p = owes ? &make_part(key, a.from) : at->second;
+    p->cells[a.worker.index].count.begin(count);
+  }
+  if (!owes) send_now(static_cast<sched::worker&>(a.worker), a.from, detail::receiver_of<receive_end>(), {&key, 1});
+  return *p;
+}
+
+detail::group_part& work_moves::open() {
+  const std::lock_guard hold(lock_);
+  return make_part(std::uint64_t{node_} << k_group_node_shift | ++groups_opened_, k_nobody);
+}
+
+void work_moves::close(group_part& g) noexcept {
+  auto& p = static_cast<part&>(g);
+  std::optional<remote::failure> dropped;
+  {
+    const std::lock_guard hold(lock_);
+    parts_.erase(p.key);
+    p.key = 0;
+    dropped.swap(p.failure);
+    free_parts_.push_back(&p);
+  }
+  if (dropped) detail::report_dropped(std::make_exception_ptr(dropped->as_error()));
+}
+
+void work_moves::wait(group_part& g) {
+  auto& p = static_cast<part&>(g);
+  {
+    const std::lock_guard hold(lock_);
+    SHOAL_ASSERT(!p.awaited, "an anywhere_group is waited for by one task, which is none of its own");
+    if (detail::task_cell::all_ended(
+            pool_.size(), [&](std::size_t i) -> auto& { return p.cells[i].count; }))
+      return;
+    p.ended.add();
+    p.awaited = true;
+  }
+  p.ended.wait(detail::wait_kind::children);
+}
+
+void work_moves::rethrow(group_part& g) {
+  auto& p = static_cast<part&>(g);
+  std::optional<remote::failure> failure;
+  {
+    const std::lock_guard hold(lock_);
+    failure.swap(p.failure);
+    p.failed.store(false, std::memory_order_relaxed);
+  }
+  if (failure) throw failure->as_error();
+}
+
+void work_moves::fail(group_part& g, remote::failure f) noexcept {
+  auto& p = static_cast<part&>(g);
+  const std::lock_guard hold(lock_);
+  if (!p.failure) p.failure = std::move(f);
+  p.failed.store(true, std::memory_order_relaxed);
+}
+
+void work_moves::note_end(detail::worker_base& w, group_part& g) noexcept {
+  group_part::cell& mine = g.cells[w.index];
+  mine.noted = true;
+  mine.next = std::exchange(workers_[w.index].noted, &g);
+}
+
+void work_moves::look_at_noted(sched::worker& w) noexcept {
+  const detail::tsan_ignore_scope ignore;
+  of_worker& mine = workers_[w.index];
+  if (mine.noted == nullptr) return;
+  group_part* g = std::exchange(mine.noted, nullptr);
+  while (g != nullptr) {
+    group_part::cell& c = g->cells[w.index];
+    c.noted = false;
+    look(static_cast<part&>(*std::exchange(g, c.next)));
+  }
+}
+
+// It may have been closed, and opened for another group: then this look is one too many.
+void work_moves::look(part& p) noexcept {
+  std::uint64_t key = 0;
+  std::uint32_t parent = k_nobody;
+  std::optional<remote::failure> failure;
+  {
+    const std::lock_guard hold(lock_);
+    if (p.key == 0 || (p.parent == k_nobody && !p.awaited)) return;
+    if (!detail::task_cell::all_ended(
+            pool_.size(), [&](std::size_t i) -> auto& { return p.cells[i].count; }))
+      return;
+    parent = p.parent;
+    if (parent == k_nobody) {
+      p.awaited = false;
+    } else {
+      key = std::exchange(p.key, 0);
+      parts_.erase(key);
+      failure.swap(p.failure);
+      free_parts_.push_back(&p);
+    }
+  }
+  if (parent == k_nobody) return p.ended.done();
+  auto& w = *sched::this_worker();
+  if (failure)
+    send_now(w, parent, detail::receiver_of<receive_end>(), remote::pack_failure(key, *failure));
+  else
+    send_now(w, parent, detail::receiver_of<receive_end>(), {&key, 1});
+}
+
+void work_moves::got_end(const arrival& a) noexcept {
+  SHOAL_ASSERT(!a.payload.empty(), k_misshapen_end);
+  part* p = nullptr;
+  {
+    const std::lock_guard hold(lock_);
+    const auto at = parts_.find(a.payload[0]);
+    SHOAL_ASSERT(at != parts_.end(), k_misshapen_end);
+    p = at->second;
+  }
+  if (a.payload.size() > 1) fail(*p, remote::read_failure(a.payload));
+  p->cells[a.worker.index].count.end();
+  look(*p);
+}
+
+}  // namespace shoal::cluster
+
+namespace shoal::detail {
+namespace {
+
+cluster::work_moves& moves_here() {
+  SHOAL_ASSERT(worker_here().port != nullptr, k_needs_job);
+  return *port_here().context->moves;
+}
+
+}  // namespace
+
+group_part& open_group() { return moves_here().open(); }
+void close_group(group_part& g) noexcept { moves_here().close(g); }
+void wait_for_group(group_part& g) { moves_here().wait(g); }
+void rethrow_failure(group_part& g) { moves_here().rethrow(g); }
+void fail_group(group_part& g) noexcept { moves_here().fail(g, remote::current_failure(port_here().node)); }
+void note_end(worker_base& w, group_part& g) noexcept { w.port->context->moves->note_end(w, g); }
+
+}  // namespace shoal::detail
