@@ -2,6 +2,7 @@
 #include "bench/benchmarks.hpp"
 
 #include "bench/micro/access.hpp"
+#include "bench/micro/anywhere.hpp"
 #include "bench/micro/barrier.hpp"
 #include "bench/micro/blocked.hpp"
 #include "bench/micro/checkpoint.hpp"
@@ -54,6 +55,8 @@ constexpr subcommand k_benchmarks[] = {
      "shoal bench service -n 2 -w 1 --direct off", declare_service},
     {"scale", "what nodes cost that are known and not used: memory, polls, waits, idle looks",
      "shoal bench scale --nodes 2,64,256,1024", declare_scale},
+    {"anywhere", "n queens by recursive tasks that move between nodes", "shoal bench anywhere -n 2 -w 1",
+     declare_anywhere},
     {"barrier", "barrier and allreduce of 8 bytes over nodes", "shoal bench barrier -n 2", declare_barrier},
     {"collectives", "barrier, broadcast, reduce, all-reduce, scan, all-gather, all-to-all over nodes",
      "shoal bench collectives -n 2 --bytes 1048576", declare_collectives},

@@ -13,6 +13,7 @@
 #include "kernels/sssp/sssp.hpp"
 #include "kernels/tc/fast.hpp"
 #include "kernels/tc/tc.hpp"
+#include "kernels/uts/uts.hpp"
 #include "kernels/walk/walk.hpp"
 #include "shoal/graph_halo.hpp"
 #include "shoal/random.hpp"
@@ -194,6 +195,18 @@ TEST_P(kernels, hashmap) {
       EXPECT_NE(hashmap::fault_of(map, pool->ref(), o, found + 1000), "");
       map->erase(pool->ref().at(0));
       EXPECT_NE(hashmap::fault_of(map, pool->ref(), o, found), "");
+    }
+  });
+}
+
+TEST_P(kernels, uts) {
+  run([] {
+    for (const uts::tree& t : {uts::tree{.levels = 6},
+                               uts::tree{.kind = uts::tree_kind::binomial, .b0 = 50, .q = 0.12, .m = 8, .seed = 42}}) {
+      const uts::counts expected = uts::search_alone(t);
+      EXPECT_GT(expected.nodes, 500U);
+      EXPECT_EQ(uts::sum_of(uts::simple(t)), expected);
+      EXPECT_EQ(uts::sum_of(uts::fast(t)), expected);
     }
   });
 }

@@ -19,6 +19,8 @@ constexpr subcommand k_subcommands[] = {
     {"cc", "connected components of a graph, validated", "shoal cc --kronecker 18 -n 2", declare_cc},
     {"sssp", "shortest distances in a graph with weights, validated", "shoal sssp --kronecker 18 -n 2", declare_sssp},
     {"tc", "triangles of a graph, validated", "shoal tc --kronecker 16 -n 2", declare_tc},
+    {"uts", "unbalanced tree search by tasks that move between nodes, validated", "shoal uts --tree T3 -n 2",
+     declare_uts},
     {"walk", "random walks on a graph, validated", "shoal walk --uniform 18 -n 2", declare_walk},
     {"hashmap", "concurrent access to a hash map of strings, validated", "shoal hashmap -n 2 -w 1", declare_hashmap},
     {"kmers", "k-mers of generated reads or of FASTA and FASTQ files, counted and validated",

@@ -26,6 +26,7 @@ subcommand_body declare_cc(CLI::App& app);
 subcommand_body declare_histogram(CLI::App& app);
 subcommand_body declare_sssp(CLI::App& app);
 subcommand_body declare_tc(CLI::App& app);
+subcommand_body declare_uts(CLI::App& app);
 subcommand_body declare_walk(CLI::App& app);
 subcommand_body declare_hashmap(CLI::App& app);
 subcommand_body declare_kmers(CLI::App& app);

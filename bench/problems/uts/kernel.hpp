@@ -16,9 +16,13 @@
 #include <utility>
 #include <vector>
 
-#include "bench/problems/uts/sha1.hpp"
+#include "kernels/uts/sha1.hpp"
 
 namespace problems::uts {
+
+using shoal::kernels::uts::digest;
+using shoal::kernels::uts::sha1_of_child;
+using shoal::kernels::uts::sha1_of_seed;
 
 struct node {
   digest state;

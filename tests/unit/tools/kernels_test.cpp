@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(
                     kernel{"pagerank", "--kronecker 9"}, kernel{"cc", "--uniform 9 --edge-factor 1"},
                     kernel{"walk", "--uniform 9 --length 10"}, kernel{"sssp", "--kronecker 9"},
                     kernel{"tc", "--kronecker 8"}, kernel{"hashmap", "--pool 2000 --tasks 50 --length 40"},
-                    kernel{"kmers", "--genome 3000 --coverage 5"}),
+                    kernel{"kmers", "--genome 3000 --coverage 5"}, kernel{"uts", "--tree T1 --levels 6"}),
     [](const auto& one) { return std::string(one.param.name); });
 
 TEST_P(kernel_commands, measure_and_validate_in_all_forms) {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace problems::uts {
+namespace shoal::kernels::uts {
 
 using digest = std::array<std::uint32_t, 5>;
 
@@ -64,4 +64,4 @@ inline digest sha1_of_child(const digest& d, std::uint32_t child) {
   return sha1_detail::compress(w, std::make_index_sequence<80>());
 }
 
-}  // namespace problems::uts
+}  // namespace shoal::kernels::uts
