@@ -16,6 +16,7 @@
 #include "bench/micro/scale.hpp"
 #include "bench/micro/service.hpp"
 #include "bench/micro/spawn.hpp"
+#include "bench/micro/start.hpp"
 #include "bench/micro/steal_profile.hpp"
 #include "bench/micro/switch.hpp"
 #include "bench/micro/wake.hpp"
@@ -57,6 +58,8 @@ constexpr subcommand k_benchmarks[] = {
      "shoal bench scale --nodes 2,64,256,1024", declare_scale},
     {"anywhere", "n queens by recursive tasks that move between nodes", "shoal bench anywhere -n 2 -w 1",
      declare_anywhere},
+    {"start", "how the hub of a job of many nodes lets them in and exchanges their addresses",
+     "shoal bench start -n 1024", declare_start},
     {"barrier", "barrier and allreduce of 8 bytes over nodes", "shoal bench barrier -n 2", declare_barrier},
     {"collectives", "barrier, broadcast, reduce, all-reduce, scan, all-gather, all-to-all over nodes",
      "shoal bench collectives -n 2 --bytes 1048576", declare_collectives},
