@@ -20,6 +20,7 @@ std::span<const subcommand> subcommands();
 
 subcommand_body declare_info(CLI::App& app);
 subcommand_body declare_bench(CLI::App& app);
+subcommand_body declare_curve(CLI::App& app);
 subcommand_body declare_bfs(CLI::App& app);
 subcommand_body declare_pagerank(CLI::App& app);
 subcommand_body declare_cc(CLI::App& app);

@@ -198,7 +198,7 @@ int run_tune(const tune_options& o) {
 subcommand_body declare_tune(CLI::App& app) {
   auto o = std::make_shared<tune_options>();
   app.add_option("--parameter", o->parameters,
-                 "NAME=LOW:HIGH, NAME=LOW:HIGH:STEP, NAME=LOW:HIGH:log2 (or log10), or NAME=A,B,C; {NAME} in the "
+                 "NAME=LOW:HIGH, NAME=LOW:HIGH:STEP, NAME=LOW:HIGH:xFACTOR, or NAME=A,B,C; {NAME} in the "
                  "command stands for the value; may be repeated")
       ->type_name("NAME=VALUES");
   app.add_option("--setting", o->settings, "the same for a setting of Shoal, which the program is given")

@@ -23,6 +23,13 @@ std::optional<double> to_number(std::string_view text) {
   return value;
 }
 
+// "x2", "log2", "log10".
+std::optional<double> to_factor(std::string_view text) {
+  if (text == "log2") return 2;
+  if (text == "log10") return 10;
+  return text.starts_with('x') ? to_number(text.substr(1)) : std::nullopt;
+}
+
 std::vector<std::string> split(std::string_view text, char at) {
   std::vector<std::string> parts;
   for (;;) {
@@ -38,12 +45,15 @@ std::string to_text(double value) { return fmt::format("{:.12g}", value); }
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
   throw error(errc::invalid_argument,
               fmt::format("the parameter '{}' cannot be used: {}; write NAME=LOW:HIGH, NAME=LOW:HIGH:STEP, "
-                          "NAME=LOW:HIGH:log2 (or log10), or NAME=A,B,C",
+                          "NAME=LOW:HIGH:xFACTOR (log2 is x2, log10 is x10), or NAME=A,B,C",
                           text, why));
 }
 
 void add_factors(parameter& p, double low, double high, double factor, std::string_view text) {
   if (low <= 0) refuse(text, "a logarithmic range begins above 0");
+  if (!(factor > 1)) refuse(text, "a factor is above 1");
+  if (std::log(high / low) / std::log(factor) > static_cast<double>(k_most_values))
+    refuse(text, "it has too many values; give a larger factor");
   // A little more, so that rounding does not cost the last one.
   for (double v = low; v <= high * (1 + 1e-9) && p.values.size() < k_most_values; v *= factor)
     p.values.push_back(to_text(v));
@@ -80,9 +90,9 @@ parameter parse_parameter(const std::string& text, parameter_kind kind) {
     if (*high < *low) refuse(text, "the range ends before it begins");
     if (parts.size() == 2) {
       add_steps(p, *low, *high, 1, text);
-    } else if (parts[2] == "log2" || parts[2] == "log10") {
-      add_factors(p, *low, *high, parts[2] == "log2" ? 2 : 10, text);
-    } else if (const auto step = to_number(parts[2])) {
+    } else if (const auto factor = to_factor(parts[2])) {
+      add_factors(p, *low, *high, *factor, text);
+    } else if (const auto step = to_number(std::string_view(parts[2]).substr(parts[2].starts_with('+') ? 1 : 0))) {
       add_steps(p, *low, *high, *step, text);
     } else {
       refuse(text, fmt::format("'{}' is no step", parts[2]));
@@ -95,6 +105,16 @@ parameter parse_parameter(const std::string& text, parameter_kind kind) {
     if (const auto n = to_number(v)) p.numbers.push_back(*n);
   if (p.numbers.size() != p.values.size()) p.numbers.clear();
   return p;
+}
+
+bool parameter::is_geometric() const {
+  constexpr double k_rounding = 0.01;
+  if (numbers.size() < 3 || !(numbers.front() > 0)) return false;
+  const double factor = numbers[1] / numbers[0];
+  if (!(factor > 1)) return false;
+  for (std::size_t i = 1; i < numbers.size(); ++i)
+    if (std::abs(numbers[i] / numbers[i - 1] / factor - 1) > k_rounding) return false;
+  return true;
 }
 
 space::space(std::vector<parameter> parameters, std::vector<expression> constraints)

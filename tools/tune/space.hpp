@@ -26,9 +26,12 @@ struct parameter {
   parameter_kind kind = parameter_kind::argument;
   std::vector<std::string> values;
   std::vector<double> numbers;  // as many, if all values are numbers: they have an order; else empty
+
+  /// Each number is the one before times the same factor, above 0: what a logarithmic axis suits. At least three.
+  bool is_geometric() const;
 };
 
-/// "grain=1:65536:log2", "tile=16,32,64", "ratio=0.1:0.9:0.1", "depth=2:8", "size=1000:10:log10".
+/// "grain=1:65536:x2" (or :log2), "tile=16,32,64", "ratio=0.1:0.9:0.1" (or :+0.1), "depth=2:8", "size=10:1000:log10".
 /// Throws errc::invalid_argument.
 parameter parse_parameter(const std::string& text, parameter_kind kind = parameter_kind::argument);
 

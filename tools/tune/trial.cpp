@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <system_error>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "machine/descriptor.hpp"
@@ -147,7 +148,7 @@ command_line command_at(const space& s, const point& p, const std::vector<std::s
   return c;
 }
 
-trial_end run_trial(const command_line& c, const figure& f, double limit_seconds) {
+program_end run_program(const command_line& c, double limit_seconds) {
   const machine::descriptor output(machine::open_memory_file("output"));
   const machine::descriptor errors(machine::open_memory_file("errors"));
   if (!output.open() || !errors.open())
@@ -161,26 +162,37 @@ trial_end run_trial(const command_line& c, const figure& f, double limit_seconds
   const std::uint64_t begin = base::now_ns();
   machine::child_process program = machine::spawn(request);
   const int ends[] = {program.descriptor()};
-  trial_end end;
+  program_end end;
   if (machine::wait_any(ends, limit_seconds > 0 ? static_cast<std::int64_t>(limit_seconds * 1e9) : -1) < 0) {
     end.stopped = true;
     program.kill(SIGTERM);
     if (machine::wait_any(ends, 2'000'000'000) < 0) program.kill(SIGKILL);
   }
   const machine::exit_status status = program.reap();
-  const double seconds = static_cast<double>(base::now_ns() - begin) * 1e-9;
+  end.seconds = static_cast<double>(base::now_ns() - begin) * 1e-9;
+  end.output = read_from_start(output.number());
   end.errors = read_from_start(errors.number());
   if (end.stopped) {
-    end.why_not = fmt::format("stopped after {:.2f} s", seconds);
-    if (f.is == figure::kind::time) end.value = seconds;
-    return end;
-  }
-  if (!status.clean()) {
+    end.why_not = fmt::format("stopped after {:.2f} s", end.seconds);
+  } else if (!status.clean()) {
     const std::string why = last_line(end.errors);
     end.why_not = machine::describe(status) + (why.empty() ? "" : ": " + why);
+  }
+  return end;
+}
+
+trial_end run_trial(const command_line& c, const figure& f, double limit_seconds) {
+  program_end ran = run_program(c, limit_seconds);
+  trial_end end;
+  end.stopped = ran.stopped;
+  end.errors = std::move(ran.errors);
+  end.why_not = std::move(ran.why_not);
+  if (end.stopped) {
+    if (f.is == figure::kind::time) end.value = ran.seconds;
     return end;
   }
-  end.value = f.is == figure::kind::time ? std::optional(seconds) : find_figure(f, read_from_start(output.number()));
+  if (!end.why_not.empty()) return end;
+  end.value = f.is == figure::kind::time ? std::optional(ran.seconds) : find_figure(f, ran.output);
   if (!end.value) end.why_not = fmt::format("it has printed no figure '{}'", f.text);
   if (end.value && !(*end.value > 0)) {
     end.why_not = fmt::format("its figure {} is not above 0", *end.value);

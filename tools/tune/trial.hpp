@@ -36,6 +36,17 @@ struct command_line {
 void check_command(const space& s, const std::vector<std::string>& command);
 command_line command_at(const space& s, const point& p, const std::vector<std::string>& command);
 
+/// A run to its end.
+struct program_end {
+  std::string output;
+  std::string errors;    // what it has written to standard error
+  std::string why_not;   // one line; empty: it has ended with status 0
+  bool stopped = false;  // it took longer than the limit
+  double seconds = 0;
+};
+/// `limit_seconds` 0: none. The program's end is not an error; that it cannot be started is.
+program_end run_program(const command_line& c, double limit_seconds);
+
 struct trial_end {
   std::optional<double> value;
   std::string why_not;      // one line

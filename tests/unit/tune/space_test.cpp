@@ -16,6 +16,10 @@ TEST(space, ranges_become_lists) {
   EXPECT_EQ(parse_parameter("grain=1:16:log2").values, (words{"1", "2", "4", "8", "16"}));
   EXPECT_EQ(parse_parameter("grain=3:20:log2").values, (words{"3", "6", "12"}));
   EXPECT_EQ(parse_parameter("size=10:1000:log10").values, (words{"10", "100", "1000"}));
+  EXPECT_EQ(parse_parameter("nodes=2:16:x2").values, parse_parameter("nodes=2:16:log2").values);
+  EXPECT_EQ(parse_parameter("nodes=1:100:x4").values, (words{"1", "4", "16", "64"}));
+  EXPECT_EQ(parse_parameter("size=1:10:x1.5").values.size(), 6U);
+  EXPECT_EQ(parse_parameter("grain=10:30:+10").values, (words{"10", "20", "30"}));
   EXPECT_EQ(parse_parameter("depth=2:5").values, (words{"2", "3", "4", "5"}));
   EXPECT_EQ(parse_parameter("ratio=0.1:0.3:0.1").values, (words{"0.1", "0.2", "0.3"}));
   EXPECT_EQ(parse_parameter("tile=16,32").values, (words{"16", "32"}));
@@ -25,9 +29,18 @@ TEST(space, ranges_become_lists) {
 }
 
 TEST(space, what_is_no_parameter_is_refused) {
-  for (const char* text : {"grain", "=1,2", "grain=", "grain=1,,2", "grain=5:1", "grain=a:b", "grain=0:8:log2",
-                           "grain=1:8:-1", "grain=1:8:x", "grain=1:2:3:4", "grain=0:1e9:1", "grain=1,2,1"})
+  for (const char* text :
+       {"grain", "=1,2", "grain=", "grain=1,,2", "grain=5:1", "grain=a:b", "grain=0:8:log2", "grain=1:8:x1",
+        "grain=1:8:x", "grain=1:8:x-2", "grain=1:8:+", "grain=1:8:+x2", "grain=1:2:x1.000001", "grain=1:8:-1",
+        "grain=1:8:x", "grain=1:2:3:4", "grain=0:1e9:1", "grain=1,2,1"})
     EXPECT_THROW(parse_parameter(text), error) << text;
+}
+
+TEST(space, what_grows_by_a_factor_is_geometric) {
+  for (const char* text : {"a=1:64:x2", "a=10:1000:log10", "a=2,4,8", "a=1:10:x1.5", "a=64,128,256,512"})
+    EXPECT_TRUE(parse_parameter(text).is_geometric()) << text;
+  for (const char* text : {"a=1:4", "a=1,2", "a=8,4,2", "a=x,y,z", "a=0,1,2", "a=1,2,4,7", "a=-4,-2,-1"})
+    EXPECT_FALSE(parse_parameter(text).is_geometric()) << text;
 }
 
 TEST(space, points_have_numbers) {
