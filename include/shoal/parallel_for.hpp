@@ -126,11 +126,11 @@ void parallel_for(const Place& place, const Range& range, const Body& body, Opti
 }
 
 /// Combines the values of body(i) for all i of [first, last), as the reduction of shoal/loop.hpp on each node, and
-/// then, in ascending order of the nodes, the nodes' values, beginning with `identity`. With `deterministic` the chunks
-/// are those of the whole range, divided among the nodes: neither the number of workers nor that of nodes changes a
-/// bit, and the result is that of the same reduction at `here`. At owners_of(array) the chunks are those of each node's
-/// share, and the result depends on the number of nodes. Values, body and combiner travel: trivially copyable, together
-/// below 11 KiB.
+/// then the nodes' values, neighbours with neighbours in ascending order of the nodes (at owners_of a part of an array: in
+/// the order of its parts). With `deterministic` the chunks are those of the whole range, divided among the nodes: neither
+/// the number of workers nor that of nodes changes a bit, and the result is that of the same reduction at `here`. At
+/// owners_of(array) the chunks are those of each node's share, and the result depends on the number of nodes. Values, body
+/// and combiner travel: trivially copyable, together below 11 KiB.
 ///   auto sum = shoal::parallel_reduce(shoal::everywhere, n, 0.0, [=](auto i) { return f(i); }, std::plus<>());
 template <loop_place Place, std::integral First, std::integral Last, class T, class Body, class Combine,
           class... Options>

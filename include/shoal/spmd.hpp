@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of a body per node, with collective operations: for phases in which each node works on its own part.
 //   shoal::spmd([=](shoal::team& t) { ...; t.barrier(); auto sum = t.all_reduce(mine, std::plus<>{}); ... });
-// Who may call: tasks. Switches tasks. A call per node.
+// Who may call: tasks. Switches tasks. A call per node, down a tree where there are many.
 // Errors: if a member throws, or returns or calls another collective where others call one, every member that is in a
 // collective, of this team or of one that split() has made of it, or calls one later, gets an exception: the
 // remote_error of what was thrown, or shoal::error (mismatch) that names two members and what they do. So does the
@@ -9,15 +9,14 @@
 // Shown by tests/cluster/spmd_test.cpp.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
-#include <vector>
 
+#include "shoal/detail/call_tree.hpp"
 #include "shoal/detail/loop.hpp"
 #include "shoal/on.hpp"
 #include "shoal/team.hpp"
@@ -59,7 +58,24 @@ struct spmd_call {
   std::uint64_t caller;  // node
   std::uint64_t result;  // address on that node
 };
-inline constexpr std::size_t k_spmd_words = packed<spmd_call>::k_words;
+/// In front of the body's words, behind those of the tree: the place in the row, which all members know, and the call.
+inline constexpr std::size_t k_spmd_words = 1 + packed<spmd_call>::k_words;
+
+inline spmd_call spmd_call_in(std::span<const std::uint64_t> arguments) noexcept {
+  return packed<spmd_call>::read(arguments.data() + 1);
+}
+
+/// Whether a member of either of two groups has failed.
+inline std::size_t either_failed(std::uint32_t, std::span<const std::uint64_t>, std::uint64_t* answers) {
+  answers[0] |= answers[1];
+  return 1;
+}
+
+/// Some members will not begin.
+inline std::size_t abandon_team(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
+  fail_team(spmd_call_in(arguments).team);
+  return 0;
+}
 
 template <class F>
 using spmd_result = std::invoke_result_t<const F&, team&>;
@@ -77,7 +93,7 @@ void run_body(const F& f, team& t, [[maybe_unused]] const spmd_call& call) {
 
 template <class F>
 std::size_t run_member(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
-  const auto call = packed<spmd_call>::read(arguments.data());
+  const spmd_call call = spmd_call_in(arguments);
   const F f = packed<F>::read(arguments.data() + k_spmd_words);
   std::optional<membership> joined;
   try {
@@ -110,14 +126,16 @@ auto spmd(const F& body) -> detail::spmd_result<F> {
   detail::check_capture(body);
   std::optional<std::conditional_t<std::is_void_v<result_type>, bool, result_type>> result;
   const detail::spmd_call call{detail::new_team_id(), node_id(), reinterpret_cast<std::uint64_t>(&result)};
-  std::array<std::uint64_t, detail::k_spmd_words + detail::packed<F>::k_words> words;
-  detail::packed<detail::spmd_call>::write(call, words.data());
-  detail::packed<F>::write(body, words.data() + detail::k_spmd_words);
-  std::vector<std::uint64_t> failed(node_count(), 1);  // where no answer comes, it has failed
-  detail::completion calls;
+  constexpr std::size_t k_body = detail::k_tree_words + detail::k_spmd_words;
+  std::array<std::uint64_t, k_body + detail::packed<F>::k_words> words;
+  detail::packed<detail::spmd_call>::write(call, words.data() + detail::k_tree_words + 1);
+  detail::packed<F>::write(body, words.data() + k_body);
+  detail::call_tree tree(detail::all_nodes_row(), detail::callee_of<detail::run_member<F>>(),
+                         detail::callee_of<detail::either_failed>(), 1);
+  tree.set_abandon(detail::callee_of<detail::abandon_team>());
+  detail::completion calls;  // after the tree: waits before it goes
   try {
-    for (std::uint32_t n = 0; n < node_count(); ++n)
-      detail::begin_call(calls, n, detail::callee_of<detail::run_member<F>>(), words, &failed[n], 1);
+    tree.begin(calls, words, detail::call_tree::own_part::called);
   } catch (...) {  // no memory: those that have begun must not wait for the others
     detail::fail_team(call.team);
     calls.wait();
@@ -125,7 +143,9 @@ auto spmd(const F& body) -> detail::spmd_result<F> {
     throw;
   }
   calls.wait();
-  if (std::ranges::any_of(failed, [](std::uint64_t f) { return f != 0; })) detail::forget_team(call.team);
+  // Where no answer comes, a member has failed.
+  const auto arguments = std::span<const std::uint64_t>(words).subspan(detail::k_tree_words);
+  if (calls.has_failed() || tree.combined(arguments)[0] != 0) detail::forget_team(call.team);
   calls.rethrow();
   if constexpr (!std::is_void_v<result_type>) return std::move(*result);
 }

@@ -14,6 +14,7 @@
 #include "shoal/detail/array_access.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/call.hpp"
+#include "shoal/detail/call_tree.hpp"
 #include "shoal/detail/port.hpp"
 #include "shoal/error.hpp"
 #include "shoal/loop.hpp"
@@ -55,6 +56,26 @@ Request request_of(std::span<const std::uint64_t> words) noexcept {
   return packed<Request>::read(words.data());
 }
 
+// Calls of all nodes, down a tree, have the place in front.
+std::span<const std::uint64_t> behind_place(std::span<const std::uint64_t> arguments) noexcept {
+  return arguments.subspan(1);
+}
+
+// Room for the tree and the place, and then a request.
+template <class Request>
+std::vector<std::uint64_t> words_for_all(const Request& request) {
+  std::vector<std::uint64_t> words(k_tree_words + 1 + packed<Request>::k_words);
+  packed<Request>::write(request, words.data() + k_tree_words + 1);
+  return words;
+}
+
+void call_all(callee code, std::span<std::uint64_t> words) {
+  call_tree tree(all_nodes_row(), code);
+  completion calls;
+  tree.begin(calls, words, call_tree::own_part::called);
+  calls.wait_and_rethrow();
+}
+
 template <class Request>
 struct words_of {
   explicit words_of(const Request& r) noexcept { packed<Request>::write(r, words.data()); }
@@ -73,9 +94,10 @@ std::size_t give_back_on_node_0(std::uint32_t, std::span<const std::uint64_t> ar
 }
 
 std::size_t commit_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
-  const auto r = request_of<commit_request>(arguments);
+  const auto request = behind_place(arguments);
+  const auto r = request_of<commit_request>(request);
   part_report report{};
-  memory_here().enter(r.part.layout, arguments.subspan(packed<commit_request>::k_words));
+  memory_here().enter(r.part.layout, request.subspan(packed<commit_request>::k_words));
   if (const std::uint64_t bytes = r.part.bytes_here(); bytes > 0) {
     const auto got = memory_here().commit(r.part.layout, bytes, r.wish);
     report.asked_bytes = bytes;
@@ -89,11 +111,27 @@ std::size_t commit_part(std::uint32_t, std::span<const std::uint64_t> arguments,
   return packed<part_report>::k_words;
 }
 
+// The reports of neighbours: what they have together, and the first reasons.
+std::size_t combine_reports(std::uint32_t, std::span<const std::uint64_t>, std::uint64_t* answers) {
+  auto all = packed<part_report>::read(answers);
+  const auto more = packed<part_report>::read(answers + packed<part_report>::k_words);
+  if (more.asked_bytes != 0)
+    all.page_bytes = all.asked_bytes == 0 ? more.page_bytes : std::min(all.page_bytes, more.page_bytes);
+  all.asked_bytes += more.asked_bytes;
+  all.huge_bytes += more.huge_bytes;
+  all.memory_nodes = std::max(all.memory_nodes, more.memory_nodes);
+  if (all.reason[0] == 0) std::memcpy(all.reason, more.reason, sizeof all.reason);
+  if (all.placement[0] == 0) std::memcpy(all.placement, more.placement, sizeof all.placement);
+  packed<part_report>::write(all, answers);
+  return packed<part_report>::k_words;
+}
+
 // Words: the slot, the number of owners, and two owners in each further word.
 std::size_t take_owners(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
-  std::vector<std::uint32_t> owners(arguments[1]);
-  std::memcpy(owners.data(), arguments.data() + 2, owners.size() * sizeof(std::uint32_t));
-  memory_here().add_owners(static_cast<std::uint32_t>(arguments[0]), owners);
+  const auto request = behind_place(arguments);
+  std::vector<std::uint32_t> owners(request[1]);
+  std::memcpy(owners.data(), request.data() + 2, owners.size() * sizeof(std::uint32_t));
+  memory_here().add_owners(static_cast<std::uint32_t>(request[0]), owners);
   return 0;
 }
 
@@ -102,13 +140,12 @@ void send_owners(std::uint32_t slot, std::span<const std::uint32_t> owners) {
   constexpr std::size_t k_at_once = 2 * (k_most_call_words - 64);
   for (std::size_t done = 0; done < owners.size(); done += k_at_once) {
     const auto some = owners.subspan(done, std::min(k_at_once, owners.size() - done));
-    std::vector<std::uint64_t> words(2 + (some.size() + 1) / 2);
-    words[0] = slot;
-    words[1] = some.size();
-    std::memcpy(words.data() + 2, some.data(), some.size_bytes());
-    completion calls;
-    for (std::uint32_t n = 0; n < this_port().nodes; ++n) begin_call(calls, n, callee_of<take_owners>(), words);
-    calls.wait_and_rethrow();
+    constexpr std::size_t k_begin = k_tree_words + 1;
+    std::vector<std::uint64_t> words(k_begin + 2 + (some.size() + 1) / 2);
+    words[k_begin] = slot;
+    words[k_begin + 1] = some.size();
+    std::memcpy(words.data() + k_begin + 2, some.data(), some.size_bytes());
+    call_all(callee_of<take_owners>(), words);
   }
 }
 
@@ -119,18 +156,11 @@ std::size_t settle_part(std::uint32_t, std::span<const std::uint64_t>, std::uint
 }
 
 std::size_t release_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
-  const auto r = request_of<part_request>(arguments);
+  const auto r = request_of<part_request>(behind_place(arguments));
   const std::uint64_t bytes = r.bytes_here();
   memory_here().remove(r.layout);
   if (bytes > 0) memory_here().release(r.layout, bytes);
   return 0;
-}
-
-void call_all(callee code, const part_request& request) {
-  completion all;
-  const words_of<part_request> w(request);
-  for (std::uint32_t n = 0; n < this_port().nodes; ++n) begin_call(all, n, code, w.words);
-  all.wait_and_rethrow();
 }
 
 void check_size(const array_layout& layout, std::uint64_t part_bytes) {
@@ -158,8 +188,9 @@ std::uint64_t most_of(const array_layout& layout, const distribution_plan& plan)
 void free_array_of(const array_layout& layout, std::uint64_t bytes) noexcept {
   const part_request request{layout, bytes};
   try {
-    call_all(callee_of<settle_part>(), request);
-    call_all(callee_of<release_part>(), request);
+    auto words = words_for_all(request);
+    call_all(callee_of<settle_part>(), words);
+    call_all(callee_of<release_part>(), words);
     completion last;
     const words_of<part_request> w(request);
     begin_call(last, 0, callee_of<give_back_on_node_0>(), w.words);
@@ -202,35 +233,29 @@ array_layout allocate_array(std::uint64_t size, std::size_t element_bytes, eleme
   layout.slot = lease.slot;
   layout.generation = lease.generation;
 
-  constexpr std::size_t k_report_words = packed<part_report>::k_words;
-  std::vector<std::uint64_t> reports(p.nodes * k_report_words);
-  const std::uint32_t nodes = p.nodes;
   const allocation_label label = how.label != nullptr ? *how.label : allocation_label(how.options.name, how.where);
-  std::vector<std::uint64_t> words(packed<commit_request>::k_words);
-  packed<commit_request>::write({{layout, bytes}, {label, how.options.pages, how.options.placement}}, words.data());
+  auto words = words_for_all(commit_request{{layout, bytes}, {label, how.options.pages, how.options.placement}});
   words.insert(words.end(), plan.bounds.begin(), plan.bounds.end());
+  part_report all{};
   try {
     send_owners(layout.slot, plan.owners);
-    completion calls;
-    for (std::uint32_t n = 0; n < nodes; ++n) {
-      begin_call(calls, n, callee_of<commit_part>(), words, &reports[n * k_report_words], k_report_words);
-    }
+    call_tree tree(all_nodes_row(), callee_of<commit_part>(), callee_of<combine_reports>(),
+                   packed<part_report>::k_words);
+    completion calls;  // after the tree: waits before it goes
+    tree.begin(calls, words, call_tree::own_part::called);
     calls.wait_and_rethrow();
+    all = packed<part_report>::read(tree.combined({}).data());
   } catch (...) {
     free_array_of(layout, bytes);
     throw;
   }
   *report = {};
-  for (std::uint32_t n = 0; n < nodes; ++n) {
-    const auto part = packed<part_report>::read(&reports[n * k_report_words]);
-    report->asked_bytes += part.asked_bytes;
-    report->huge_bytes += part.huge_bytes;
-    if (part.asked_bytes != 0)
-      report->page_bytes = report->page_bytes == 0 ? part.page_bytes : std::min(report->page_bytes, part.page_bytes);
-    if (report->reason.empty()) report->reason = part.reason;
-    report->memory_nodes = std::max(report->memory_nodes, part.memory_nodes);
-    if (report->placement.empty()) report->placement = part.placement;
-  }
+  report->asked_bytes = all.asked_bytes;
+  report->huge_bytes = all.huge_bytes;
+  report->page_bytes = all.page_bytes;
+  report->reason = all.reason;
+  report->memory_nodes = all.memory_nodes;
+  report->placement = all.placement;
   return layout;
 }
 

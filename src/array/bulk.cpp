@@ -8,7 +8,7 @@
 #include "array/node_memory.hpp"
 #include "remote/worker_port.hpp"
 #include "shoal/detail/array_access.hpp"
-#include "shoal/detail/call.hpp"
+#include "shoal/detail/call_tree.hpp"
 #include "shoal/detail/strided_copy.hpp"
 #include "shoal/detail/tsan_ignore.hpp"
 #include "shoal/loop.hpp"
@@ -217,11 +217,12 @@ struct fill_request {
   array_layout layout;
   unsigned unit;
 };
-static_assert(packed<fill_request>::k_words + words_for(k_most_fill_bytes) <= k_most_call_words);
+static_assert(k_tree_words + 1 + packed<fill_request>::k_words + words_for(k_most_fill_bytes) <= k_most_call_words);
 
 std::size_t fill_part(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
-  const auto request = packed<fill_request>::read(arguments.data());
-  const auto* value = reinterpret_cast<const std::byte*>(arguments.data() + packed<fill_request>::k_words);
+  const std::uint64_t* const words = arguments.data() + 1;  // behind the place
+  const auto request = packed<fill_request>::read(words);
+  const auto* value = reinterpret_cast<const std::byte*>(words + packed<fill_request>::k_words);
   port& p = this_port();
   std::byte* at = p.bases[p.node] + request.layout.offset;
   const std::uint64_t bytes = request.layout.local_range(p.node).count * request.layout.element_bytes;
@@ -287,13 +288,15 @@ void fill(const array_layout& layout, const void* value, unsigned unit) {
   check_write(this_port(), layout);
   SHOAL_ASSERT(layout.element_bytes <= k_most_fill_bytes, "larger elements are put one by one");
   const fill_request request{layout, unit};
-  constexpr std::size_t k_words = packed<fill_request>::k_words;
-  std::vector<std::uint64_t> words(k_words + words_for(layout.element_bytes));
-  packed<fill_request>::write(request, words.data());
-  std::memcpy(words.data() + k_words, value, layout.element_bytes);
+  constexpr std::size_t k_request = k_tree_words + 1;  // behind the place
+  constexpr std::size_t k_value = k_request + packed<fill_request>::k_words;
+  std::vector<std::uint64_t> words(k_value + words_for(layout.element_bytes));
+  packed<fill_request>::write(request, words.data() + k_request);
+  std::memcpy(words.data() + k_value, value, layout.element_bytes);
+  const node_row holders{.first = layout.first_node, .count = layout.node_count, .wrap = layout.nodes};
+  call_tree tree(holders, callee_of<fill_part>());
   completion all;
-  for (std::uint32_t n = 0; n < this_port().nodes; ++n)
-    if (layout.holds_part(n)) begin_call(all, n, callee_of<fill_part>(), words);
+  tree.begin(all, words, call_tree::own_part::called);
   all.wait_and_rethrow();
 }
 

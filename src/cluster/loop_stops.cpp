@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/loop_stops.hpp"
 
+#include <array>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
+#include "shoal/detail/call_tree.hpp"
 #include "shoal/detail/completion.hpp"
 #include "shoal/detail/loop_shares.hpp"
 #include "shoal/detail/loop_stop.hpp"
@@ -53,27 +55,50 @@ void receive_stop(const arrival& a) noexcept { stops_of(*a.worker.port).request(
 
 void receive_forget(const arrival& a) noexcept { stops_of(*a.worker.port).forget({a.from, a.payload[0]}); }
 
+// The same down a tree: behind the place, the loop's key.
+std::size_t stop_here(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
+  stops_of(this_port()).request({static_cast<std::uint32_t>(arguments[1]), arguments[2]});
+  return 0;
+}
+
+std::size_t forget_loop_here(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
+  stops_of(this_port()).forget({static_cast<std::uint32_t>(arguments[1]), arguments[2]});
+  return 0;
+}
+
 }  // namespace
 
 // The stop callback may run on any thread and must not wait, so it begins a task that sends the messages.
 struct stop_forwarding::state final : sched::errand {
-  state(const std::stop_token& token, const loop_shares& all) : pool(sched::this_worker()->owner()) {
+  state(const std::stop_token& token, const loop_shares& all) : pool(sched::this_worker()->owner()), row(all.row()) {
     const port& p = this_port();
+    here = p.node;
     id = stops_of(p).new_id();
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (all.node(i) != p.node) nodes.push_back(all.node(i));
+    others = row.count - (row.has(here) ? 1 : 0);
     run = [](task& t) noexcept {
       auto& self = static_cast<state&>(static_cast<sched::errand&>(t));
-      self.tell(receiver_of<receive_stop>());
+      self.tell(receiver_of<receive_stop>(), callee_of<stop_here>());
       self.sent.done();
     };
-    if (!nodes.empty()) watch.emplace(token, on_stop{*this});
+    if (others != 0) watch.emplace(token, on_stop{*this});
   }
 
   // Returns when all nodes have executed it.
-  void tell(receiver message) noexcept {
-    for (const std::uint32_t n : nodes) send(*t_worker, n, message, {&id, 1});
+  void tell(receiver message, callee call) noexcept {
+    if (others > k_direct_nodes) return tell_by_tree(call);
+    for (std::uint32_t place = 0; place < row.count; ++place)
+      if (row.node(place) != here) send(*t_worker, row.node(place), message, {&id, 1});
     settle_all(this_port());
+  }
+  void tell_by_tree(callee call) const noexcept {
+    std::array<std::uint64_t, k_tree_words + 3> words{};
+    words[k_tree_words + 1] = here;
+    words[k_tree_words + 2] = id;
+    call_tree tree(row, call);
+    completion calls;
+    tree.begin(calls, words, call_tree::own_part::left_out);
+    calls.wait();
+    calls.take_failure();  // a node that is lost has nothing to stop
   }
 
   struct on_stop {
@@ -85,8 +110,10 @@ struct stop_forwarding::state final : sched::errand {
   };
 
   sched::pool& pool;
+  const node_row row;
+  std::uint32_t here = 0;
+  std::uint32_t others = 0;
   std::uint64_t id = 0;
-  std::vector<std::uint32_t> nodes;
   completion sent;
   bool requested = false;  // written by the callback; read after the callback has ended
   std::optional<std::stop_callback<on_stop>> watch;
@@ -102,7 +129,7 @@ stop_forwarding::~stop_forwarding() {
   s.sent.add();
   s.sent.wait();
   // Requests may have come after the end of a share.
-  s.tell(receiver_of<receive_forget>());
+  s.tell(receiver_of<receive_forget>(), callee_of<forget_loop_here>());
 }
 
 std::uint64_t stop_forwarding::id() const noexcept { return state_->id; }

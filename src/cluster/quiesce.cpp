@@ -9,14 +9,14 @@
 // its worker's report in the first wave, before the one in the second. The counts differ.
 #include "shoal/quiesce.hpp"
 
+#include <array>
 #include <cstdint>
-#include <numeric>
 #include <span>
-#include <vector>
 
 #include "remote/waves.hpp"
 #include "remote/worker_port.hpp"
-#include "shoal/detail/call.hpp"
+#include "shoal/detail/call_tree.hpp"
+#include "shoal/detail/completion.hpp"
 #include "shoal/detail/port.hpp"
 
 namespace shoal {
@@ -30,14 +30,19 @@ std::size_t report_and_settle(std::uint32_t, std::span<const std::uint64_t>, std
   return 1;
 }
 
+std::size_t add_counts(std::uint32_t, std::span<const std::uint64_t>, std::uint64_t* answers) {
+  answers[0] += answers[1];
+  return 1;
+}
+
 std::uint64_t wave() {
-  const std::uint32_t nodes = detail::this_port().nodes;
-  std::vector<std::uint64_t> begun(nodes);
-  detail::completion all;
-  for (std::uint32_t n = 0; n < nodes; ++n)
-    detail::begin_call(all, n, detail::callee_of<report_and_settle>(), {}, &begun[n], 1);
+  std::array<std::uint64_t, detail::k_tree_words + 1> words{};
+  detail::call_tree tree(detail::all_nodes_row(), detail::callee_of<report_and_settle>(),
+                         detail::callee_of<add_counts>(), 1);
+  detail::completion all;  // after the tree: waits before it goes
+  tree.begin(all, words, detail::call_tree::own_part::called);
   all.wait_and_rethrow();
-  return std::accumulate(begun.begin(), begun.end(), std::uint64_t{0});
+  return tree.combined({})[0];
 }
 
 }  // namespace

@@ -9,7 +9,49 @@
 namespace shoal::detail {
 namespace {
 
-constexpr std::uint32_t k_nobody = ~std::uint32_t{0};
+// How many nodes have a share if `takers` divide `count` equally.
+std::uint32_t takers_of(std::uint64_t count, std::uint32_t takers) noexcept {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, takers));
+}
+
+// The first and the last node of those that hold any of these elements, by number.
+node_row row_between_holders(const array_layout& layout, std::uint64_t begin, std::uint64_t end) {
+  const auto holds = [&](std::uint32_t n) {
+    const auto r = layout.local_range(n);
+    return r.below(begin) < r.below(end);
+  };
+  std::uint32_t first = 0;
+  while (!holds(first)) ++first;
+  std::uint32_t last = layout.nodes - 1;
+  while (!holds(last)) --last;
+  return {.first = first, .count = last - first + 1, .wrap = layout.nodes};
+}
+
+// Of a range that is not empty. Parts follow each other from first_node on; all of them: by number.
+node_row row_of_owners(const array_layout& layout, std::uint64_t begin, std::uint64_t end) {
+  const std::uint32_t nodes = layout.nodes;
+  std::uint64_t part = 0;
+  std::uint64_t count = 0;
+  switch (layout.kind) {
+    case distribution::owned: return row_between_holders(layout, begin, end);
+    case distribution::cyclic:
+      part = begin % layout.node_count;
+      count = std::min<std::uint64_t>(end - begin, layout.node_count);
+      break;
+    case distribution::block_cyclic: {
+      const std::uint64_t block = layout.divisor.divisor();
+      part = begin / block % layout.node_count;
+      count = std::min<std::uint64_t>((end - 1) / block - begin / block + 1, layout.node_count);
+      break;
+    }
+    default:
+      part = layout.part_of(layout.locate(begin).node);
+      count = layout.part_of(layout.locate(end - 1).node) - part + 1;
+      break;
+  }
+  if (count == nodes) return {.first = 0, .count = nodes, .wrap = nodes};
+  return {.first = layout.node_of_part(part), .count = static_cast<std::uint32_t>(count), .wrap = nodes};
+}
 
 }  // namespace
 
@@ -20,16 +62,70 @@ std::uint64_t owned_position(std::uint64_t array, std::uint64_t k) noexcept {
   return layout->local_range(p.node).index(k);
 }
 
+loop_share loop_rule::share(std::uint32_t place, std::uint32_t node, const array_layout* layout) const noexcept {
+  loop_share s;
+  switch (divides) {
+    case division::equal: {  // the first ones are longer by one where the range does not divide
+      const std::uint64_t whole = (end - begin) / takers;
+      const std::uint64_t rest = (end - begin) % takers;
+      s.first = begin + place * whole + std::min<std::uint64_t>(place, rest);
+      s.count = whole + (place < rest ? 1 : 0);
+      break;
+    }
+    case division::dealt:
+      s.first = place;
+      s.count = (end - place + takers - 1) / takers;
+      s.stride = takers;
+      break;
+    case division::owners: {
+      SHOAL_ASSERT(layout != nullptr, "a global array is freed while a loop over its elements runs");
+      const auto r = layout->local_range(node);
+      const std::uint64_t from = r.below(begin);
+      s.count = r.below(end) - std::min(from, r.below(end));
+      if (layout->kind == distribution::owned) {
+        s = {.count = s.count, .stride = 0, .run = 0, .skipped = from, .array = array};
+      } else if (r.run == 1) {
+        s = {.first = r.index(from), .count = s.count, .stride = r.stride};
+      } else {
+        s = {.first = r.first, .count = s.count, .stride = r.stride, .run = r.run, .skipped = from};
+      }
+      break;
+    }
+  }
+  s.grain = grain;
+  s.stack_bytes = stack_bytes;
+  s.stop = stop;
+  s.how = how;
+  s.outermost = outermost;
+  return s;
+}
+
+loop_share loop_rule::share_here(std::uint32_t place) const noexcept {
+  const port& p = this_port();
+  return share(place, p.node, divides == division::owners ? p.context->memory->arrays().find(array) : nullptr);
+}
+
+loop_share arrived_share(std::span<const std::uint64_t> arguments, loop_rule& rule) noexcept {
+  SHOAL_ASSERT(arguments.size() >= k_rule_words,
+               "another node has sent a share of a loop that is too short; do all nodes run the same program?");
+  rule = packed<loop_rule>::read(arguments.data() + 1);
+  return rule.share_here(static_cast<std::uint32_t>(arguments[0]));
+}
+
 loop_shares loop_shares::everywhere(std::uint64_t begin, std::uint64_t end, std::uint32_t start) {
+  const std::uint32_t nodes = this_port().nodes;
   loop_shares s;
-  s.divide(begin, end, start, k_nobody);
+  s.rule_ = {.begin = begin, .end = end, .takers = nodes};
+  s.row_ = {.first = start, .count = takers_of(end - begin, nodes), .wrap = nodes};
   return s;
 }
 
 loop_shares loop_shares::elsewhere(std::uint64_t begin, std::uint64_t end) {
-  SHOAL_ASSERT(this_port().nodes > 1, "there is no elsewhere: the job has one node");
+  const port& p = this_port();
+  SHOAL_ASSERT(p.nodes > 1, "there is no elsewhere: the job has one node");
   loop_shares s;
-  s.divide(begin, end, 0, this_port().node);
+  s.rule_ = {.begin = begin, .end = end, .takers = p.nodes - 1};
+  s.row_ = {.first = 0, .count = takers_of(end - begin, p.nodes - 1), .wrap = p.nodes - 1, .skip = p.node};
   return s;
 }
 
@@ -37,73 +133,50 @@ loop_shares loop_shares::here(std::uint64_t begin, std::uint64_t end) { return o
 
 loop_shares loop_shares::on(std::uint32_t node, std::uint64_t begin, std::uint64_t end) {
   loop_shares s;
-  s.add(node, {.first = begin, .count = end - begin});
+  s.rule_ = {.begin = begin, .end = end};
+  s.row_ = {.first = node, .count = takers_of(end - begin, 1), .wrap = this_port().nodes};
   return s;
 }
 
 loop_shares loop_shares::dealt(std::uint64_t count) {
-  loop_shares s;
   const std::uint32_t nodes = this_port().nodes;
-  for (std::uint32_t n = 0; n < nodes && n < count; ++n)
-    s.add(n, {.first = n, .count = (count - n + nodes - 1) / nodes, .stride = nodes});
+  loop_shares s;
+  s.rule_ = {.end = count, .takers = nodes, .divides = loop_rule::division::dealt};
+  s.row_ = {.first = 0, .count = takers_of(count, nodes), .wrap = nodes};
   return s;
 }
 
 loop_shares loop_shares::owners(const array_layout& layout, std::uint64_t begin, std::uint64_t end) {
   SHOAL_ASSERT(end <= layout.size, "owners_of: the range is longer than the array");
   loop_shares s;
-  for (std::uint32_t n = 0; n < this_port().nodes; ++n) {
-    const auto r = layout.local_range(n);
-    const std::uint64_t from = r.below(begin);
-    const std::uint64_t count = r.below(end) - std::min(from, r.below(end));
-    if (layout.kind == distribution::owned)
-      s.add(n, {.count = count, .stride = 0, .run = 0, .skipped = from, .array = layout.id()});
-    else if (r.run == 1)
-      s.add(n, {.first = r.index(from), .count = count, .stride = r.stride});
-    else
-      s.add(n, {.first = r.first, .count = count, .stride = r.stride, .run = r.run, .skipped = from});
-  }
+  s.rule_ = {.begin = begin, .end = end, .array = layout.id(), .divides = loop_rule::division::owners};
+  s.layout_ = layout;
+  if (begin < end) s.row_ = row_of_owners(layout, begin, end);
   return s;
 }
 
-void loop_shares::add(std::uint32_t node, const loop_share& share) {
-  if (share.count == 0) return;
-  nodes_.push_back(node);
-  shares_.push_back(share);
+void loop_shares::set(const loop_plan& plan, std::uint64_t stop) noexcept {
+  rule_.how = plan.how;
+  rule_.grain = plan.grain;
+  rule_.stack_bytes = plan.stack_bytes;
+  rule_.stop = stop;
+  rule_.outermost = is_outermost();
+  rule_.origin = this_port().node;
 }
 
-// Equal shares; the first ones are longer by one where the range does not divide.
-void loop_shares::divide(std::uint64_t begin, std::uint64_t end, std::uint32_t start, std::uint32_t but) {
-  const std::uint32_t nodes = this_port().nodes;
-  const std::uint32_t takers = nodes - (but < nodes ? 1 : 0);
-  const std::uint64_t whole = (end - begin) / takers;
-  const std::uint64_t rest = (end - begin) % takers;
-  std::uint64_t first = begin;
-  std::uint32_t taker = 0;
-  for (std::uint32_t i = 0; i < nodes; ++i) {
-    const std::uint32_t n = (start + i) % nodes;
-    if (n == but) continue;
-    const std::uint64_t count = whole + (taker++ < rest ? 1 : 0);
-    add(n, {.first = first, .count = count});
-    first += count;
-  }
+std::optional<loop_share> begin_loop_calls(completion& calls, const loop_shares& all, call_tree& tree,
+                                           std::span<std::uint64_t> words, call_tree::own_part own) {
+  packed<loop_rule>::write(all.rule(), words.data() + k_tree_words + 1);
+  if (all.size() != 0) tree.begin(calls, words, own);
+  const std::uint32_t place = tree.own_place();
+  if (own == call_tree::own_part::called || place == node_row::k_none) return std::nullopt;
+  return all[place];
 }
 
-const loop_share* begin_other_shares(completion& calls, const loop_shares& all, callee code,
-                                     std::span<std::uint64_t> words, std::uint64_t* answers, std::size_t answer_words) {
-  const std::uint32_t here = this_port().node;
-  const loop_share* mine = nullptr;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all.node(i) == here) {
-      mine = &all[i];
-      continue;
-    }
-    packed<loop_share>::write(all[i], words.data());
-    begin_call(calls, all.node(i), code, words, answer_words == 0 ? nullptr : answers + i * answer_words, answer_words);
-  }
-  if (all.size() > (mine != nullptr ? 1U : 0U))
-    flush_all(this_port());  // so that the other nodes begin while this node works
-  return mine;
+std::optional<loop_share> begin_loop_calls(completion& calls, const loop_shares& all, callee code,
+                                           std::span<std::uint64_t> words, call_tree::own_part own) {
+  call_tree tree(all.row(), code);
+  return begin_loop_calls(calls, all, tree, words, own);
 }
 
 }  // namespace shoal::detail

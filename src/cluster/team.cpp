@@ -52,7 +52,7 @@ std::shared_ptr<team_group> all_nodes() {
 }
 
 std::size_t forget_here(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
-  teams_here().forget(arguments[0]);
+  teams_here().forget(arguments[1]);
   return 0;
 }
 
@@ -63,8 +63,11 @@ void fail_team(std::uint64_t id) { teams_here().of(id)->tell(remote::current_fai
 std::uint64_t new_team_id() noexcept { return teams_here().new_id(); }
 
 void forget_team(std::uint64_t id) {
+  std::array<std::uint64_t, k_tree_words + 2> words{};
+  words[k_tree_words + 1] = id;
+  call_tree tree(all_nodes_row(), callee_of<forget_here>());
   completion calls;
-  for (std::uint32_t n = 0; n < this_port().nodes; ++n) begin_call(calls, n, callee_of<forget_here>(), std::array{id});
+  tree.begin(calls, words, call_tree::own_part::called);
   calls.wait_and_rethrow();
 }
 

@@ -55,8 +55,8 @@ std::uint64_t encode(Code code) {
 }
 
 std::size_t run_untyped_share(std::uint32_t, std::span<const std::uint64_t> words, std::uint64_t*) {
-  const auto share = packed<loop_share>::read(words.data());
-  const unpacked<loop_code> u(words.subspan(k_share_words));
+  const loop_share share = detail::arrived_share(words);
+  const unpacked<loop_code> u(words.subspan(detail::k_rule_words));
   const detail::outermost_scope scope(share.outermost);
   const detail::number_range<std::uint64_t> range(0, share.count);
   const detail::loop_plan plan = share.plan();
@@ -86,11 +86,8 @@ std::size_t run_untyped_call(std::uint32_t from, std::span<const std::uint64_t> 
 void begin_loop(detail::completion& calls, const detail::loop_shares& shares, loop_code code,
                 std::span<const std::byte> arguments) {
   auto words = pack(k_share_words, encode(code), arguments);
-  const loop_share* const mine =
-      detail::begin_other_shares(calls, shares, detail::callee_of<run_untyped_share>(), words);
-  if (mine == nullptr) return;
-  packed<loop_share>::write(*mine, words.data());
-  detail::begin_call(calls, detail::this_port().node, detail::callee_of<run_untyped_share>(), words);
+  detail::begin_loop_calls(calls, shares, detail::callee_of<run_untyped_share>(), words,
+                           detail::call_tree::own_part::called);
 }
 
 void begin_call(detail::completion& calls, std::uint32_t node, call_code code, std::span<const std::byte> arguments,

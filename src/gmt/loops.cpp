@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -84,10 +85,10 @@ private:
 };
 
 std::size_t run_loop_share(std::uint32_t, std::span<const std::uint64_t> words, std::uint64_t*) {
-  SHOAL_ASSERT(words.size() >= k_share_words + k_header_words, k_misshapen);
-  const auto share = packed<loop_share>::read(words.data());
-  const auto header = packed<loop_header>::read(words.data() + k_share_words);
-  const auto arguments = words.subspan(k_share_words + k_header_words);
+  SHOAL_ASSERT(words.size() >= detail::k_rule_words + k_header_words, k_misshapen);
+  const loop_share share = detail::arrived_share(words);
+  const auto header = packed<loop_header>::read(words.data() + detail::k_rule_words);
+  const auto arguments = words.subspan(detail::k_rule_words + k_header_words);
   const remote::plain_function code = remote::decode_plain(header.code);
   SHOAL_ASSERT(code != nullptr, "a loop names no function: the nodes' programs differ");
   SHOAL_ASSERT(detail::words_for(header.argument_bytes) == arguments.size(), k_misshapen);
@@ -109,19 +110,17 @@ std::vector<std::uint64_t> pack(const loop_request& r, gmt_handle_t handle) {
   return words;
 }
 
-// Returns this node's share, which is left to the caller; nullptr: there is none.
-const loop_share* begin_others(detail::completion& calls, loop_request& r, std::vector<std::uint64_t>& words) {
+// Returns this node's share, if there is one and it is left to the caller.
+std::optional<loop_share> begin_calls(detail::completion& calls, loop_request& r, std::vector<std::uint64_t>& words,
+                                      detail::call_tree::own_part own) {
   count(event::loop);
   r.shares.set({});
-  return detail::begin_other_shares(calls, r.shares, detail::callee_of<run_loop_share>(), words);
+  return detail::begin_loop_calls(calls, r.shares, detail::callee_of<run_loop_share>(), words, own);
 }
 
 void begin_all(detail::completion& calls, loop_request& r, gmt_handle_t handle) {
   auto words = pack(r, handle);
-  const loop_share* const mine = begin_others(calls, r, words);
-  if (mine == nullptr) return;
-  packed<loop_share>::write(*mine, words.data());
-  detail::begin_call(calls, detail::this_port().node, detail::callee_of<run_loop_share>(), words);
+  begin_calls(calls, r, words, detail::call_tree::own_part::called);
 }
 
 }  // namespace
@@ -129,8 +128,8 @@ void begin_all(detail::completion& calls, loop_request& r, gmt_handle_t handle) 
 void run(loop_request& r) {
   auto words = pack(r, GMT_HANDLE_NULL);
   detail::completion calls;
-  const loop_share* const mine = begin_others(calls, r, words);
-  if (mine != nullptr) {
+  const auto mine = begin_calls(calls, r, words, detail::call_tree::own_part::left_out);
+  if (mine) {
     const auto header = packed<loop_header>::read(words.data() + k_share_words);
     share_tasks(*mine, header, r.code, words.data() + k_share_words + k_header_words, nullptr).run();
   }

@@ -15,6 +15,7 @@
 #include "remote/code.hpp"
 #include "remote/failure.hpp"
 #include "remote/late_images.hpp"
+#include "remote/named_call.hpp"
 #include "remote/worker_port.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/answer.hpp"
@@ -199,9 +200,13 @@ void rethrow_as_remote() { throw remote::current_failure(this_port().node).as_er
 
 void begin_call(completion& calls, std::uint32_t node, callee code, std::span<const std::uint64_t> arguments,
                 std::uint64_t* answer, std::size_t answer_words) {
+  begin_named_call(calls, node, remote::encode_body_of_task(code), arguments, answer, answer_words);
+}
+
+void begin_named_call(completion& calls, std::uint32_t node, std::uint64_t name,
+                      std::span<const std::uint64_t> arguments, std::uint64_t* answer, std::size_t answer_words) {
   SHOAL_ASSERT(arguments.size() <= k_most_call_words && answer_words <= k_most_call_words, "a call is too long");
   if (answer == nullptr) answer_words = 0;
-  const std::uint64_t name = remote::encode_body_of_task(code);  // may switch tasks
   std::vector<std::uint64_t> words;
   words.reserve(2 + arguments.size());
   remote::node_calls& table = *this_port().context->calls;

@@ -2,15 +2,18 @@
 #include "runtime/node.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
+#include <span>
 #include <utility>
-#include <vector>
 
 #include "base/log.hpp"
 #include "machine/memory_info.hpp"
 #include "runtime/mpi_job.hpp"
 #include "runtime/profile_report.hpp"
 #include "shoal/array.hpp"
+#include "shoal/detail/call_tree.hpp"
+#include "shoal/detail/completion.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/on.hpp"
 #include "shoal/task.hpp"
@@ -59,20 +62,28 @@ void receive_stop(const detail::arrival& a) noexcept {
     detail::wake(server);
 }
 
+std::size_t wait_for_detached_here(std::uint32_t, std::span<const std::uint64_t>, std::uint64_t* answer) {
+  cluster::work_moves& moves = *detail::this_port().context->moves;
+  moves.stop_asking();
+  answer[0] = sched::this_worker()->owner().wait_for_detached();
+  if (moves.has_sent()) detail::settle_workers();  // no request or answer is in flight to a node that has ended
+  return 1;
+}
+
+std::size_t add_begun(std::uint32_t, std::span<const std::uint64_t>, std::uint64_t* answers) {
+  answers[0] += answers[1];
+  return 1;
+}
+
 // Waits on every node until no detached work is left there; gives how much has begun so far on all.
-std::uint64_t wait_for_detached_everywhere(std::uint32_t nodes) {
-  std::vector<future<std::uint32_t>> all;
-  for (std::uint32_t n = 0; n < nodes; ++n)
-    all.push_back(async_on(n, [] {
-      cluster::work_moves& moves = *detail::this_port().context->moves;
-      moves.stop_asking();
-      const std::uint32_t count = sched::this_worker()->owner().wait_for_detached();
-      if (moves.has_sent()) detail::settle_workers();  // no request or answer is in flight to a node that has ended
-      return count;
-    }));
-  std::uint64_t begun = 0;
-  for (auto& one : all) begun += one.get();
-  return begun;
+std::uint64_t wait_for_detached_everywhere() {
+  std::array<std::uint64_t, detail::k_tree_words + 1> words{};
+  detail::call_tree tree(detail::all_nodes_row(), detail::callee_of<wait_for_detached_here>(),
+                         detail::callee_of<add_begun>(), 1);
+  detail::completion calls;  // after the tree: waits before it goes
+  tree.begin(calls, words, detail::call_tree::own_part::called);
+  calls.wait_and_rethrow();
+  return tree.combined({})[0];
 }
 
 template <class F>
@@ -134,8 +145,8 @@ void node::stop_others() {
   detail::port& p = detail::this_port();
   detail::settle_all(p);
   if (nodes_ > 1)
-    for (std::uint64_t before = 0, begun = wait_for_detached_everywhere(nodes_); begun != before;)
-      before = std::exchange(begun, wait_for_detached_everywhere(nodes_));
+    for (std::uint64_t before = 0, begun = wait_for_detached_everywhere(); begun != before;)
+      before = std::exchange(begun, wait_for_detached_everywhere());
   for (std::uint32_t n = 1; n < nodes_; ++n)
     detail::send(*detail::t_worker, n, detail::receiver_of<receive_stop>(), {});
   detail::settle_all(p);

@@ -122,7 +122,10 @@ std::array<std::uint64_t, k_words_of<Ts...>> pack(const Ts&... values) noexcept 
   return words;
 }
 
-/// Calls run(plan) for a share that node `from` sent.
+/// Where begin_loop_calls() writes.
+using share_room = std::array<std::uint64_t, k_share_words>;
+
+/// Calls run(plan) for a share of a loop that node `from` has begun.
 template <bool Stoppable, class Run>
 decltype(auto) as_share(std::uint32_t from, const loop_share& share, const Run& run) {
   const outermost_scope scope(share.outermost);
@@ -144,12 +147,13 @@ void run_for_share(const loop_share& share, const Range& range, const Body& body
 }
 
 template <bool Stoppable, bool Movable, bool Strided, class Range, class Body>
-std::size_t receive_for_share(std::uint32_t from, std::span<const std::uint64_t> arguments, std::uint64_t*) {
-  unpacking all(arguments);
-  const auto share = all.next<loop_share>();
+std::size_t receive_for_share(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t*) {
+  loop_rule rule;
+  const loop_share share = arrived_share(arguments, rule);
+  unpacking all(arguments.subspan(k_rule_words));
   const auto range = all.next<Range>();
   const auto body = all.next<Body>();
-  as_share<Stoppable>(from, share, [&](const loop_plan& plan) {
+  as_share<Stoppable>(rule.origin, share, [&](const loop_plan& plan) {
     run_for_share<Stoppable, Movable, Strided>(share, range, body, plan);
   });
   return 0;
@@ -176,13 +180,22 @@ struct spread_reduction {
 };
 
 template <bool Stoppable, bool Strided, bool Fixed, class T, class Reduction>
-std::size_t receive_reduce_share(std::uint32_t from, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
-  unpacking all(arguments);
-  const auto share = all.next<loop_share>();
-  const auto work = all.next<Reduction>();
-  as_share<Stoppable>(from, share, [&](const loop_plan& plan) {
+std::size_t receive_reduce_share(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
+  loop_rule rule;
+  const loop_share share = arrived_share(arguments, rule);
+  const auto work = unpacking(arguments.subspan(k_rule_words)).next<Reduction>();
+  as_share<Stoppable>(rule.origin, share, [&](const loop_plan& plan) {
     packed<T>::write(work.template run_share<Stoppable, Strided, Fixed>(share, plan), answer);
   });
+  return packed<T>::k_words;
+}
+
+/// The values of neighbouring nodes.
+template <class T, class Reduction>
+std::size_t combine_shares(std::uint32_t, std::span<const std::uint64_t> arguments, std::uint64_t* answers) {
+  const auto work = unpacking(arguments.subspan(k_rule_words)).next<Reduction>();
+  const std::uint64_t* const right = answers + packed<T>::k_words;
+  packed<T>::write(work.combine(packed<T>::read(answers), packed<T>::read(right)), answers);
   return packed<T>::k_words;
 }
 
@@ -253,11 +266,12 @@ void run_for_at(const Place& place, const Range& range, const Body& body, const 
   check_capture(body);
   if (range.empty() || stopped_before(plan)) return;
   begun_loop loop(shares_of(place, range), plan);
-  auto words = pack(loop_share{}, range, body);
+  auto words = pack(share_room{}, range, body);
   completion calls;
-  const loop_share* const mine = begin_other_shares(
-      calls, loop.all, callee_of<receive_for_share<Stoppable, Movable, k_strided, Range, Body>>(), words);
-  if (mine != nullptr) as_remote([&] { run_for_share<Stoppable, Movable, k_strided>(*mine, range, body, plan); });
+  const auto mine =
+      begin_loop_calls(calls, loop.all, callee_of<receive_for_share<Stoppable, Movable, k_strided, Range, Body>>(),
+                       words, call_tree::own_part::left_out);
+  if (mine) as_remote([&] { run_for_share<Stoppable, Movable, k_strided>(*mine, range, body, plan); });
   calls.wait_and_rethrow();
 }
 
@@ -269,21 +283,18 @@ T run_reduce_at(const Place& place, const spread_reduction<T, Range, Body, Combi
   check_capture(work.combine);
   if (work.range.empty() || stopped_before(plan)) return work.identity;
   begun_loop loop(shares_of(place, work.range), plan);
-  auto words = pack(loop_share{}, work);
-  std::vector<answer_room<T>> rooms(loop.all.size());
-  static_assert(sizeof(answer_room<T>) == packed<T>::k_words * sizeof(std::uint64_t));
-  completion calls;  // after the rooms: waits before they go
-  const loop_share* const mine =
-      begin_other_shares(calls, loop.all, callee_of<receive_reduce_share<Stoppable, k_strided, Fixed, T, reduction>>(),
-                         words, rooms.empty() ? nullptr : rooms[0].data(), packed<T>::k_words);
-  std::optional<T> own;
-  if (mine != nullptr)
-    own.emplace(as_remote([&] { return work.template run_share<Stoppable, k_strided, Fixed>(*mine, plan); }));
+  auto words = pack(share_room{}, work);
+  call_tree tree(loop.all.row(), callee_of<receive_reduce_share<Stoppable, k_strided, Fixed, T, reduction>>(),
+                 callee_of<combine_shares<T, reduction>>(), packed<T>::k_words);
+  completion calls;  // after the tree: waits before it goes
+  const auto mine = begin_loop_calls(calls, loop.all, tree, words, call_tree::own_part::left_out);
+  if (mine) {
+    const auto run_own = [&] { return work.template run_share<Stoppable, k_strided, Fixed>(*mine, plan); };
+    packed<T>::write(as_remote(run_own), tree.own_answer());
+  }
   calls.wait_and_rethrow();
-  T total = work.identity;
-  for (std::size_t i = 0; i < loop.all.size(); ++i)
-    total = work.combine(std::move(total), &loop.all[i] == mine ? std::move(*own) : rooms[i].value());
-  return total;
+  const auto arguments = std::span<const std::uint64_t>(words).subspan(k_tree_words);
+  return work.combine(work.identity, packed<T>::read(tree.combined(arguments).data()));
 }
 
 /// The chunks of the whole range, divided over the nodes; their values are combined here, so that neither the number of
@@ -300,12 +311,12 @@ T run_chunks_at(const Place& place, const spread_reduction<T, Range, Body, Combi
   auto words = pack(loop_share{}, work);
   std::vector<std::uint64_t> answers(chunks.count() * slot::k_words);
   completion calls;  // after the answers: waits before they go
-  const loop_share* mine = nullptr;
+  std::optional<loop_share> mine;
   const std::uint32_t here = node_id();
-  for (std::size_t i = 0; i < loop.all.size(); ++i) {
+  for (std::uint32_t i = 0; i < loop.all.size(); ++i) {
     loop_share part = loop.all[i];
     if (loop.all.node(i) == here) {
-      mine = &loop.all[i];
+      mine = part;
       continue;
     }
     for (const std::uint64_t end = part.first + part.count; part.first < end; part.first += part.count) {
@@ -316,7 +327,7 @@ T run_chunks_at(const Place& place, const spread_reduction<T, Range, Body, Combi
     }
   }
   flush_all(this_port());
-  if (mine != nullptr)
+  if (mine)
     as_remote([&] {
       run_chunks<Stoppable>(
           chunks, mine->first, mine->first + mine->count, work.identity, work.body, work.combine, plan,

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop over nodes: the share of each node, and the calls that begin the shares of the others. The templates of
-// shoal/parallel_for.hpp and the loops of shoal/core.h are made of it.
-// Who may call: tasks. begin_other_shares() may switch, when buffers are full; the rest does not.
-// Guarantees: shares are disjoint and cover the range; a node without iterations has no share, and gets no message.
-// Shown by tests/cluster/loop_test.cpp, tests/cluster/core_test.cpp.
+// shoal/parallel_for.hpp and the loops of shoal/core.h are made of it. A rule travels, from which each node computes its
+// share; so a loop does not list what all nodes do.
+// Who may call: tasks. begin_loop_calls() may switch, when buffers are full; the rest does not.
+// Guarantees: shares are disjoint and cover the range. A node without iterations has no share and gets no message,
+// unless it lies between owners of elements, or forwards. Shown by tests/cluster/loop_test.cpp, tests/cluster/core_test.cpp.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <vector>
 
 #include "shoal/detail/array_layout.hpp"
 #include "shoal/detail/call.hpp"
+#include "shoal/detail/call_tree.hpp"
 #include "shoal/detail/completion.hpp"
 #include "shoal/detail/loop_run.hpp"
 
@@ -47,9 +49,39 @@ struct loop_share {
   }
 };
 
-inline constexpr std::size_t k_share_words = packed<loop_share>::k_words;
+/// How a loop is divided over a row of nodes.
+struct loop_rule {
+  enum class division : std::uint8_t { equal, dealt, owners };
 
-/// The nodes that take part in a loop, in ascending order (from `start` on, modulo n), and the share of each.
+  std::uint64_t begin = 0;  // positions
+  std::uint64_t end = 0;
+  std::uint64_t array = 0;        // of owners: its id
+  std::uint64_t grain = 0;        // these as in loop_share
+  std::uint64_t stack_bytes = 0;  //
+  std::uint64_t stop = 0;         //
+  std::uint32_t origin = 0;       // the node that has begun the loop
+  std::uint32_t takers = 1;       // of equal and dealt: by how many the positions are divided
+  division divides = division::equal;
+  loop_plan::kind how = loop_plan::kind::automatic;
+  bool outermost = false;
+
+  /// Of the node at this place of the row.
+  loop_share share(std::uint32_t place, std::uint32_t node, const array_layout* layout) const noexcept;
+  /// On the node itself.
+  loop_share share_here(std::uint32_t place) const noexcept;
+};
+
+/// In front of a loop's own arguments: the place in the row, and the rule.
+inline constexpr std::size_t k_rule_words = 1 + packed<loop_rule>::k_words;
+
+/// What has arrived, at the beginning of the arguments.
+loop_share arrived_share(std::span<const std::uint64_t> arguments, loop_rule& rule) noexcept;
+inline loop_share arrived_share(std::span<const std::uint64_t> arguments) noexcept {
+  loop_rule rule;
+  return arrived_share(arguments, rule);
+}
+
+/// The nodes that take part in a loop, and what each does.
 class loop_shares {
 public:
   /// Equal shares on all nodes, the first one on node `start`.
@@ -64,36 +96,31 @@ public:
   /// Each index on the node that holds the element; ends the program if there is no such element.
   static loop_shares owners(const array_layout& layout, std::uint64_t begin, std::uint64_t end);
 
-  std::size_t size() const noexcept { return shares_.size(); }
-  std::uint32_t node(std::size_t i) const noexcept { return nodes_[i]; }
-  const loop_share& operator[](std::size_t i) const noexcept { return shares_[i]; }
+  const node_row& row() const noexcept { return row_; }
+  std::uint32_t size() const noexcept { return row_.count; }
+  std::uint32_t node(std::uint32_t place) const noexcept { return row_.node(place); }
+  loop_share operator[](std::uint32_t place) const noexcept { return rule_.share(place, node(place), &layout_); }
+  const loop_rule& rule() const noexcept { return rule_; }
 
   /// How each node runs its share; `stop`: see loop_share.
-  void set(const loop_plan& plan, std::uint64_t stop = 0) noexcept {
-    const bool outermost = is_outermost();
-    for (auto& s : shares_) {
-      s.how = plan.how;
-      s.grain = plan.grain;
-      s.stack_bytes = plan.stack_bytes;
-      s.stop = stop;
-      s.outermost = outermost;
-    }
-  }
+  void set(const loop_plan& plan, std::uint64_t stop = 0) noexcept;
 
 private:
-  void add(std::uint32_t node, const loop_share& share);
-  void divide(std::uint64_t begin, std::uint64_t end, std::uint32_t start, std::uint32_t but);
-
-  std::vector<std::uint32_t> nodes_;
-  std::vector<loop_share> shares_;
+  loop_rule rule_;
+  node_row row_;
+  array_layout layout_;  // of owners
 };
 
-/// Begins a call of `code` for the share of every other node and sends the calls. `words`: its arguments; the first
-/// k_share_words are written here, for each node. The answer of share i goes to answers + i * answer_words. Returns this
-/// node's own share, which is left to the caller, or nullptr if it has none.
-const loop_share* begin_other_shares(completion& calls, const loop_shares& all, callee code,
-                                     std::span<std::uint64_t> words, std::uint64_t* answers = nullptr,
-                                     std::size_t answer_words = 0);
+/// Room in front of the arguments of a call that begins a share: for the tree, and for what arrived_share() reads.
+inline constexpr std::size_t k_share_words = k_tree_words + k_rule_words;
+
+/// Begins `tree`, of all.row(), for the shares of the loop. `words`: its arguments; the first k_share_words are written
+/// here. With own_part::left_out, this node's own share is left to the caller and returned, if it has one.
+std::optional<loop_share> begin_loop_calls(completion& calls, const loop_shares& all, call_tree& tree,
+                                           std::span<std::uint64_t> words, call_tree::own_part own);
+/// The same, where there are no answers.
+std::optional<loop_share> begin_loop_calls(completion& calls, const loop_shares& all, callee code,
+                                           std::span<std::uint64_t> words, call_tree::own_part own);
 
 /// Where a share runs that has arrived: its iterations are outermost if the loop was begun there.
 class outermost_scope {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A request to stop a loop over nodes: the node that began the loop forwards it to the nodes that run a share.
 // Who may call: tasks. ~stop_forwarding() switches if a stop was requested; the rest does not.
-// Guarantees: without a request there is no message. With one, each node of the loop begins no further iteration once it
+// Guarantees: without a request there is no message. With one, which goes down a tree where the nodes are many, each node of the loop begins no further iteration once it
 // has executed the message; a second message ends the record of the request. Nothing is left on any node when ~stop_forwarding() has returned: not by
 // requests that overtake the share, nor by those that come after its end.
 // Shown by tests/cluster/loop_test.cpp.
