@@ -18,8 +18,9 @@ TEST(config, joins_the_settings_of_all_folders) {
     EXPECT_TRUE(names.emplace(one.declaration->name).second) << one.declaration->name << " is declared twice";
     EXPECT_FALSE(one.declaration->help.empty()) << one.declaration->name;
   }
-  EXPECT_EQ(folders, (std::set<std::string>{"array", "base", "collectives", "fiber", "launch", "net",
-                                            "net/transports/mpi", "net/transports/ucx", "remote", "runtime", "sched"}));
+  EXPECT_EQ(folders,
+            (std::set<std::string>{"array", "base", "collectives", "fiber", "launch", "net", "net/transports/mpi",
+                                   "net/transports/sim", "net/transports/ucx", "remote", "runtime", "sched"}));
 }
 
 TEST(config, has_the_options_of_each_folder) {

@@ -46,7 +46,7 @@ TEST(command, help_may_be_a_word) {
 
 TEST(command, bench_service_shows_its_own_defaults) {
   const answer got = run("bench service --help");
-  for (const char* shown : {"[1 - 10000]=1\n", "[0.001 - 86400]=2\n", "[1 - 256]=2\n", "[1 - 1024]=1\n"})
+  for (const char* shown : {"[1 - 10000]=1\n", "[0.001 - 86400]=2\n", "[1 - 65536]=2\n", "[1 - 1024]=1\n"})
     EXPECT_TRUE(got.has(shown)) << shown << got.text;
   EXPECT_FALSE(got.has("processors divided by nodes"));
 }
