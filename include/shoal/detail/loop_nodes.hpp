@@ -240,7 +240,7 @@ struct begun_loop {
   loop_shares all;
   std::optional<stop_forwarding> stop;
 
-  begun_loop(loop_shares shares, const loop_plan& plan) : all(std::move(shares)) {
+  begun_loop(const loop_shares& shares, const loop_plan& plan) : all(shares) {
     if (plan.stop != nullptr) stop.emplace(*plan.stop, all);
     all.set(plan, stop ? stop->id() : 0);
   }
