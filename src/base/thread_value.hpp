@@ -24,9 +24,9 @@ public:
   explicit thread_value(T* (*of_this_thread)() noexcept) noexcept
       : thread_value(
             reinterpret_cast<erased>(of_this_thread),
-            [](erased f) noexcept -> void* { return reinterpret_cast<T* (*)() noexcept>(f)(); }, sizeof(T),
+            [](erased f) noexcept -> void* { return reinterpret_cast<T* (*)() noexcept>(f)(); }, k_bytes_of<T>,
             [](void* at) noexcept { *static_cast<T*>(at) = T(); }) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= k_most_bytes);
+    static_assert(std::is_trivially_copyable_v<T> && k_bytes_of<T> <= k_most_bytes);
   }
 
   void* here() const noexcept { return call_(of_this_thread_); }
@@ -36,6 +36,9 @@ public:
 
 private:
   using erased = void (*)();
+  // T is mostly a pointer, whose own size is meant.
+  template <class T>
+  static constexpr std::size_t k_bytes_of = sizeof(T);  // NOLINT(bugprone-sizeof-expression)
   thread_value(erased of_this_thread, void* (*call)(erased) noexcept, std::size_t bytes,
                void (*write_initial)(void*) noexcept) noexcept;
 

@@ -84,7 +84,7 @@ class message_lane final : public domain {
 public:
   /// Messages go through one domain, what needs no help there through another; mostly they are the same.
   message_lane(message_domain& through, message_domain& aside, unsigned worker, const message_shape& shape);
-  ~message_lane();
+  ~message_lane() override;
 
   /// A node and a class of traffic as one number.
   static constexpr std::size_t index(std::size_t node, traffic t) noexcept {
