@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/counted.hpp"
 #include "base/settings.hpp"
 #include "bench/progress.hpp"
 #include "bench/report.hpp"
@@ -166,20 +167,22 @@ int run_tune(const tune_options& o) {
 
   std::FILE* const out = o.json == "-" ? stderr : stdout;
   const std::string unit = f.is == tune::figure::kind::time ? "s" : f.is == tune::figure::kind::json ? f.text : "";
-  if (r.points.front().values.empty())
+  if (r.points.empty() || r.points.front().values.empty())
     throw error(errc::bad_input, fmt::format("the program failed at every point; {}", runs.first_failure()));
   fmt::print(out, "\n{}", tune::outcome_table(s, r, unit));
   if (!runs.first_failure().empty()) fmt::print(out, "first failure, {}\n", runs.first_failure());
-  fmt::print(out, "{} runs; {}\n", r.runs,
+  fmt::print(out, "{}; {}\n", base::counted(r.runs, "run"),
              r.complete ? "the search is complete" : "the runs or the minutes were used up: more may find more");
   const tune::point& best = r.points.front().where;
-  fmt::print(out, "\nbest: {}\n", s.describe(best));
+  const bool is_decided = r.doubt.empty();
+  fmt::print(out, "\n{}: {}\n", is_decided ? "best" : "best so far", s.describe(best));
+  if (!is_decided) fmt::print(out, "undecided: {}; give more --runs or --minutes\n", r.doubt);
   std::string lines;
   const auto settings = tune::settings_at(s, best);
   for (const auto& [name, value] : settings) lines += fmt::format("{} = {}\n", name, value);
   if (!settings.empty()) fmt::print(out, "as lines of shoal.toml:\n\n{}", lines);
-  if (!o.toml.empty()) runtime::write_whole_file(o.toml, "the settings", lines);
-  if (o.save) {
+  if (!o.toml.empty() && is_decided) runtime::write_whole_file(o.toml, "the settings", lines);
+  if (o.save && is_decided) {
     const std::string file = runtime::tuned_file();
     runtime::save_tuned(file, settings,
                         fmt::format("{} {} of: {}", r.points.front().value(), o.metric, fmt::join(o.program, " ")));
@@ -190,7 +193,14 @@ int run_tune(const tune_options& o) {
   for (const double v : r.points.front().values) report.record("best", unit, v);
   for (std::size_t i = 0; i < best.size(); ++i)
     report.parameter("best " + s.parameters()[i].name, s.parameters()[i].values[best[i]]);
-  return o.json.empty() ? 0 : report.finish(writing);
+  const bool is_wanted = o.save || !o.toml.empty();
+  report.parameter("decided", is_decided ? "yes" : "no");
+  if (is_wanted) report.check("decided", is_decided, r.doubt);
+  const int status = o.json.empty() ? 0 : report.finish(writing);
+  if (is_wanted && !is_decided)
+    throw error(errc::exhausted, "the settings are not kept, because the search is undecided: " + r.doubt +
+                                     "; give more --runs or --minutes");
+  return status;
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "shoal/error.hpp"
@@ -40,9 +43,12 @@ public:
       case method::model: by_model(); break;
     }
     if (known_.empty()) throw error(errc::invalid_argument, "no point meets all constraints");
-    for (auto& [number, p] : known_) result_.points.push_back(std::move(p));
+    compare_again();
+    decide();
+    for (auto& [number, p] : known_)
+      if (p.failed || !p.values.empty()) result_.points.push_back(std::move(p));
     const auto rank = [&](const measured_point& p) {
-      const bool is_nothing = p.failed || p.values.empty();
+      const bool is_nothing = !is_good(p);
       const double value = is_nothing ? 0 : p.value();
       return std::pair(is_nothing, request_.smaller_is_better ? value : -value);
     };
@@ -63,21 +69,24 @@ private:
   bool is_known(const point& p) const { return known_.contains(space_.number_of(p)); }
   bool may_run() const { return !ended_ && result_.runs < request_.most_runs; }
 
+  static bool is_good(const measured_point& p) { return !p.failed && !p.values.empty(); }
+
   // One more figure for `p`; false: it fails there, or there are no more runs.
   bool measure(const point& p) {
-    if (!may_run()) return false;
+    if (!may_run()) {
+      is_cut_ = true;
+      return false;
+    }
     measured_point& m = known(p);
     ++result_.runs;
     const auto value = request_.measure(p);
-    if (value) {
-      m.values.push_back(*value);
-    } else {
-      m.failed = true;
-    }
+    if (value) m.values.push_back(*value);
     if (request_.goes_on) {
       const point& shown = best_ ? *best_ : p;
       ended_ = !request_.goes_on(result_.runs, shown, known(shown).value());
     }
+    if (!value && ended_) is_cut_ = true;  // it was stopped: that says nothing about the point
+    if (!value && !ended_) m.failed = true;
     return value.has_value();
   }
 
@@ -89,25 +98,106 @@ private:
       best_ = p;
       return;
     }
-    std::vector<double> own(1, known(p).values.back());
-    std::vector<double> its = known(*best_).values;
-    if (judge(own, its, request_.smaller_is_better) == verdict::worse) return;
-    its.clear();
-    own.clear();
+    rival_ = p;
+    if (known(*best_).values.size() < 2 && !measure(*best_)) return give_way(p);  // one run does not show its noise
+    if (judge(std::vector(1, known(p).values.back()), known(*best_).values, request_.smaller_is_better) ==
+        verdict::worse) {
+      rival_.reset();
+      return;
+    }
+    compare_in_turn(p);
+  }
+
+  void compare_in_turn(const point& p) {
+    rival_ = p;
+    std::vector<double> own;
+    std::vector<double> its;
     verdict v = verdict::open;
     for (unsigned i = 0; i < request_.most_repeats && v == verdict::open; ++i) {
       // Who is first changes, so that neither always follows the other.
       const point& first = i % 2 == 0 ? *best_ : p;
       const point& second = i % 2 == 0 ? p : *best_;
-      if (!measure(first) || !measure(second)) return;
+      if (!measure(first) || !measure(second)) return give_way(p);
       own.push_back(known(p).values.back());
       its.push_back(known(*best_).values.back());
       v = judge(own, its, request_.smaller_is_better);
     }
-    const double a = median(own);
-    const double b = median(its);
-    const bool wins = v == verdict::better || (v == verdict::open && (request_.smaller_is_better ? a < b : a > b));
+    const bool wins = v == verdict::better || (v == verdict::open && is_better(median(own), median(its)));
+    settled_.insert(space_.number_of(wins ? *best_ : p));
     if (wins) best_ = p;
+    rival_.reset();
+  }
+
+  // A run failed: the one that failed is no rival any more. Else the runs are used up, and decide() sees the rival.
+  void give_way(const point& p) {
+    if (is_cut_) return;
+    rival_.reset();
+    if (known(*best_).failed) best_ = p;
+  }
+
+  // Whether all figures of one are on one side of all figures of the other.
+  static bool are_apart(const measured_point& a, const measured_point& b) {
+    const auto [a_least, a_most] = std::ranges::minmax(a.values);
+    const auto [b_least, b_most] = std::ranges::minmax(b.values);
+    return a_most < b_least || b_most < a_least;
+  }
+  bool is_better_by_median(const measured_point& a, const measured_point& b) const {
+    constexpr double k_of_interest = 1.01;
+    const double ratio = a.value() / b.value();
+    return request_.smaller_is_better ? ratio * k_of_interest < 1 : ratio > k_of_interest;
+  }
+
+  // The point with the best median of those that contradict: better than the best one, and not compared with it to the
+  // end, or apart from it all the same.
+  std::optional<point> contradiction(const std::set<std::uint64_t>& but) const {
+    const measured_point* found = nullptr;
+    const measured_point& best = known_.at(space_.number_of(*best_));
+    for (const auto& [number, m] : known_) {
+      if (!is_good(m) || m.where == *best_ || but.contains(number) || !is_better_by_median(m, best)) continue;
+      if (settled_.contains(number) && !are_apart(m, best)) continue;
+      if (found == nullptr || is_better(m.value(), found->value())) found = &m;
+    }
+    return found != nullptr ? std::optional(found->where) : std::nullopt;
+  }
+
+  // The best one's figures may have become worse than those of a point that was given up early, as when the machine
+  // has become slower: such points are compared once more, in turn, as long as there are runs.
+  void compare_again() {
+    std::set<std::uint64_t> again;
+    while (best_ && is_good(known(*best_)) && may_run()) {
+      const auto p = contradiction(again);
+      if (!p) return;
+      again.insert(space_.number_of(*p));
+      compare_in_turn(*p);
+    }
+  }
+
+  // What the figures say when the runs are used up.
+  void decide() {
+    if (is_cut_) result_.complete = false;
+    if (!best_ || !is_good(known(*best_)))
+      for (const auto& [number, m] : known_)
+        if (is_good(m)) best_ = m.where;
+    if (!best_) return;
+    std::optional<point> other = rival_;
+    const point before = *best_;
+    if (rival_ && is_good(known(*rival_)) && is_better(known(*rival_).value(), known(*best_).value())) best_ = rival_;
+    while (const auto p = contradiction({})) {
+      if (!are_apart(known(*p), known(*best_))) other = p;
+      best_ = p;
+    }
+    if (other && *other == *best_) other = before;
+    const measured_point& best = known(*best_);
+    const bool is_alone = std::ranges::none_of(
+        known_, [&](const auto& one) { return is_good(one.second) && one.second.where != best.where; });
+    if (best.values.size() < 2 && !(is_alone && result_.complete)) {
+      result_.doubt = space_.describe(best.where) + " has been run only once";
+    } else if (settled_.contains(space_.number_of(*best_))) {
+      result_.doubt = space_.describe(best.where) + " was worse when it was run in turn with another point";
+    } else if (other && is_good(known(*other)) && *other != *best_ && !are_apart(known(*other), best)) {
+      result_.doubt = fmt::format("{} and {} have not been compared to the end", space_.describe(best.where),
+                                  space_.describe(*other));
+    }
   }
 
   void by_grid() {
@@ -120,7 +210,7 @@ private:
       if (!may_run()) return;
       challenge(p);
     }
-    result_.complete = !ended_;
+    result_.complete = true;
   }
 
   void by_chance() {
@@ -128,7 +218,8 @@ private:
       if (!may_run()) return;
       challenge(p);
     }
-    result_.complete = !ended_;
+    const auto all = space_.all(request_.most_runs);
+    result_.complete = all && known_.size() == all->size();
   }
 
   // Half of the runs go into the first round: n + n/2 + n/4 + ... is 2 n.
@@ -148,7 +239,7 @@ private:
     }
     for (const point& p : left)
       if (!known(p).failed) challenge(p);
-    result_.complete = may_run();
+    result_.complete = true;
   }
 
   void by_model() {
@@ -238,8 +329,11 @@ private:
   std::mt19937_64 random_;
   std::map<std::uint64_t, measured_point> known_;
   std::optional<point> best_;
+  std::optional<point> rival_;       // in the comparison that goes on
+  std::set<std::uint64_t> settled_;  // points that were compared in turn to the end, and were not better
   search_result result_;
   bool ended_ = false;
+  bool is_cut_ = false;  // the runs or the time ended before what was meant to be measured
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks for the best point of a space by noisy measurements. A new point is measured in turn with the best one so far,
-// until it is clearly worse, better, or equal; a clearly worse one is given up after its first run.
+// until it is clearly worse, better, or equal; a clearly worse one is given up after its first run. When the runs end
+// within a comparison, the better median is first, and the result says why it is not decided.
 //   grid     every point
 //   random   points by chance
 //   halving  many points by chance, measured once; the better half once more, and so on
@@ -31,7 +32,8 @@ struct search_request {
   std::uint64_t most_runs = 200;
   unsigned most_repeats = 5;  // of a point, against the best one
   std::uint64_t seed = 1;
-  /// One run at a point; empty: it failed there. Also called for points that were measured before.
+  /// One run at a point; empty: it failed there, or, if goes_on() then is false, it was stopped. Also called for points
+  /// that were measured before.
   std::function<std::optional<double>(const point&)> measure;
   /// After each run; false: the search ends.
   std::function<bool(std::uint64_t runs, const point& best, double value)> goes_on;
@@ -47,9 +49,10 @@ struct measured_point {
 
 struct search_result {
   method how = method::grid;
-  std::vector<measured_point> points;  // the best first; failed ones last
+  std::vector<measured_point> points;  // the best first; failed ones last; none if no run has ended
   std::uint64_t runs = 0;
   bool complete = false;  // false: the runs or the time were used up before
+  std::string doubt;      // why the first point may not be the best one of those measured; empty: it is decided
 };
 
 /// Throws errc::invalid_argument for a space without an allowed point.

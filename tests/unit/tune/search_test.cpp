@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -105,6 +106,92 @@ TEST(search, ends_when_asked_to) {
   const auto result = search(field(), r);
   EXPECT_EQ(result.runs, 10U);
   EXPECT_FALSE(result.complete);
+}
+
+bool are_apart(const measured_point& a, const measured_point& b) {
+  return std::ranges::max(a.values) < std::ranges::min(b.values) ||
+         std::ranges::max(b.values) < std::ranges::min(a.values);
+}
+
+// Whatever the runs end in: no other point has a better median apart from the best one's figures.
+TEST(search, the_best_point_is_not_worse_than_another_when_the_runs_end_early) {
+  const space s = field();
+  for (const bool less : {true, false})
+    for (const method how : {method::grid, method::random, method::halving, method::model})
+      for (std::uint64_t runs = 1; runs <= 40; ++runs) {
+        valley v(runs);
+        search_request r;
+        r.how = how;
+        r.smaller_is_better = less;
+        r.most_runs = runs;
+        r.seed = runs;
+        r.measure = [&](const point& p) { return v(p); };
+        const search_result found = search(s, r);
+        const measured_point& best = found.points.front();
+        for (const measured_point& p : found.points)
+          EXPECT_FALSE(are_apart(p, best) && (less ? p.value() < best.value() / 1.01 : p.value() > best.value() * 1.01))
+              << name_of(how) << " of " << runs << ": " << s.describe(best.where) << " before " << s.describe(p.where);
+        EXPECT_TRUE(best.values.size() >= 2 || !found.doubt.empty()) << name_of(how) << " of " << runs;
+      }
+}
+
+TEST(search, runs_used_up_in_the_first_comparison_leave_it_undecided) {
+  const space s({parse_parameter("a=1,2")}, {});
+  search_request r;
+  r.most_runs = 2;
+  r.measure = [](const point& p) { return std::optional(p[0] == 0 ? 0.5 : 0.001); };
+  for (r.seed = 1; r.seed < 8; ++r.seed) {
+    const search_result found = search(s, r);
+    EXPECT_EQ(found.points.front().where, (point{1}));
+    EXPECT_FALSE(found.complete);
+    EXPECT_NE(found.doubt.find("a 2 has been run only once"), std::string::npos) << found.doubt;
+  }
+}
+
+TEST(search, points_that_overlap_when_the_runs_end_are_undecided) {
+  const space s({parse_parameter("a=1,2")}, {});
+  search_request r;
+  r.most_runs = 5;
+  std::vector<int> runs(2, 0);
+  r.measure = [&](const point& p) { return std::optional(1.0 + 0.1 * ((++runs[p[0]] + p[0]) % 2)); };
+  const search_result found = search(s, r);
+  EXPECT_FALSE(found.complete);
+  EXPECT_NE(found.doubt.find("have not been compared to the end"), std::string::npos) << found.doubt;
+  r.most_runs = 100;
+  EXPECT_TRUE(search(s, r).complete);
+  EXPECT_EQ(search(s, r).doubt, "");
+}
+
+// The first figure of the best one was a lucky one: a point that was given up on that ground gets its chance.
+TEST(search, one_lucky_figure_does_not_give_up_others) {
+  const space s({parse_parameter("a=1,2")}, {});
+  for (std::uint64_t seed = 1; seed < 8; ++seed) {
+    int runs = 0;
+    point lucky;
+    search_request r;
+    r.seed = seed;
+    r.measure = [&](const point& p) {
+      if (++runs == 1) {
+        lucky = p;
+        return std::optional(1.0);
+      }
+      return std::optional(p == lucky ? 5.0 : 2.0);
+    };
+    const search_result found = search(s, r);
+    EXPECT_NE(found.points.front().where, lucky);
+    EXPECT_EQ(found.doubt, "");
+  }
+}
+
+TEST(search, a_run_that_was_stopped_at_the_end_is_no_failure) {
+  const space s({parse_parameter("a=1:8")}, {});
+  search_request r;
+  int runs = 0;
+  r.measure = [&](const point& p) { return ++runs == 4 ? std::nullopt : std::optional(1.0 + p[0]); };
+  r.goes_on = [&](std::uint64_t, const point&, double) { return runs < 4; };
+  const search_result found = search(s, r);
+  EXPECT_FALSE(found.complete);
+  for (const measured_point& p : found.points) EXPECT_FALSE(p.failed);
 }
 
 TEST(search, the_same_seed_takes_the_same_way) {
