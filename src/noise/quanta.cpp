@@ -107,13 +107,12 @@ struct preparation {
     ends[0] = look.last();
   }
   // The line between the clocks, now that much time is between its ends.
-  clock_line end() {
+  void end() {
     const clock_line line(early, clock_pair::now());
     for (const std::uint64_t t : ends) result.quantum_begin_ns.push_back(line.ns(t));
     result.begin_ns = result.quantum_begin_ns.front();
     for (const tick_span& s : look.spans()) result.detours.push_back({line.ns(s.begin), line.ns(s.end)});
     result.detours_left_out = look.left_out();
-    return line;
   }
 
   quanta_result result;
@@ -124,7 +123,60 @@ struct preparation {
   std::vector<std::uint64_t> ends;
 };
 
+struct detours_of_quantum {
+  double ns = 0;
+  std::uint64_t begun = 0;
+};
+
+// The last look ends after the last quantum does.
+std::vector<detours_of_quantum> cut_and_divide(quanta_result& r) {
+  const std::vector<std::uint64_t>& ends = r.quantum_begin_ns;
+  std::vector<detours_of_quantum> of(ends.size() - 1);
+  std::erase_if(r.detours, [&](const detour& d) { return d.begin_ns >= ends.back(); });
+  for (detour& d : r.detours) {
+    d.end_ns = std::min(d.end_ns, ends.back());
+    const auto after = static_cast<std::size_t>(std::ranges::upper_bound(ends, d.begin_ns) - ends.begin());
+    std::size_t q = after > 0 ? after - 1 : 0;
+    ++of[q].begun;
+    for (; q < of.size() && ends[q] < d.end_ns; ++q)
+      of[q].ns += static_cast<double>(std::min(d.end_ns, ends[q + 1]) - std::max(d.begin_ns, ends[q]));
+  }
+  return of;
+}
+
 }  // namespace
+
+void judge_looks(quanta_result& r, const std::vector<std::uint64_t>& looks) {
+  const std::vector<detours_of_quantum> of = cut_and_divide(r);
+  const auto length = [&](std::size_t q) {
+    return static_cast<double>(r.quantum_begin_ns[q + 1] - r.quantum_begin_ns[q]);
+  };
+  // The look that a detour is has all of its time in the detour.
+  const auto regular = [&](std::size_t q) { return looks[q] - std::min(looks[q], of[q].begun); };
+  std::uint64_t most = 1;
+  for (std::size_t q = 0; q < looks.size(); ++q) most = std::max(most, regular(q));
+  r.operation_ns = std::numeric_limits<double>::infinity();
+  for (std::size_t q = 0; q < looks.size(); ++q)
+    if (regular(q) * 2 >= most)  // of few looks the one at the quantum's end would weigh too much
+      r.operation_ns = std::min(r.operation_ns,
+                                (length(q) - of[q].ns) / static_cast<double>(std::max<std::uint64_t>(1, regular(q))));
+  r.noise_ns.clear();
+  for (std::size_t q = 0; q < looks.size(); ++q)
+    r.noise_ns.push_back(std::max(of[q].ns, length(q) - static_cast<double>(regular(q)) * r.operation_ns));
+}
+
+void judge_times(quanta_result& r, std::uint64_t work) {
+  const std::vector<detours_of_quantum> of = cut_and_divide(r);
+  const auto length = [&](std::size_t q) {
+    return static_cast<double>(r.quantum_begin_ns[q + 1] - r.quantum_begin_ns[q]);
+  };
+  double fastest_ns = std::numeric_limits<double>::infinity();
+  for (std::size_t q = 0; q < of.size(); ++q) fastest_ns = std::min(fastest_ns, length(q) - of[q].ns);
+  r.quantum_ns = static_cast<std::uint64_t>(fastest_ns);
+  r.operation_ns = fastest_ns / static_cast<double>(work);
+  r.noise_ns.clear();
+  for (std::size_t q = 0; q < of.size(); ++q) r.noise_ns.push_back(length(q) - fastest_ns);
+}
 
 clock_pair clock_pair::now() noexcept {
   clock_pair best;
@@ -163,12 +215,9 @@ quanta_result measure_fixed_time(const quanta_request& r) {
     counts[q] = p.look.until(end);
     p.ends[q + 1] = end;
   }
-  const clock_line line = p.end();
-  const std::uint64_t most = *std::ranges::max_element(counts);
+  p.end();
   p.result.quantum_ns = r.quantum_ns;
-  p.result.operation_ns = static_cast<double>(p.quantum_ticks) * line.ns_per_tick() / static_cast<double>(most);
-  for (const std::uint64_t n : counts)
-    p.result.noise_ns.push_back(static_cast<double>(most - n) * p.result.operation_ns);
+  judge_looks(p.result, counts);
   return std::move(p.result);
 }
 
@@ -183,14 +232,8 @@ quanta_result measure_fixed_work(const quanta_request& r) {
     p.look.times(work);
     p.ends[q + 1] = p.look.last();
   }
-  const clock_line line = p.end();
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  for (std::uint32_t q = 0; q < r.quanta; ++q) least = std::min(least, p.ends[q + 1] - p.ends[q]);
-  const double fastest_ns = static_cast<double>(least) * line.ns_per_tick();
-  p.result.quantum_ns = static_cast<std::uint64_t>(fastest_ns);
-  p.result.operation_ns = fastest_ns / static_cast<double>(work);
-  for (std::uint32_t q = 0; q < r.quanta; ++q)
-    p.result.noise_ns.push_back(static_cast<double>(p.ends[q + 1] - p.ends[q]) * line.ns_per_tick() - fastest_ns);
+  p.end();
+  judge_times(p.result, work);
   return std::move(p.result);
 }
 

@@ -63,6 +63,13 @@ struct quanta_result {
   std::uint64_t measured_ns() const noexcept { return quantum_begin_ns.back() - quantum_begin_ns.front(); }
 };
 
+/// What the looks at the clock mean: `looks[q]` in each quantum of FTQ, `work` in each of FWQ. Sets operation_ns and
+/// noise_ns (FWQ: quantum_ns too) from the begins of the quanta and the detours, and cuts detours at the last quantum's
+/// end. The measure is the fastest quantum without its detours, so that what detours took is always lost, also when no
+/// quantum was undisturbed.
+void judge_looks(quanta_result& r, const std::vector<std::uint64_t>& looks);
+void judge_times(quanta_result& r, std::uint64_t work);
+
 /// Throws errc::system if the thread cannot be pinned to the processor.
 quanta_result measure_fixed_time(const quanta_request& r);
 /// As much work in each quantum as fits into `quantum_ns` without noise.

@@ -68,5 +68,40 @@ TEST(quanta, a_line_between_the_clocks) {
   EXPECT_DOUBLE_EQ(line.ns_per_tick(), 0.5);
 }
 
+// Four quanta of 1000 ns; a look takes 10 ns. A detour begins in the third one and ends after the last.
+quanta_result by_hand(std::vector<detour> detours) {
+  quanta_result r;
+  r.quantum_begin_ns = {0, 1000, 2000, 3000, 4000};
+  r.detours = std::move(detours);
+  return r;
+}
+
+double sum_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return sum;
+}
+
+TEST(quanta, a_detour_counts_up_to_the_end_of_the_last_quantum) {
+  quanta_result r = by_hand({{2500, 9000}, {9010, 9900}});
+  judge_looks(r, {100, 100, 51, 1});
+  EXPECT_DOUBLE_EQ(r.operation_ns, 10);
+  ASSERT_EQ(r.detours.size(), 1U);
+  EXPECT_EQ(r.detours[0].end_ns, 4000U);
+  EXPECT_EQ(r.noise_ns, (std::vector<double>{0, 0, 500, 1000}));
+}
+
+// The measure is not the fullest quantum: that one was interrupted, too.
+TEST(quanta, what_detours_took_is_lost_when_each_quantum_was_interrupted) {
+  quanta_result r = by_hand({{100, 600}, {1100, 1700}, {2000, 2900}, {3500, 4100}});
+  judge_looks(r, {51, 41, 11, 51});
+  EXPECT_DOUBLE_EQ(r.operation_ns, 10);
+  EXPECT_DOUBLE_EQ(sum_of(r.noise_ns), 500 + 600 + 900 + 500);
+  quanta_result work = by_hand({{100, 600}, {1100, 1700}, {2000, 2500}, {3400, 4000}});
+  judge_times(work, 40);
+  EXPECT_DOUBLE_EQ(work.operation_ns, 10);
+  EXPECT_DOUBLE_EQ(sum_of(work.noise_ns), 600 * 4);
+}
+
 }  // namespace
 }  // namespace shoal::noise
