@@ -98,6 +98,18 @@ delay_source source_of(std::string_view text, std::string_view part) {
   return s;
 }
 
+double mean_ns(const delay_source& s) {
+  if (s.is != delay_source::kind::recorded) return (static_cast<double>(s.low_ns) + static_cast<double>(s.high_ns)) / 2;
+  double sum = 0;
+  double number = 0;
+  for (const auto& delays : s.recorded)
+    for (const recorded_delay& d : delays) {
+      sum += static_cast<double>(d.ns);
+      ++number;
+    }
+  return number > 0 ? sum / number : 0;
+}
+
 void take_part(injection_plan& plan, std::string_view part) {
   // A file's name may have a colon, an event has none.
   const auto colon = part.find(':');
@@ -110,6 +122,8 @@ void take_part(injection_plan& plan, std::string_view part) {
   if (event == "quantum") {
     source.period_ns = time_of(argument, part);
     if (source.period_ns < 10'000) refuse(part, "a quantum is at least 10us");
+    if (mean_ns(source) >= static_cast<double>(source.period_ns))
+      refuse(part, "the delay must be shorter than the quantum: the program would get no time");
   } else if (event == "replay") {
     if (source.is != delay_source::kind::recorded) refuse(part, "replay takes recorded(FILE)");
   }

@@ -131,6 +131,15 @@ TEST(injector, draws_the_same_for_the_same_seed_and_other_delays_for_each_worker
   EXPECT_LT(sum, 155'000U);
 }
 
+TEST(injector, refuses_delays_that_leave_no_time) {
+  for (const char* const text :
+       {"quantum(1ms):constant(1ms)", "quantum(1ms):constant(5ms)", "quantum(1ms):uniform(0,2ms)"})
+    EXPECT_THROW(parse_injection(text, 1), error) << text;
+  EXPECT_NO_THROW(parse_injection("quantum(1ms):uniform(0,1900us)", 1));
+  const recording file("detour\t0\t100\t20000\n");
+  EXPECT_THROW(parse_injection("quantum(10us):recorded(" + file.path() + ")", 1), error);
+}
+
 TEST(injector, repeats_a_recording) {
   const recording file("detour\t0\t100\t10\ndetour\t0\t200\t20\ndetour\t0\t300\t30\n");
   const injection_plan plan = parse_injection("message:recorded(" + file.path() + ")", 1);
