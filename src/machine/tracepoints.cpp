@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <limits>
 #include <system_error>
 
 #include "machine/memory_info.hpp"
@@ -308,7 +309,8 @@ std::uint64_t kernel_recorder::lost() const {
 }
 
 double measure_record_ns(const tracepoint_folder& folder) {
-  constexpr int k_calls = 10'000;
+  constexpr int k_calls = 1000;  // so few that some rounds are not disturbed
+  constexpr int k_rounds = 30;
   const auto point = folder.find("raw_syscalls:sys_enter");
   const affinity_scope keeps;
   const unsigned here = current_processor();
@@ -319,17 +321,16 @@ double measure_record_ns(const tracepoint_folder& folder) {
     return static_cast<double>(kernel_clock_ns() - begin) / k_calls;
   };
   kernel_recorder recorder({&*point, 1}, {&here, 1}, std::size_t{2} << 20);
-  double least = 0;
-  for (int i = 0; i < 3; ++i) {
-    const double without = time_calls();
+  double without = std::numeric_limits<double>::infinity();
+  double with = without;
+  for (int i = 0; i < k_rounds; ++i) {
+    without = std::min(without, time_calls());
     recorder.start();
-    const double with = time_calls();
+    with = std::min(with, time_calls());
     recorder.stop();
     recorder.drain();
-    const double cost = std::max(0.0, with - without);
-    if (i == 0 || cost < least) least = cost;
   }
-  return least;
+  return std::max(0.0, with - without);
 }
 
 }  // namespace shoal::machine

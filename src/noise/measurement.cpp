@@ -18,6 +18,7 @@
 #include "base/clock.hpp"
 #include "machine/page_cost.hpp"
 #include "machine/thread_id.hpp"
+#include "noise/summary.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::noise {
@@ -96,6 +97,12 @@ void wait_and_drain(event_source& events, const measurement_request& r, Over is_
 
 void measure_processors(const measurement_request& r, event_source& events, measurement& result) {
   const double quanta = std::max(1.0, std::round(r.seconds * 1e9 / static_cast<double>(r.quantum_ns)));
+  constexpr double k_fewest = 20;
+  if (quanta < k_fewest)
+    throw error(
+        errc::invalid_argument,
+        fmt::format("{:.0f} quanta are too few to say what is lost; choose shorter ones, or {:g} seconds or more",
+                    quanta, k_fewest * static_cast<double>(r.quantum_ns) * 1e-9));
   if (quanta > 1e8)
     throw error(errc::invalid_argument,
                 fmt::format("{:.0f} quanta are too many; choose longer ones, or fewer seconds", quanta));
@@ -159,6 +166,8 @@ measurement measure(const measurement_request& r) {
   }
   events.stop();
   result.end_ns = machine::kernel_clock_ns();
+  result.recorded_ns = static_cast<double>(result.end_ns - result.begin_ns) *
+                       static_cast<double>(of_program ? r.all_processors.size() : r.processors.size());
   result.counts = machine::interrupt_counts::now().since(before);
   question.begin_ns = result.begin_ns;
   question.end_ns = result.end_ns;
@@ -174,6 +183,7 @@ measurement measure(const measurement_request& r) {
   const std::vector<kernel_mark> marks = events.marks(result.words);
   result.marks = marks.size();
   if (result.has_events) result.record = find_interruptions(marks, question);
+  if (result.has_events && !of_program) keep_measured(result.record, result.series);
   return result;
 }
 

@@ -45,6 +45,7 @@ struct measurement {
   std::string why_no_events;
   std::vector<std::string> missing;  // tracepoints that this kernel does not have or refuses
   std::uint64_t marks = 0;           // events of the kernel
+  double recorded_ns = 0;            // how long they were recorded, summed over the processors
   double mark_ns = 0;                // what one costs, measured; 0: could not be measured
   std::uint64_t fault_ns = 0;        // what a page fault costs, measured
   word_table words;

@@ -66,6 +66,29 @@ std::vector<class_times> synthetic_series(std::span<const interruption> interrup
   return series;
 }
 
+void keep_measured(noise_record& record, std::span<const quanta_result> series) {
+  record.threads.clear();
+  for (const quanta_result& q : series) record.threads[q.thread].running_ns = q.measured_ns();
+  for (interruption& i : record.interruptions) {
+    const auto of = std::ranges::find(series, i.thread, &quanta_result::thread);
+    if (of == series.end()) {
+      i.parts.clear();
+      continue;
+    }
+    const std::uint64_t begin = of->quantum_begin_ns.front();
+    const std::uint64_t end = of->quantum_begin_ns.back();
+    for (interruption_part& p : i.parts) {
+      const std::uint64_t part_end = std::min(p.begin_ns + p.ns, end);
+      p.begin_ns = std::max(p.begin_ns, begin);
+      p.ns = part_end > p.begin_ns ? part_end - p.begin_ns : 0;
+    }
+    std::erase_if(i.parts, [](const interruption_part& p) { return p.ns == 0; });
+    i.begin_ns = std::max(i.begin_ns, begin);
+    i.end_ns = std::min(i.end_ns, end);
+  }
+  std::erase_if(record.interruptions, [](const interruption& i) { return i.parts.empty(); });
+}
+
 std::vector<explained_detour> explain(const quanta_result& measured, std::span<const interruption> interruptions) {
   // The clocks were read with some tens of nanoseconds between them.
   constexpr std::uint64_t k_slack_ns = 200;

@@ -34,6 +34,10 @@ class_times times_by_class(std::span<const interruption> interruptions);
 /// What the interruptions took of each quantum of `of`, on its processor.
 std::vector<class_times> synthetic_series(std::span<const interruption> interruptions, const quanta_result& of);
 
+/// Leaves of a record what happened within the quanta of each thread of `series`: only that can be laid beside what the
+/// thread has lost, and shares of it have the measured time as their whole.
+void keep_measured(noise_record& record, std::span<const quanta_result> series);
+
 /// A detour and what the kernel did meanwhile.
 struct explained_detour {
   detour when;

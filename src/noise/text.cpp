@@ -63,14 +63,18 @@ std::string class_text(const measurement& m) {
     all.nothing_ns += e.nothing_ns;
     measured_ns += static_cast<double>(q.measured_ns());
   }
-  times[static_cast<std::size_t>(noise_class::unattributed)] += all.nothing_ns;
+  constexpr auto k_unattributed = static_cast<std::size_t>(noise_class::unattributed);
+  times[k_unattributed] += all.nothing_ns;
   const auto time = m.series.empty() ? static_cast<double>(m.record.runnable_ns()) : measured_ns;
   double sum = 0;
   for (const double t : times) sum += t;
   std::string text = fmt::format("{:<14} {:>12} {:>10} {:>10}\n", "class", "time", "of time", "of noise");
   for (std::size_t c = 0; c < k_classes; ++c)
-    text += fmt::format("{:<14} {:>12} {:>9.4f}% {:>9.1f}%\n", k_class_names[c], base::described_ns(times[c]),
-                        percent(times[c], time), percent(times[c], sum));
+    if (m.series.empty() && c == k_unattributed)  // nobody has measured what a program has lost
+      text += fmt::format("{:<14} {:>12} {:>10} {:>10}\n", k_class_names[c], "-", "-", "-");
+    else
+      text += fmt::format("{:<14} {:>12} {:>9.4f}% {:>9.1f}%\n", k_class_names[c], base::described_ns(times[c]),
+                          percent(times[c], time), percent(times[c], sum));
   if (!m.series.empty())
     text += fmt::format(
         "of the detours' time, the kernel's events are {:.1f} %, the way in and out of the kernel "
@@ -112,12 +116,12 @@ std::string steal_text(const measurement& m) {
 }
 
 std::string cost_text(const measurement& m) {
-  const auto time = static_cast<double>(m.series.empty() ? m.record.runnable_ns() : m.end_ns - m.begin_ns) *
-                    static_cast<double>(std::max<std::size_t>(1, m.series.size()));
   std::string text = fmt::format("{} events of the kernel", m.marks);
   if (m.mark_ns > 0)
-    text += fmt::format(" at {:.0f} ns each: recording took {:.4f} % of the time", m.mark_ns,
-                        percent(static_cast<double>(m.marks) * m.mark_ns, time));
+    text += fmt::format(" at {:.0f} ns each: recording took {:.4f} % of the processors' time", m.mark_ns,
+                        percent(static_cast<double>(m.marks) * m.mark_ns, m.recorded_ns));
+  else
+    text += "; what one costs could not be measured here";
   text += fmt::format("; {} lost\n", m.record.lost);
   if (m.record.lost > 0) text += "events were lost: give --ring-mb a larger number; classes are too small\n";
   if (m.record.unmatched > m.record.interruptions.size() / 100 + 16)

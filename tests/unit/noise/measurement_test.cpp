@@ -61,6 +61,15 @@ TEST(measurement, without_events_there_are_counters) {
   EXPECT_NE(noise_text(m).find("interrupts and softirqs"), std::string::npos);
 }
 
+TEST(measurement, few_quanta_are_refused) {
+  measurement_request r = short_request();
+  r.seconds = 0.01;
+  EXPECT_THROW(measure(r), error);
+  r.quantum_ns = 1'000'000'000;
+  r.seconds = 10;
+  EXPECT_THROW(measure(r), error);
+}
+
 TEST(measurement, a_program_that_is_not_there_is_named) {
   measurement_request r = short_request();
   r.program = {"no_such_program"};

@@ -8,6 +8,7 @@
 
 #include "base/counted.hpp"
 #include "noise/advice.hpp"
+#include "noise/text.hpp"
 
 namespace shoal::noise {
 namespace {
@@ -59,6 +60,42 @@ TEST(summary, detours_without_an_event_are_unattributed) {
   EXPECT_DOUBLE_EQ(e.events_ns, 2000);
   EXPECT_DOUBLE_EQ(e.edges_ns, 1000);
   EXPECT_DOUBLE_EQ(e.nothing_ns, 2000);
+}
+
+// The threads do not begin and end at the same time; all tables have the same whole.
+TEST(summary, what_happens_outside_of_a_threads_quanta_is_left_out) {
+  measurement m;
+  m.has_events = true;
+  m.marks = 1000;
+  m.recorded_ns = 2e6;
+  m.series.resize(1);
+  m.series[0].thread = 1;
+  m.series[0].quantum_begin_ns = {1000, 2000, 3000};
+  m.series[0].noise_ns = {0, 0};
+  m.record.threads[1].running_ns = 100'000;
+  m.record.interruptions = {one(500, activity::preemption, 100), one(900, activity::preemption, 200),
+                            one(2500, activity::preemption, 900), one(3000, activity::preemption, 5000)};
+  keep_measured(m.record, m.series);
+  EXPECT_EQ(m.record.runnable_ns(), 2000U);
+  ASSERT_EQ(m.record.interruptions.size(), 2U);
+  EXPECT_DOUBLE_EQ(times_by_class(m.record.interruptions)[static_cast<std::size_t>(noise_class::preemption)], 600);
+  const std::string text = noise_text(m);
+  const std::size_t first = text.find("30.0000%");  // of the class
+  ASSERT_NE(first, std::string::npos) << text;
+  EXPECT_NE(text.find("30.0000%", first + 1), std::string::npos) << text;  // of the event
+  EXPECT_DOUBLE_EQ(advise(m).front().share, 0.3);
+}
+
+TEST(summary, recording_is_a_share_of_the_processors_time) {
+  measurement m;
+  m.has_events = true;
+  m.record.threads[1].running_ns = 1000;  // the program has done little, the machine much
+  m.marks = 1000;
+  m.recorded_ns = 4e6;
+  m.mark_ns = 100;
+  EXPECT_NE(noise_text(m).find("recording took 2.5000 %"), std::string::npos) << noise_text(m);
+  m.mark_ns = 0;
+  EXPECT_NE(noise_text(m).find("could not be measured"), std::string::npos) << noise_text(m);
 }
 
 TEST(summary, the_spectrum_of_a_tick_has_its_frequency) {
