@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "shoal/error.hpp"
@@ -22,10 +23,10 @@ struct operation {
 
 // Longer signs before those that begin like them.
 constexpr std::array<operation, 13> k_operations = {{
-    {"||", 1, [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; }},
-    {"&&", 2, [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; }},
+    {"||", 1, [](double a, double b) { return is_true(a) || is_true(b) ? 1.0 : 0.0; }},
+    {"&&", 2, [](double a, double b) { return is_true(a) && is_true(b) ? 1.0 : 0.0; }},
     {"==", 3, [](double a, double b) { return a == b ? 1.0 : 0.0; }},
-    {"!=", 3, [](double a, double b) { return a != b ? 1.0 : 0.0; }},
+    {"!=", 3, [](double a, double b) { return a < b || a > b ? 1.0 : 0.0; }},
     {"<=", 4, [](double a, double b) { return a <= b ? 1.0 : 0.0; }},
     {">=", 4, [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
     {"<", 4, [](double a, double b) { return a < b ? 1.0 : 0.0; }},
@@ -33,13 +34,15 @@ constexpr std::array<operation, 13> k_operations = {{
     {"+", 5, [](double a, double b) { return a + b; }},
     {"-", 5, [](double a, double b) { return a - b; }},
     {"*", 6, [](double a, double b) { return a * b; }},
-    {"/", 6, [](double a, double b) { return a / b; }},
+    {"/", 6, [](double a, double b) { return b == 0 ? std::numeric_limits<double>::quiet_NaN() : a / b; }},
     {"%", 6, [](double a, double b) { return std::fmod(a, b); }},
 }};
 constexpr int k_lowest = 1;
 constexpr int k_deepest = 100;  // of parentheses
 
 }  // namespace
+
+bool is_true(double value) noexcept { return value < 0 || value > 0; }
 
 class expression_parser {
 public:

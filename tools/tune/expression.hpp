@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A condition on parameters, as in "grain * tile <= 65536 && tile % 16 == 0": numbers, names, + - * / %, comparisons,
-// ! && ||, parentheses, with the precedence of C. Values are real numbers; false is 0.
+// ! && ||, parentheses, with the precedence of C. Values are real numbers; false is 0. Nothing is true of a division by
+// 0.
 // Who may call: one thread at a time. Errors: shoal::error with the place in the text. Test:
 // tests/unit/tune/expression_test.cpp.
 #pragma once
@@ -12,6 +13,8 @@
 #include <vector>
 
 namespace shoal::tune {
+
+bool is_true(double value) noexcept;
 
 class expression {
 public:

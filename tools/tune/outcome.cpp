@@ -90,7 +90,9 @@ std::string outcome_map(const space& s, const search_result& r, std::size_t x, s
   const double bottom = k_top + height * static_cast<double>(up.values.size());
   const double right = k_left + width * static_cast<double>(across.values.size());
   trace::drawing d;
-  d.text(k_left, 20, trace::escaped_html(fmt::format("{} across, {} up; {}; dark is best", across.name, up.name, unit)),
+  d.text(k_left, 20,
+         trace::escaped_html(fmt::format("{} across, {} up;{} dark is best", across.name, up.name,
+                                         unit.empty() ? "" : fmt::format(" {};", unit))),
          "start", 14);
   d.text(k_left, 40,
          fmt::format("best {:.6g}, worst {:.6g}; each cell is the best over all other parameters", best, worst));

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <system_error>
 
+#include "base/comma_list.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::tune {
@@ -74,14 +76,18 @@ void add_steps(parameter& p, double low, double high, double step, std::string_v
 
 parameter parse_parameter(const std::string& text, parameter_kind kind) {
   const std::size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos) refuse(text, "there is no name before '='");
+  if (equals == std::string::npos) refuse(text, "there is no '=' with values after it");
+  if (equals == 0) refuse(text, "there is no name before '='");
   parameter p;
   p.kind = kind;
   p.name = text.substr(0, equals);
+  const auto is_of_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  if (kind == parameter_kind::environment && !std::ranges::all_of(p.name, is_of_name))
+    refuse(text, "the name of a variable has letters, digits and _ only");
   const std::string values = text.substr(equals + 1);
   const std::vector<std::string> parts = split(values, ':');
   if (parts.size() == 1) {
-    p.values = split(values, ',');
+    p.values = base::split_list(values);
     if (std::ranges::any_of(p.values, [](const std::string& v) { return v.empty(); })) refuse(text, "a value is empty");
   } else {
     const auto low = to_number(parts[0]);
@@ -152,7 +158,7 @@ bool space::allows(const point& p) const {
     const auto at = std::ranges::find(parameters_, name, &parameter::name);
     return at->numbers[p[static_cast<std::size_t>(at - parameters_.begin())]];
   };
-  return std::ranges::all_of(constraints_, [&](const expression& e) { return e.value(value_of) != 0; });
+  return std::ranges::all_of(constraints_, [&](const expression& e) { return is_true(e.value(value_of)); });
 }
 
 point space::at(std::uint64_t number) const {

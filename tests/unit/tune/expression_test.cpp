@@ -24,6 +24,14 @@ TEST(expression, has_the_precedence_of_c) {
   EXPECT_EQ(value("1 || 0 && 0"), 1);
 }
 
+TEST(expression, nothing_is_true_of_a_division_by_zero) {
+  const auto value = [](const char* text) { return expression(text).value([](std::string_view) { return 0.0; }); };
+  for (const char* const text : {"1 / a > 1", "1 / a < 1", "1 / a != 1", "1 / a == 1 / a", "1 % a >= 0", "1 / a && 1"})
+    EXPECT_FALSE(is_true(value(text))) << text;
+  EXPECT_FALSE(is_true(value("1 / a")));
+  EXPECT_TRUE(is_true(value("1 / a > 1 || a == 0")));
+}
+
 TEST(expression, knows_its_names) {
   const expression e("grain * tile <= 65536");
   ASSERT_EQ(e.names().size(), 2U);

@@ -85,5 +85,20 @@ TEST(space, a_huge_space_has_a_size) {
   EXPECT_FALSE(s.all(1000).has_value());
 }
 
+TEST(space, values_may_have_commas_in_parentheses) {
+  EXPECT_EQ(parse_parameter("steal=nearest(50,3,1),random", parameter_kind::setting).values,
+            (std::vector<std::string>{"nearest(50,3,1)", "random"}));
+}
+
+TEST(space, names_are_judged) {
+  EXPECT_THROW(parse_parameter("A B=1,2", parameter_kind::environment), error);
+  try {
+    parse_parameter("a");
+    ADD_FAILURE();
+  } catch (const error& e) {
+    EXPECT_NE(std::string(e.what()).find("no '='"), std::string::npos) << e.what();
+  }
+}
+
 }  // namespace
 }  // namespace shoal::tune
