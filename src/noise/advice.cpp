@@ -44,7 +44,9 @@ std::string text_of(const event_row& row, const measurement& m) {
       return word.starts_with("kworker") || word.starts_with("ksoftirqd") || word.starts_with("migration") ||
                      word.starts_with("rcu")
                  ? fmt::format("the kernel's thread {}: boot with isolcpus={}", word, processors_of(m))
-                 : fmt::format("the program {}: stop it, or keep it to other processors (taskset, a cpuset)", word);
+                 : fmt::format(
+                       "the other thread {}: stop its program, or keep it to other processors (taskset, a cpuset)",
+                       word);
     case activity::device_interrupt:
       return fmt::format(
           "the device {0}: write other processors into /proc/irq/*/smp_affinity_list, of the number that "

@@ -96,6 +96,7 @@ std::string thread_text(const measurement& m) {
 std::string count_text(const measurement& m) {
   const double seconds = static_cast<double>(m.end_ns - m.begin_ns) * 1e-9;
   std::string text = fmt::format("{:<34} {:>10}\n", "interrupts and softirqs", "per second");
+  if (m.series.empty()) text = "of the whole machine, not of the program alone:\n" + text;
   for (const machine::interrupt_count& one : m.counts.counts) {
     std::uint64_t sum = 0;
     for (std::size_t p = 0; p < one.by_processor.size(); ++p) {
@@ -163,8 +164,10 @@ std::string explained_text(const measurement& m, std::size_t most) {
   for (const quanta_result& q : m.series)
     for (const explained_detour& e : explain(q, m.record.interruptions)) {
       const std::uint64_t ns = e.when.end_ns - e.when.begin_ns;
-      lines.push_back({ns, fmt::format("{:>12.3f} ms  processor {:<3} {:>10}  {}", at(e.when.begin_ns), q.processor,
-                                       base::described_ns(static_cast<double>(ns)), describe(e.parts, m.words))});
+      lines.push_back(
+          {ns, fmt::format("{:>12.3f} ms  processor {:<3} {:>10}  {}", at(e.when.begin_ns), q.processor,
+                           base::described_ns(static_cast<double>(ns)),
+                           m.has_events ? describe(e.parts, m.words) : "the kernel's events were not recorded")});
     }
   if (m.series.empty())
     for (const interruption& i : m.record.interruptions)
