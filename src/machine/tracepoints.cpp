@@ -28,7 +28,8 @@ namespace shoal::machine {
 namespace {
 
 constexpr const char* k_what_to_do =
-    "run as root, or have `setcap cap_perfmon,cap_sys_admin=ep` set on the program, to see the kernel's events";
+    "run as root, or have `setcap cap_perfmon,cap_sys_admin,cap_dac_read_search,cap_ipc_lock=ep` set on the program, "
+    "to see the kernel's events";
 
 std::uint64_t read_clock(clockid_t which) noexcept {
   timespec t{};
