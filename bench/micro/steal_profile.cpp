@@ -10,8 +10,10 @@
 #include <memory>
 
 #include "base/clock.hpp"
+#include "base/comma_list.hpp"
 #include "bench/micro/workers.hpp"
 #include "bench/progress.hpp"
+#include "bench/real_range.hpp"
 #include "bench/report.hpp"
 #include "runtime/profile_report.hpp"
 #include "sched/steal_policies.hpp"
@@ -94,6 +96,10 @@ std::vector<std::string> without_arguments() {
 
 int run_steal_profile(steal_options o) {
   check_settings();
+  std::vector<std::string> policies;
+  for (const std::string& text : o.policies)
+    for (std::string& one : base::split_list(text)) policies.push_back(std::move(one));
+  o.policies = std::move(policies);
   if (o.policies.empty()) o.policies = without_arguments();
   for (const std::string& p : o.policies) static_cast<void>(sched::find_steal_policy(p));
   if (!o.picture.empty()) require_writable(o.picture, "the picture");
@@ -108,6 +114,7 @@ int run_steal_profile(steal_options o) {
   for (const std::string& policy : o.policies)
     for (const unsigned workers : o.workers) rows.push_back({policy, workers, 0, {}});
   std::vector<profile> sums(rows.size());
+  std::vector<double> walls(rows.size(), 0);
   std::size_t done = 0;
   for (int i = 0; i < o.measuring.repeat; ++i)
     for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -116,6 +123,7 @@ int run_steal_profile(steal_options o) {
       const profile p = measure_tree(o, rows[k].policy, rows[k].workers, nodes);
       result.check("nodes", nodes == expected, fmt::format("{} nodes of {}", nodes, expected));
       result.record(fmt::format("seconds_{}_{}", rows[k].policy, rows[k].workers), "s", p.wall_seconds);
+      walls[k] += p.wall_seconds;
       if (sums[k].workers.empty())
         sums[k] = p;
       else
@@ -125,6 +133,7 @@ int run_steal_profile(steal_options o) {
   for (std::size_t k = 0; k < rows.size(); ++k) {
     rows[k].seconds = result.find_metric(fmt::format("seconds_{}_{}", rows[k].policy, rows[k].workers))->median();
     rows[k].sum = sums[k].total();
+    count_absent(rows[k], walls[k]);
   }
   fmt::print(o.measuring.json == "-" ? stderr : stdout, "{}\n", steal_table(rows));
   if (!o.picture.empty()) runtime::write_whole_file(o.picture, "the picture", steal_picture(rows));
@@ -152,6 +161,10 @@ std::uint64_t count_tree_by_tasks(std::uint64_t name, unsigned depth, unsigned m
     });
   group.wait();
   return 1 + sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+void count_absent(steal_row& row, double wall_seconds) {
+  row.sum.park.seconds += std::max(0.0, wall_seconds * row.workers - row.sum.seconds());
 }
 
 std::string steal_table(const std::vector<steal_row>& rows) {
@@ -201,7 +214,7 @@ subcommand_body declare_steal_profile(CLI::App& app) {
   o->measuring.repeat = 3;
   add_measuring_options(app, o->measuring);
   app.add_option("--policies", o->policies, "victim policies, by name (default: all without arguments)")
-      ->delimiter(',');
+      ->type_name("A,B,...");
   app.add_option("-w,--workers", o->workers, "numbers of workers")
       ->delimiter(',')
       ->check(CLI::Range(1U, 1024U))
@@ -210,7 +223,7 @@ subcommand_body declare_steal_profile(CLI::App& app) {
       ->check(CLI::Range(1U, 30U))
       ->capture_default_str();
   app.add_option("--work-ns", o->work_ns, "nanoseconds of work in each node")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(real_range(0.0, 1e9))
       ->capture_default_str();
   app.add_option("--picture", o->picture, "draw the shares (SVG)")->type_name("FILE");
   return [o] { return run_steal_profile(*o); };

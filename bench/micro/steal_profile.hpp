@@ -27,6 +27,9 @@ struct steal_row {
   double seconds = 0;  // median
   profile_worker sum;  // of all repetitions
 };
+/// A worker that got nothing to do may have no part in a profile, or a part of it only: what is missing to the time of
+/// all `workers`, it has waited.
+void count_absent(steal_row& row, double wall_seconds);
 /// Shares of the workers' time.
 std::string steal_table(const std::vector<steal_row>& rows);
 std::string steal_picture(const std::vector<steal_row>& rows);

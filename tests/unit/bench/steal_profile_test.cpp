@@ -30,5 +30,15 @@ TEST(steal_profile, shares_are_of_all_the_time) {
   EXPECT_EQ(steal_picture({steal_row{}}).find("nan"), std::string::npos);
 }
 
+TEST(steal_profile, a_worker_that_never_joined_has_waited) {
+  steal_row r{"nearest", 2, 0.5, {}};
+  r.sum.work_seconds = 0.5;
+  count_absent(r, 0.5);
+  EXPECT_DOUBLE_EQ(r.sum.park.seconds, 0.5);
+  EXPECT_NE(steal_table({r}).find("50.00%"), std::string::npos);
+  count_absent(r, 0.4);  // nothing is missing
+  EXPECT_DOUBLE_EQ(r.sum.park.seconds, 0.5);
+}
+
 }  // namespace
 }  // namespace shoal::bench
