@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_facts.hpp"
+#include "bench/real_range.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::bench {
@@ -77,7 +78,7 @@ void add_measuring_options(CLI::App& app, measuring_options& options) {
       ->check(CLI::Range(1, 10000));
   app.add_option("--seconds", options.seconds, "length of one measurement")
       ->capture_default_str()
-      ->check(CLI::Range(0.001, 86400.0));
+      ->check(real_range(0.001, 86400.0));
   app.add_option("--json", options.json, "write the result as one JSON object; -: standard output")
       ->type_name("FILE|-");
 }

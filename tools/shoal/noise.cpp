@@ -4,11 +4,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "bench/real_range.hpp"
 #include "bench/report.hpp"
 #include "machine/topology.hpp"
 #include "noise/injection.hpp"
@@ -31,19 +34,43 @@ struct noise_options {
   bool no_events = false;
   unsigned ring_mb = 8;
   std::size_t explain = 0;
-  std::vector<unsigned> processors;
+  std::vector<std::string> processors;
   std::string page;
   std::string raw;
   std::string json;
   std::vector<std::string> program;
 };
 
+// "3" or "2-5".
+std::vector<unsigned> processors_of(const std::vector<std::string>& texts) {
+  constexpr unsigned k_most = 1U << 16;
+  std::vector<unsigned> all;
+  for (const std::string& text : texts) {
+    const auto refuse = [&] {
+      throw error(errc::invalid_argument,
+                  fmt::format("--processors {}: give numbers or ranges of them, as in 0,2-5", text));
+    };
+    const char* const end = text.data() + text.size();
+    unsigned first = 0;
+    auto [at, failed] = std::from_chars(text.data(), end, first);
+    unsigned last = first;
+    if (failed == std::errc() && at != end && *at == '-') {
+      const auto second = std::from_chars(at + 1, end, last);
+      at = second.ptr;
+      failed = second.ec;
+    }
+    if (failed != std::errc() || at != end || last < first || last > k_most) refuse();
+    for (unsigned p = first; p <= last; ++p) all.push_back(p);
+  }
+  return all;
+}
+
 noise::measurement_request request_of(const noise_options& o) {
   noise::measurement_request r;
   const auto machine = machine::topology::discover();
   for (const machine::processor& p : machine.processors()) r.all_processors.push_back(p.pu);
   std::ranges::sort(r.all_processors);
-  r.processors = o.processors.empty() ? r.all_processors : o.processors;
+  r.processors = o.processors.empty() ? r.all_processors : processors_of(o.processors);
   std::ranges::sort(r.processors);
   r.processors.erase(std::unique(r.processors.begin(), r.processors.end()), r.processors.end());
   for (const unsigned p : r.processors)
@@ -120,16 +147,17 @@ int run_noise(const noise_options& o) {
 
 subcommand_body declare_noise(CLI::App& app) {
   auto o = std::make_shared<noise_options>();
-  app.add_option("--seconds", o->seconds, "how long processors are measured")
-      ->check(CLI::Range(0.01, 86400.0))
-      ->capture_default_str();
-  app.add_option("--processors", o->processors, "which ones, by the system's numbers; default: all")->delimiter(',');
+  CLI::Option* const seconds = app.add_option("--seconds", o->seconds, "how long processors are measured")
+                                   ->check(bench::real_range(0.01, 86400.0))
+                                   ->capture_default_str();
+  app.add_option("--processors", o->processors, "which ones, by the system's numbers, as in 0,2-5; default: all")
+      ->delimiter(',');
   app.add_option("--quantum", o->quantum_us, "microseconds of a quantum")
-      ->check(CLI::Range(10.0, 1e6))
+      ->check(bench::real_range(10.0, 1e6))
       ->capture_default_str();
   app.add_flag("--fixed-work", o->fixed_work, "the same work in each quantum (FWQ), not the same time (FTQ)");
   app.add_option("--detour", o->detour_ns, "nanoseconds; a loss of time from there on is noted one by one")
-      ->check(CLI::Range(50.0, 1e9))
+      ->check(bench::real_range(50.0, 1e9))
       ->capture_default_str();
   app.add_flag("--no-events", o->no_events, "do not ask the kernel for its events");
   app.add_option("--ring-mb", o->ring_mb, "MiB of the kernel's memory for events, per processor; a power of two")
@@ -142,30 +170,42 @@ subcommand_body declare_noise(CLI::App& app) {
   app.add_option("--raw", o->raw, "write the series, the detours and the events as lines")->type_name("FILE");
   app.add_option("--json", o->json, "write the figures as JSON; - is standard output")->type_name("FILE");
   auto inject = std::make_shared<injection_request>();
-  app.add_option("--inject", inject->events,
-                 "run the program with delays at these events, and without, and compare: message, operation, "
-                 "first_touch, quantum, replay")
+  CLI::Option* const injecting =
+      app.add_option("--inject", inject->events,
+                     "run the program with delays at these events, and without, and compare: message, operation, "
+                     "first_touch, quantum, replay")
+          ->delimiter(',')
+          ->check(CLI::IsMember(
+              std::vector<std::string>(noise::k_injection_events.begin(), noise::k_injection_events.end())));
+  app.add_option("--delays", inject->delays, "of --inject: the delays")
       ->delimiter(',')
-      ->check(
-          CLI::IsMember(std::vector<std::string>(noise::k_injection_events.begin(), noise::k_injection_events.end())));
-  app.add_option("--delays", inject->delays, "of --inject: the delays")->delimiter(',')->capture_default_str();
+      ->capture_default_str()
+      ->needs(injecting);
   app.add_option("--kinds", inject->kinds, "of --inject: constant; uniform, from nothing to twice as much")
       ->delimiter(',')
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(injecting);
   app.add_option("--recording", inject->recording, "of --inject: also the delays that shoal noise --raw has recorded")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->needs(injecting);
   app.add_option("--metric", inject->figure,
                  "of --inject: what is compared: time, json:NAME or a regular expression with a group")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(injecting);
   app.add_option("--borne", inject->borne_percent, "of --inject: percent of slowdown that are borne")
-      ->check(CLI::Range(0.0, 1000.0))
-      ->capture_default_str();
+      ->check(bench::real_range(0.0, 1000.0))
+      ->capture_default_str()
+      ->needs(injecting);
   app.add_option("--repeat", inject->repeat, "of --inject: runs with each delay, in turn")
       ->check(CLI::Range(2, 10000))
-      ->capture_default_str();
-  app.add_option("--seed", inject->seed, "of --inject: of the random delays")->capture_default_str();
-  app.add_option("--picture", inject->picture, "of --inject: draw the slowdowns (SVG)")->type_name("FILE");
-  app.add_option("program", o->program, "after --: a program to run and measure, with its arguments");
+      ->capture_default_str()
+      ->needs(injecting);
+  app.add_option("--seed", inject->seed, "of --inject: of the random delays")->capture_default_str()->needs(injecting);
+  app.add_option("--picture", inject->picture, "of --inject: draw the slowdowns (SVG)")
+      ->type_name("FILE")
+      ->needs(injecting);
+  app.add_option("program", o->program, "after --: a program to run and measure, with its arguments")
+      ->excludes(seconds);
   app.positionals_at_end();
   return [o, inject] {
     if (inject->events.empty()) return run_noise(*o);
