@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view k_prefix = "SHOAL_";
 constexpr std::string_view k_file_variable = "SHOAL_CONFIG";
+constexpr std::string_view k_without_tuned = "; delete the tuned file, or set SHOAL_TUNED= to do without it";
 constexpr std::string_view k_file_name = "shoal.toml";
 constexpr std::string_view k_stress_prefix = "SHOAL_STRESS_";  // variables that stress tests read themselves
 
@@ -150,7 +151,8 @@ void settings::read_file(const std::string& path, setting_origin origin) {
   try {
     flatten(toml::parse_file(path), "", path, found);
   } catch (const toml::parse_error& e) {
-    throw error(errc::bad_input, fmt::format("{}, line {}: {}", path, e.source().begin.line, e.description()));
+    throw error(errc::bad_input, fmt::format("{}, line {}: {}{}", path, e.source().begin.line, e.description(),
+                                             origin == setting_origin::tuned ? k_without_tuned : ""));
   }
   for (auto& f : found)
     put(f.name, {std::move(f.text), origin,
@@ -167,8 +169,9 @@ settings::value settings::effective(const setting& s) const {
 settings::value settings::checked(const setting& s) const {
   value v = effective(s);
   if (!is_acceptable(s, v.text)) {
-    throw error(errc::invalid_argument, fmt::format("the setting {} must be {}, but is '{}' (from {})", s.name,
-                                                    describe_range(s), v.text, v.origin_text));
+    throw error(errc::invalid_argument,
+                fmt::format("the setting {} must be {}, but is '{}' (from {}){}", s.name, describe_range(s), v.text,
+                            v.origin_text, v.origin == setting_origin::tuned ? k_without_tuned : ""));
   }
   return v;
 }

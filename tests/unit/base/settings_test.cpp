@@ -195,6 +195,14 @@ TEST_F(settings_test, malformed_and_missing_files) {
   EXPECT_NE(error_of(errc::not_found, [&] { s.read_file(path + ".absent"); }).find(".absent"), std::string::npos);
 }
 
+TEST_F(settings_test, a_damaged_tuned_file_is_no_riddle) {
+  std::ofstream(path) << "workers = = 1\n";
+  EXPECT_NE(error_of(errc::bad_input, [&] { s.read_tuned_file(path); }).find("SHOAL_TUNED="), std::string::npos);
+  std::ofstream(path) << "workers = \"many\"\n";
+  s.read_tuned_file(path);
+  EXPECT_NE(error_of(errc::invalid_argument, [&] { s.check(); }).find("SHOAL_TUNED="), std::string::npos);
+}
+
 TEST_F(settings_test, the_environment_names_the_file) {
   std::ofstream(path) << "workers = 7\n";
   const std::string variable = "SHOAL_CONFIG=" + path;
