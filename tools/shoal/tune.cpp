@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +16,7 @@
 #include "base/counted.hpp"
 #include "base/settings.hpp"
 #include "bench/progress.hpp"
+#include "bench/real_range.hpp"
 #include "bench/report.hpp"
 #include "runtime/config.hpp"
 #include "runtime/profile_report.hpp"
@@ -40,6 +43,7 @@ struct tune_options {
   std::uint64_t runs = 100;
   unsigned repeats = 5;
   double minutes = 0;
+  double run_seconds = 0;
   std::uint64_t seed = 1;
   std::string resume;
   std::string picture;
@@ -80,7 +84,14 @@ public:
     if (file_)
       if (const auto known = file_->take(p)) return note(p, *known);
     line_.show(runs_, fmt::format("{}{}", space_.describe(p), best_.empty() ? "" : "; best so far: " + best_));
-    const auto end = tune::run_trial(tune::command_at(space_, p, options_.program), figure_, limit());
+    const double left = std::max(1e-3, seconds_left());
+    const double most = limit();
+    auto end = tune::run_trial(tune::command_at(space_, p, options_.program), figure_, std::min(most, left));
+    if (end.stopped && left <= most) {  // that says nothing about the point, so the file does not have it
+      is_over_ = true;
+      return std::nullopt;
+    }
+    if (end.stopped && options_.run_seconds > 0 && most >= options_.run_seconds) end.value.reset();
     if (file_) file_->add(p, end);
     return note(p, end);
   }
@@ -88,7 +99,7 @@ public:
   bool goes_on(std::uint64_t runs, const tune::point& best, double value) {
     runs_ = runs;
     best_ = fmt::format("{} ({:.6g})", space_.describe(best), value);
-    return options_.minutes <= 0 || static_cast<double>(base::now_ns() - begin_) * 1e-9 < options_.minutes * 60;
+    return !is_over_ && seconds_left() > 0;
   }
   void clear() { line_.clear(); }
   const std::string& first_failure() const noexcept { return first_failure_; }
@@ -96,7 +107,14 @@ public:
 
 private:
   // A run that takes much longer than the fastest so far cannot be the best one.
-  double limit() const { return figure_.is == tune::figure::kind::time && fastest_ > 0 ? fastest_ * 3 + 0.5 : 0; }
+  double limit() const {
+    const double given = options_.run_seconds > 0 ? options_.run_seconds : std::numeric_limits<double>::infinity();
+    return figure_.is == tune::figure::kind::time && fastest_ > 0 ? std::min(given, fastest_ * 3 + 0.5) : given;
+  }
+  double seconds_left() const {
+    if (options_.minutes <= 0) return std::numeric_limits<double>::infinity();
+    return std::max(0.0, options_.minutes * 60 - static_cast<double>(base::now_ns() - begin_) * 1e-9);
+  }
   std::optional<double> note(const tune::point& p, const tune::trial_end& end) {
     if (end.value && !end.stopped && (fastest_ == 0 || *end.value < fastest_)) fastest_ = *end.value;
     if (!end.value && first_failure_.empty())
@@ -113,7 +131,8 @@ private:
   std::uint64_t runs_ = 0;
   std::string best_;
   std::string first_failure_;
-  double fastest_ = 0;  // seconds, of time
+  double fastest_ = 0;    // seconds, of time
+  bool is_over_ = false;  // a run was stopped at the end of the minutes
 };
 
 std::pair<std::size_t, std::size_t> axes_of(const tune::space& s, const std::vector<std::string>& names) {
@@ -143,7 +162,7 @@ int run_tune(const tune_options& o) {
   bench::measuring_options writing;
   writing.json = o.json;
   writing.repeat = static_cast<int>(o.repeats);
-  writing.seconds = o.minutes * 60;
+  writing.seconds = std::round(o.minutes * 60e3) / 1e3;
   bench::report report("shoal tune: the best parameters of a program");
   report.parameter("points", std::to_string(s.size()));
   report.parameter("figure", fmt::format("{}, {} is better", o.metric, f.smaller_is_better ? "less" : "more"));
@@ -167,7 +186,9 @@ int run_tune(const tune_options& o) {
 
   std::FILE* const out = o.json == "-" ? stderr : stdout;
   const std::string unit = f.is == tune::figure::kind::time ? "s" : f.is == tune::figure::kind::json ? f.text : "";
-  if (r.points.empty() || r.points.front().values.empty())
+  if (r.points.empty() || (runs.first_failure().empty() && r.points.front().values.empty()))
+    throw error(errc::timeout, "no run has ended within --minutes; give more of them");
+  if (r.points.front().values.empty())
     throw error(errc::bad_input, fmt::format("the program failed at every point; {}", runs.first_failure()));
   fmt::print(out, "\n{}", tune::outcome_table(s, r, unit));
   if (!runs.first_failure().empty()) fmt::print(out, "first failure, {}\n", runs.first_failure());
@@ -231,8 +252,11 @@ subcommand_body declare_tune(CLI::App& app) {
   app.add_option("--repeats", o->repeats, "most repetitions of a point against the best one")
       ->check(CLI::Range(1U, 100U))
       ->capture_default_str();
-  app.add_option("--minutes", o->minutes, "end after so many minutes; 0: no limit")
-      ->check(CLI::Range(0.0, 1e5))
+  app.add_option("--minutes", o->minutes, "end after so many minutes, also within a run; 0: no limit")
+      ->check(bench::real_range(0.0, 1e5))
+      ->capture_default_str();
+  app.add_option("--run-seconds", o->run_seconds, "stop a run that takes longer: it has failed; 0: no limit")
+      ->check(bench::real_range(0.0, 1e6))
       ->capture_default_str();
   app.add_option("--seed", o->seed, "of the choices by chance")->capture_default_str();
   app.add_option("--resume", o->resume, "keep the runs in this file, and go on with those that are in it")

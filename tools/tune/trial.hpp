@@ -53,7 +53,7 @@ struct trial_end {
   bool stopped = false;     // it took longer than the limit; of time, `value` is the limit
   std::string errors = {};  // what it has written to standard error
 };
-/// `limit_seconds` 0: none.
+/// `limit_seconds` 0 or infinite: none.
 trial_end run_trial(const command_line& c, const figure& f, double limit_seconds);
 
 }  // namespace shoal::tune
