@@ -172,6 +172,7 @@ int node::run_main(const std::function<int()>& main_task) {
   pool_.run([&] {
     try {
       begin_profile();
+      sched::this_worker()->runs_code(nullptr);  // so that the trace knows what runs from the start
       status = main_task();
     } catch (...) {
       end_profile();
@@ -187,6 +188,7 @@ int node::run_main(const std::function<int()>& main_task) {
 void node::serve() {
   pool_.run([this] {
     begin_profile();
+    sched::this_worker()->runs_code(nullptr);
     wait_for_stop();
     end_profile();
     finished_ = true;

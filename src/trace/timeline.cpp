@@ -222,13 +222,19 @@ private:
           go_on(at);
           break;
         case event_kind::task_name:
-          if (stack.empty()) break;
+          // The main task has begun before the trace.
+          if (stack.empty()) {
+            stack.push_back({code_name(n, e.value)});
+            go_on(at);
+            break;
+          }
+          if (stack.back().is_labelled) break;
           stack.back().name = code_name(n, e.value);
           // What has just begun has had this name from the start.
           if (now.what == activity::task) now.name = stack.back().name;
           break;
         case event_kind::task_label:
-          if (stack.empty()) break;
+          if (stack.empty()) stack.emplace_back();
           stack.back().name = event_name(n, e.number);
           stack.back().is_labelled = true;
           go_on(at);

@@ -120,6 +120,30 @@ TEST(timeline, a_name_from_the_program_stays_over_waits) {
   EXPECT_EQ(t.words[t.tracks[0].waits[0].name], "rank 3");
 }
 
+TEST(timeline, a_name_from_the_program_stays_over_names_of_code) {
+  node_trace n = node(0);
+  n.names = {{1, "block 7"}};
+  n.workers[0] = {at(100, event_kind::task_begin, 0x10), at(110, event_kind::task_label, 0, 1),
+                  at(150, event_kind::task_name, 0x20), at(200, event_kind::task_end)};
+  const timeline t = make_timeline({n});
+  EXPECT_EQ(t.words[t.tracks[0].slices[1].name], "block 7");
+}
+
+// The main task begins before the workers write events.
+TEST(timeline, a_name_from_the_program_counts_where_the_begin_of_its_task_is_missing) {
+  node_trace n = node(0);
+  n.names = {{1, "alpha"}};
+  n.workers[0] = {at(100, event_kind::task_label, 0, 1), at(200, event_kind::task_wait, 0, 5, 9),
+                  at(300, event_kind::task_resume, 0, 5), at(400, event_kind::task_end)};
+  const timeline t = make_timeline({n});
+  std::vector<std::string> seen;
+  for (const slice& s : t.tracks[0].slices)
+    if (s.what == activity::task)
+      seen.push_back(std::to_string(s.begin_ns) + "-" + std::to_string(s.end_ns) + " " + t.words[s.name]);
+  EXPECT_EQ(seen, (std::vector<std::string>{"100-200 alpha", "300-400 alpha"}));
+  EXPECT_EQ(t.words[t.tracks[0].waits[0].name], "alpha");
+}
+
 TEST(timeline, a_call_is_one_over_its_waits_and_belongs_to_its_task) {
   node_trace n = node(0);
   n.names = {{1, "rank 0"}, {2, "rank 1"}, {3, "MPI_Recv"}};
