@@ -304,7 +304,7 @@ private:
           (end.is_send ? both.first : both.second) = {number, clocks_[n].ns(e.ticks), e.value >> 32};
           break;
         }
-        case event_kind::mark:
+        case event_kind::mark: t.marks.push_back({at, event_name(n, e.number), e.value}); break;
         case event_kind::none: break;
       }
     }

@@ -39,6 +39,13 @@ struct region_slice {
   std::uint32_t name = 0;
 };
 
+/// Of trace_mark().
+struct mark_moment {
+  std::uint64_t at_ns = 0;
+  std::uint32_t name = 0;
+  std::uint64_t value = 0;
+};
+
 struct wait_slice {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
@@ -59,10 +66,11 @@ struct track {
   std::uint32_t worker = 0;
   std::vector<slice> slices;          // one after the other, without gaps while there are events
   std::vector<region_slice> regions;  // by their ends
-  std::vector<wait_slice> waits;      // by their ends
-  std::vector<call_slice> calls;      // by their ends
-  std::vector<kernel_slice> kernel;   // if it was asked for
-  std::uint32_t thread = 0;           // the system's number; 0: not known
+  std::vector<mark_moment> marks;
+  std::vector<wait_slice> waits;     // by their ends
+  std::vector<call_slice> calls;     // by their ends
+  std::vector<kernel_slice> kernel;  // if it was asked for
+  std::uint32_t thread = 0;          // the system's number; 0: not known
   std::string machine;
   std::uint64_t tasks = 0;  // begun
   std::uint64_t steals = 0;

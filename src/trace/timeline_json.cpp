@@ -78,6 +78,11 @@ std::string timeline_json(const timeline& t) {
             "{{\"ph\":\"{}\",\"cat\":\"region\",\"name\":{},\"pid\":{},\"tid\":{},\"id\":\"{:#x}\",\"ts\":{:.3f}}},\n",
             phase, words[r.name], one.node, one.worker, key, us(at));
     }
+    for (const mark_moment& m : one.marks)
+      fmt::format_to(end,
+                     "{{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"mark\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{:.3f},"
+                     "\"args\":{{\"value\":{}}}}},\n",
+                     words[m.name], one.node, one.worker, us(m.at_ns), m.value);
   }
   std::uint64_t number = 0;
   for (const message& m : t.messages) {

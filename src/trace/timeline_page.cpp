@@ -23,6 +23,7 @@ constexpr std::size_t k_most_slices = 200'000;
 constexpr std::size_t k_time_parts = 4000;
 constexpr std::size_t k_most_messages = 20'000;
 constexpr std::size_t k_most_regions = 2000;   // of a track
+constexpr std::size_t k_most_marks = 20'000;   // of a track
 constexpr std::size_t k_most_kernel = 20'000;  // of a track
 constexpr std::size_t k_load_parts = 1000;
 
@@ -79,6 +80,10 @@ void add_track(std::string& out, const track& t, std::span<const slice> slices) 
   }
   for (const region_slice* r : regions)
     fmt::format_to(end, "[{:.3f},{:.3f},{}],", microseconds(r->begin_ns), microseconds(r->end_ns), r->name);
+  out += "], marks: [";
+  const std::size_t every_mark = t.marks.size() / k_most_marks + 1;
+  for (std::size_t i = 0; i < t.marks.size(); i += every_mark)
+    fmt::format_to(end, "[{:.3f},{},\"{}\"],", microseconds(t.marks[i].at_ns), t.marks[i].name, t.marks[i].value);
   out += "], kernel: [";
   const std::size_t every = t.kernel.size() / k_most_kernel + 1;
   for (std::size_t i = 0; i < t.kernel.size(); i += every)
@@ -140,7 +145,7 @@ std::string timeline_page(const timeline& t) {
     body += fmt::format("<span><i style=\"background:{}\"></i>{}</span>", k_colours[i], k_activities[i]);
   const bool has_calls = std::ranges::any_of(t.tracks, [](const track& one) { return !one.calls.empty(); });
   if (has_calls) body += "<span><i style=\"background:#117733\"></i>green below: in a call</span>";
-  body += "<span>black below: regions; red above: taken by the kernel</span></p>\n";
+  body += "<span>black below: regions; violet lines: marks; red above: taken by the kernel</span></p>\n";
   if (is_coarse)
     body += fmt::format(
         "<p>Of {} slices each of {} parts of the time shows what took most of it; the whole trace is in its "

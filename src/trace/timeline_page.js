@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline of a run: a line per worker, messages between them, and how many workers ran tasks. Wheel: zoom; drag: move.
 // `data` is defined before: {length, words, colours, activities, tracks: [{node, worker, begin, length, what, name,
-// call (empty: no calls), regions: [[begin, end, name]], kernel: [[begin, length, name]]}], messages: [[from, to, sent, received, bytes]], parallelism}; times in microseconds.
+// call (empty: no calls), regions: [[begin, end, name]], marks: [[at, name, value]], kernel: [[begin, length, name]]}], messages: [[from, to, sent, received, bytes]], parallelism}; times in microseconds.
 'use strict';
 const lines_canvas = document.getElementById('lines');
 const load_canvas = document.getElementById('load');
@@ -78,6 +78,9 @@ function draw_lines() {
     g.fillStyle = '#dd0000';
     for (const [begin, length] of track.kernel)
       if (begin < to && begin + length > from && begin >= from) g.fillRect(place(begin), y - 2, Math.max(length * scale, 0.7), 2);
+    g.fillStyle = '#7700bb';
+    for (const [at] of track.marks)
+      if (at >= from && at < to) g.fillRect(place(at) - 0.5, y - 2, 1.5, k_row - 3);
     g.fillStyle = '#000';
     for (const [begin, end] of track.regions)
       if (begin < to && end > from) g.fillRect(Math.max(place(begin), k_left), y + k_row - 5, Math.min(place(end), k_left + width) - Math.max(place(begin), k_left), 2);
@@ -142,8 +145,11 @@ function tell(e) {
   const inside = track.regions.filter(r => r[0] <= at && at <= r[1]).map(r => data.words[r[2]]);
   const taken = track.kernel.filter(k => Math.abs(k[0] - at) < (to - from) / 500 || (k[0] <= at && at <= k[0] + k[1]))
     .slice(0, 3).map(k => data.words[k[2]] + ' ' + describe_us(k[1]));
+  const marks = track.marks.filter(m => Math.abs(m[0] - at) < (to - from) / 500).slice(0, 3)
+    .map(m => data.words[m[1]] + ' ' + m[2]);
   tip.textContent = 'node ' + track.node + ', worker ' + track.worker + ': ' + what + call + ' from ' + describe_us(track.begin[i]) +
     ' for ' + describe_us(track.length[i]) + (inside.length ? '; in ' + inside.join(', ') : '') +
+    (marks.length ? '; mark: ' + marks.join(', ') : '') +
     (taken.length ? '; the kernel: ' + taken.join(', ') : '');
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paraver's format: a node of Shoal is a task with a thread for each worker; all counts begin at 1. States: what workers
-// are at; events of type 1: the task that runs, of type 2: the region, of type 3: the call of a library that it is in;
-// communications: messages.
+// are at; events of type 1: the task that runs, of type 2: the region, of type 3: the call of a library that it is in,
+// of types 4 and 5: a mark and its value; communications: messages.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +21,8 @@ namespace {
 constexpr int k_task_type = 60000001;
 constexpr int k_region_type = 60000002;
 constexpr int k_call_type = 60000003;
+constexpr int k_mark_type = 60000004;
+constexpr int k_value_type = 60000005;
 
 // Paraver's usual numbers: 0 idle, 1 running, 5 synchronization, 7 scheduling, 12 others.
 int state_of(activity a) {
@@ -42,7 +44,7 @@ struct region_event {
 // The records of one kind of one worker, or all messages, in the order of time: so that they are merged, not sorted.
 class source {
 public:
-  enum class kind : std::uint8_t { states, events, regions, messages };
+  enum class kind : std::uint8_t { states, events, regions, marks, messages };
 
   source(kind is, const track* of, std::string who) : is_(is), of_(of), who_(std::move(who)) {
     if (is_ == kind::regions) {
@@ -61,6 +63,7 @@ public:
       case kind::states:
       case kind::events: return next_ < of_->slices.size();
       case kind::regions: return next_ < regions_.size();
+      case kind::marks: return next_ < of_->marks.size();
       case kind::messages: return next_ < messages_->size();
     }
     return false;
@@ -70,6 +73,7 @@ public:
       case kind::states: return of_->slices[next_].begin_ns;
       case kind::events: return ends_ ? of_->slices[next_].end_ns : of_->slices[next_].begin_ns;
       case kind::regions: return regions_[next_].at;
+      case kind::marks: return of_->marks[next_].at_ns;
       case kind::messages: return (*messages_)[next_].sent_ns;
     }
     return 0;
@@ -90,6 +94,11 @@ public:
       case kind::regions: {
         const region_event& r = regions_[next_++];
         fmt::format_to(out, "2:{}:{}:{}:{}\n", who_, r.at, k_region_type, r.name);
+        break;
+      }
+      case kind::marks: {
+        const mark_moment& m = of_->marks[next_++];
+        fmt::format_to(out, "2:{}:{}:{}:{}:{}:{}\n", who_, m.at_ns, k_mark_type, m.name, k_value_type, m.value);
         break;
       }
       case kind::messages: {
@@ -166,7 +175,8 @@ paraver_files timeline_paraver(const timeline& t, const std::string& date) {
   std::vector<source> sources;
   for (const track& one : t.tracks) {
     names.push_back(who(one));
-    for (const source::kind k : {source::kind::states, source::kind::events, source::kind::regions})
+    for (const source::kind k :
+         {source::kind::states, source::kind::events, source::kind::regions, source::kind::marks})
       sources.emplace_back(k, &one, names.back());
   }
   sources.emplace_back(t.messages);
@@ -186,11 +196,13 @@ paraver_files timeline_paraver(const timeline& t, const std::string& date) {
       "DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\nSTATES\n"
       "0    Parked\n1    Task\n5    Looking for work\n7    Runtime\n12   Messages\n\nSTATES_COLOR\n"
       "0    {117,195,255}\n1    {0,0,255}\n5    {235,0,0}\n7    {255,146,24}\n12   {172,174,41}\n\n";
-  for (const auto& [type, name] : {std::pair{k_task_type, "Task"}, {k_region_type, "Region"}, {k_call_type, "Call"}}) {
+  for (const auto& [type, name] :
+       {std::pair{k_task_type, "Task"}, {k_region_type, "Region"}, {k_call_type, "Call"}, {k_mark_type, "Mark"}}) {
     files.pcf += fmt::format("EVENT_TYPE\n0    {}    {}\nVALUES\n0   End\n", type, name);
     for (std::size_t i = 1; i < t.words.size(); ++i) files.pcf += fmt::format("{}   {}\n", i, t.words[i]);
     files.pcf += "\n";
   }
+  files.pcf += fmt::format("EVENT_TYPE\n0    {}    Value of the mark\n\n", k_value_type);
   files.row = fmt::format("LEVEL CPU SIZE {}\n", cpus);
   for (std::uint32_t c = 1; c <= cpus; ++c) files.row += fmt::format("CPU {}\n", c);
   files.row += fmt::format("\nLEVEL NODE SIZE {}\n", workers.size());

@@ -114,6 +114,34 @@ std::string calls_text(const timeline& t) {
   return text + "\n";
 }
 
+std::string marks_text(const timeline& t) {
+  struct sum {
+    std::uint64_t number = 0;
+    std::uint64_t smallest = 0;
+    std::uint64_t largest = 0;
+    std::uint64_t first_ns = 0;
+    std::uint64_t last_ns = 0;
+  };
+  std::map<std::uint32_t, sum> by_name;
+  for (const track& one : t.tracks)
+    for (const mark_moment& m : one.marks) {
+      sum& s = by_name.try_emplace(m.name, sum{0, m.value, m.value, m.at_ns, m.at_ns}).first->second;
+      ++s.number;
+      s.smallest = std::min(s.smallest, m.value);
+      s.largest = std::max(s.largest, m.value);
+      s.first_ns = std::min(s.first_ns, m.at_ns);
+      s.last_ns = std::max(s.last_ns, m.at_ns);
+    }
+  if (by_name.empty()) return {};
+  std::string text = fmt::format("{:<28} {:>10} {:>12} {:>12} {:>20}\n", "marks", "number", "first", "last", "values");
+  for (const auto& [name, s] : by_name)
+    text += fmt::format(
+        "{:<28} {:>10} {:>12} {:>12} {:>20}\n", base::shortened(t.words[name], 28), s.number,
+        base::described_ns(static_cast<double>(s.first_ns)), base::described_ns(static_cast<double>(s.last_ns)),
+        s.smallest == s.largest ? std::to_string(s.smallest) : fmt::format("{} to {}", s.smallest, s.largest));
+  return text + "\n";
+}
+
 std::string messages_text(const timeline& t) {
   if (t.messages.empty()) return {};
   constexpr std::uint32_t k_most_shown = 16;
@@ -263,7 +291,8 @@ std::string timeline_text(const timeline& t) {
                         base::described_ns(static_cast<double>(rows[i].longest_ns)));
   }
   if (rows.size() > k_most_rows) text += fmt::format("and {} more\n", rows.size() - k_most_rows);
-  text += "\n" + waits_text(t) + locks_text(t) + calls_text(t) + flame_text(t) + kernel_text(t) + messages_text(t);
+  text += "\n" + waits_text(t) + locks_text(t) + calls_text(t) + marks_text(t) + flame_text(t) + kernel_text(t) +
+          messages_text(t);
   return text;
 }
 

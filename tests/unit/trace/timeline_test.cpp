@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -301,6 +302,30 @@ TEST(timeline, what_the_kernel_took_is_beside_the_slices) {
   EXPECT_NE(text.find("the kernel took"), std::string::npos);
   EXPECT_NE(text.find("100 ns        50 ns"), std::string::npos) << text;  // one of them not from a task
   EXPECT_NE(timeline_json(t).find("\"cat\":\"kernel\""), std::string::npos);
+}
+
+TEST(timeline, marks_are_in_every_output) {
+  node_trace n = node(0);
+  n.names = {{1, "step"}};
+  n.workers[0] = {at(100, event_kind::task_begin, 0x10), at(150, event_kind::mark, 3, 1),
+                  at(170, event_kind::mark, 18446744073709551615U, 1), at(200, event_kind::task_end)};
+  const timeline t = make_timeline({n});
+  ASSERT_EQ(t.tracks[0].marks.size(), 2U);
+  EXPECT_EQ(t.tracks[0].marks[1].at_ns, 170U);
+  const std::string text = timeline_text(t);
+  EXPECT_NE(text.find("marks                            number"), std::string::npos) << text;
+  EXPECT_NE(text.find("step                                  2       150 ns       170 ns"), std::string::npos) << text;
+  EXPECT_NE(text.find("3 to 18446744073709551615"), std::string::npos) << text;
+  const auto json = nlohmann::json::parse(timeline_json(t));
+  std::vector<std::uint64_t> values;
+  for (const auto& e : json["traceEvents"])
+    if (e["ph"] == "i" && e["name"] == "step" && e["tid"] == 0) values.push_back(e["args"]["value"]);
+  EXPECT_EQ(values, (std::vector<std::uint64_t>{3, 18446744073709551615U}));
+  const paraver_files files = timeline_paraver(t, "01/02/2026 at 03:04");
+  const std::string step = std::to_string(std::ranges::find(t.words, "step") - t.words.begin());
+  EXPECT_NE(files.prv.find("2:1:1:1:1:150:60000004:" + step + ":60000005:3\n"), std::string::npos) << files.prv;
+  EXPECT_NE(files.pcf.find("60000004    Mark"), std::string::npos);
+  EXPECT_NE(timeline_page(t).find("marks: [[0.150,"), std::string::npos);
 }
 
 timeline example() {
