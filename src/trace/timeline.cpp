@@ -39,11 +39,14 @@ struct running {
   std::uint32_t name = 0;
   std::uint32_t call = 0;  // in which it is; 0: none
   std::uint64_t call_begin = 0;
-  bool is_labelled = false;  // by the program
+  bool is_labelled = false;     // by the program
+  bool is_nameless = false;     // its begin is not in the trace
+  std::size_t first_slice = 0;  // if so: the first that may be its
 };
 struct waiting_task {
   wait_slice wait;
   running task;
+  std::size_t last_slice = 0;  // behind those before the wait
 };
 
 activity activity_of(worker_state s) {
@@ -196,10 +199,13 @@ private:
     t.left_out = node.left_out[w];
     t.thread = w < node.threads.size() ? node.threads[w] : 0;
     t.machine = node.form.machine;
+    const bool begin_is_lost = t.left_out > 0 && node.form.overwrite;
+    const bool end_is_lost = t.left_out > 0 && !node.form.overwrite;
     std::vector<running> stack;                               // what runs, and what it has interrupted
     std::unordered_map<std::uint32_t, waiting_task> waiting;  // by stack
     std::vector<region_slice> open;
     slice now;
+    now.what = activity::unknown;
     const auto change = [&](std::uint64_t at, activity what, const running& of) {
       now.end_ns = at;
       if (now.end_ns > now.begin_ns) t.slices.push_back(now);
@@ -211,10 +217,28 @@ private:
       else
         change(at, activity::task, stack.back());
     };
+    // Something that only a running task does is met, and none is known: it ran since the last event that tells.
+    const auto open_task = [&](std::uint64_t at) {
+      if (!stack.empty()) return;
+      running& r = stack.emplace_back();
+      r.name = words_.of("a task that began before the trace");
+      r.is_nameless = true;
+      r.first_slice = t.slices.size();
+      if (now.what != activity::unknown && now.what != activity::runtime) go_on(at);
+      now.what = activity::task;
+      now.name = r.name;
+    };
+    std::uint64_t first_at = 0;
+    std::uint64_t last_at = 0;
     bool is_first = true;
     for (const event& e : node.workers[w]) {
       const std::uint64_t at = ns(n, e.ticks);
-      if (std::exchange(is_first, false)) now.begin_ns = at;
+      if (std::exchange(is_first, false)) {
+        now.begin_ns = first_at = at;
+        // What was before in this trace is written over.
+        if (begin_is_lost) t.slices.push_back({ns(n, node.begin.ticks), at, activity::unknown});
+      }
+      last_at = at;
       switch (e.kind) {
         case event_kind::task_begin:
           ++t.tasks;
@@ -222,27 +246,32 @@ private:
           go_on(at);
           break;
         case event_kind::task_name:
-          // The main task has begun before the trace.
-          if (stack.empty()) {
-            stack.push_back({code_name(n, e.value)});
-            go_on(at);
-            break;
-          }
+          open_task(at);  // as the main task, which has begun before the trace
           if (stack.back().is_labelled) break;
           stack.back().name = code_name(n, e.value);
+          stack.back().is_nameless = false;
           // What has just begun has had this name from the start.
           if (now.what == activity::task) now.name = stack.back().name;
           break;
         case event_kind::task_label:
-          if (stack.empty()) stack.emplace_back();
+          open_task(at);
           stack.back().name = event_name(n, e.number);
+          if (std::exchange(stack.back().is_nameless, false)) now.name = stack.back().name;
           stack.back().is_labelled = true;
           go_on(at);
           break;
         case event_kind::task_resume: {
           running r{code_name(n, e.value)};
           if (const auto from = waiting.find(e.number); from != waiting.end()) {
-            if (from->second.task.is_labelled || from->second.task.call != 0) r = from->second.task;
+            waiting_task& before = from->second;
+            if (before.task.is_nameless) {
+              for (std::size_t i = before.task.first_slice; i < before.last_slice; ++i)
+                if (t.slices[i].what == activity::task && t.slices[i].name == before.task.name)
+                  t.slices[i].name = r.name;
+              before.wait.name = before.task.name = r.name;
+              before.task.is_nameless = false;
+            }
+            if (before.task.is_labelled || before.task.call != 0) r = before.task;
             from->second.wait.end_ns = at;
             t.waits.push_back(from->second.wait);
             waiting.erase(from);
@@ -252,17 +281,19 @@ private:
           break;
         }
         case event_kind::task_end:
-          if (!stack.empty()) stack.pop_back();
+          open_task(at);
+          stack.pop_back();
           go_on(at);
           break;
         case event_kind::task_wait: {
           const auto why = node.waits.find(e.small);
-          const running r = stack.empty() ? running{} : stack.back();
+          open_task(at);
+          const running r = stack.back();
           const std::uint32_t reason =
               r.call != 0 ? r.call : words_.of(why != node.waits.end() ? why->second : "unknown");
-          waiting[e.number] = {{at, at, r.name, reason, r.call != 0 ? 0 : e.value}, r};
-          if (!stack.empty()) stack.pop_back();
+          stack.pop_back();
           go_on(at);
+          waiting[e.number] = {{at, at, r.name, reason, r.call != 0 ? 0 : e.value}, r, t.slices.size()};
           break;
         }
         case event_kind::state:
@@ -275,19 +306,24 @@ private:
           const std::uint32_t name = event_name(n, e.number);
           const auto last =
               std::find_if(open.rbegin(), open.rend(), [&](const region_slice& r) { return r.name == name; });
-          if (last == open.rend()) break;
+          if (last == open.rend()) {
+            if (begin_is_lost) t.regions.push_back({first_at, at, name});
+            break;
+          }
           last->end_ns = at;
           t.regions.push_back(*last);
           open.erase(std::next(last).base());
           break;
         }
         case event_kind::call_begin:
+          if (now.what == activity::unknown) open_task(at);
           if (stack.empty()) break;
           stack.back().call = event_name(n, e.number);
           stack.back().call_begin = at;
           go_on(at);
           break;
         case event_kind::call_end:
+          if (now.what == activity::unknown) open_task(at);
           if (stack.empty() || stack.back().call == 0) break;
           t.calls.push_back({stack.back().call_begin, at, stack.back().name, stack.back().call});
           stack.back().call = 0;
@@ -308,8 +344,10 @@ private:
         case event_kind::none: break;
       }
     }
-    const std::uint64_t end = ns(n, node.end.ticks);
-    change(end, activity::runtime, {});
+    std::uint64_t end = ns(n, node.end.ticks);
+    if (end_is_lost) change(last_at, activity::unknown, {});
+    change(end, activity::unknown, {});
+    if (end_is_lost) end = last_at;
     for (auto& [key, one] : waiting) {
       one.wait.end_ns = std::max(one.wait.begin_ns, end);
       t.waits.push_back(one.wait);

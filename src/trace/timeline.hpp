@@ -6,6 +6,7 @@
 // tests/unit/trace/timeline_test.cpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -15,7 +16,9 @@
 
 namespace shoal::trace {
 
-enum class activity : std::uint8_t { task, runtime, looking, messages, parked };
+/// `unknown`: the events that would tell are not in the trace.
+enum class activity : std::uint8_t { task, runtime, looking, messages, parked, unknown };
+inline constexpr std::size_t k_activities = 6;
 
 struct slice {
   std::uint64_t begin_ns = 0;
@@ -64,7 +67,7 @@ struct kernel_slice {
 struct track {
   std::uint32_t node = 0;
   std::uint32_t worker = 0;
-  std::vector<slice> slices;          // one after the other, without gaps while there are events
+  std::vector<slice> slices;          // one after the other, without gaps from the first event to the end
   std::vector<region_slice> regions;  // by their ends
   std::vector<mark_moment> marks;
   std::vector<wait_slice> waits;     // by their ends

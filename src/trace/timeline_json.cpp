@@ -10,7 +10,8 @@
 namespace shoal::trace {
 namespace {
 
-constexpr std::array<const char*, 5> k_names = {"task", "runtime", "looking for work", "messages", "parked"};
+constexpr std::array<const char*, k_activities> k_names = {"task",     "runtime", "looking for work",
+                                                           "messages", "parked",  "not known"};
 
 // Numbers of lines from here on are those of tasks that call libraries.
 constexpr std::uint32_t k_first_caller = 1'000'000;

@@ -16,7 +16,7 @@ namespace shoal::trace {
 
 /// How long all workers together did what.
 struct timeline_times {
-  std::array<double, 5> ns{};  // by activity
+  std::array<double, k_activities> ns{};  // by activity
   double sum() const noexcept;
 };
 timeline_times times_of(const timeline& t);

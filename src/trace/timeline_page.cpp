@@ -27,8 +27,10 @@ constexpr std::size_t k_most_marks = 20'000;   // of a track
 constexpr std::size_t k_most_kernel = 20'000;  // of a track
 constexpr std::size_t k_load_parts = 1000;
 
-constexpr std::array<const char*, 5> k_activities = {"task", "the runtime", "looks for work", "messages", "parked"};
-constexpr std::array<const char*, 5> k_colours = {"#4477aa", "#dd9944", "#ee6677", "#aaaa44", "#eeeeee"};
+constexpr std::array<const char*, k_activities> k_words = {"task",     "the runtime", "looks for work",
+                                                           "messages", "parked",      "not known"};
+constexpr std::array<const char*, k_activities> k_colours = {"#4477aa", "#dd9944", "#ee6677",
+                                                             "#aaaa44", "#eeeeee", "#bbaacc"};
 
 std::vector<slice> coarser(const std::vector<slice>& all, std::uint64_t length_ns, std::size_t parts) {
   std::vector<slice> result;
@@ -118,7 +120,7 @@ std::string timeline_page(const timeline& t) {
   data += "], colours: [";
   for (const char* one : k_colours) data += script_text(one) + ",";
   data += "], activities: [";
-  for (const char* one : k_activities) data += script_text(one) + ",";
+  for (const char* one : k_words) data += script_text(one) + ",";
   data += "], tracks: [\n";
   for (const track& one : t.tracks)
     if (is_coarse)
@@ -142,7 +144,7 @@ std::string timeline_page(const timeline& t) {
       "style=\"height:120px\"></canvas>\n"
       "<p class=\"key\"><span>tasks have colours by name</span>";
   for (std::size_t i = 1; i < k_colours.size(); ++i)
-    body += fmt::format("<span><i style=\"background:{}\"></i>{}</span>", k_colours[i], k_activities[i]);
+    body += fmt::format("<span><i style=\"background:{}\"></i>{}</span>", k_colours[i], k_words[i]);
   const bool has_calls = std::ranges::any_of(t.tracks, [](const track& one) { return !one.calls.empty(); });
   if (has_calls) body += "<span><i style=\"background:#117733\"></i>green below: in a call</span>";
   body += "<span>black below: regions; violet lines: marks; red above: taken by the kernel</span></p>\n";

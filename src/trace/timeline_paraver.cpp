@@ -24,7 +24,7 @@ constexpr int k_call_type = 60000003;
 constexpr int k_mark_type = 60000004;
 constexpr int k_value_type = 60000005;
 
-// Paraver's usual numbers: 0 idle, 1 running, 5 synchronization, 7 scheduling, 12 others.
+// Paraver's usual numbers: 0 idle, 1 running, 2 not created, 5 synchronization, 7 scheduling, 12 others.
 int state_of(activity a) {
   switch (a) {
     case activity::task: return 1;
@@ -32,6 +32,7 @@ int state_of(activity a) {
     case activity::looking: return 5;
     case activity::messages: return 12;
     case activity::parked: return 0;
+    case activity::unknown: return 2;
   }
   return 0;
 }
@@ -194,8 +195,9 @@ paraver_files timeline_paraver(const timeline& t, const std::string& date) {
   files.prv += merged(std::move(sources), names);
   files.pcf =
       "DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\nSTATES\n"
-      "0    Parked\n1    Task\n5    Looking for work\n7    Runtime\n12   Messages\n\nSTATES_COLOR\n"
-      "0    {117,195,255}\n1    {0,0,255}\n5    {235,0,0}\n7    {255,146,24}\n12   {172,174,41}\n\n";
+      "0    Parked\n1    Task\n2    Not known\n5    Looking for work\n7    Runtime\n12   Messages\n\nSTATES_COLOR\n"
+      "0    {117,195,255}\n1    {0,0,255}\n2    {187,170,204}\n5    {235,0,0}\n7    {255,146,24}\n12   "
+      "{172,174,41}\n\n";
   for (const auto& [type, name] :
        {std::pair{k_task_type, "Task"}, {k_region_type, "Region"}, {k_call_type, "Call"}, {k_mark_type, "Mark"}}) {
     files.pcf += fmt::format("EVENT_TYPE\n0    {}    {}\nVALUES\n0   End\n", type, name);

@@ -275,12 +275,15 @@ std::string timeline_text(const timeline& t) {
   if (left_out > 0)
     text += fmt::format("{} events are left out, for which there was no room: set trace_events to a larger number\n",
                         left_out);
-  constexpr std::array<const char*, 5> k_what = {"tasks", "the runtime", "looking for work", "messages, without a task",
-                                                 "parked"};
+  constexpr std::array<const char*, k_activities> k_what = {
+      "tasks", "the runtime", "looking for work", "messages, without a task", "parked", "not known"};
   text += fmt::format("\n{:<26} {:>12} {:>9}\n", "workers", "time", "share");
-  for (std::size_t i = 0; i < k_what.size(); ++i)
+  // Shares of what is known.
+  const double unknown = times.ns[static_cast<std::size_t>(activity::unknown)];
+  for (std::size_t i = 0; i + 1 < k_what.size(); ++i)
     text += fmt::format("{:<26} {:>12} {:>8.2f}%\n", k_what[i], base::described_ns(times.ns[i]),
-                        percent(times.ns[i], times.sum()));
+                        percent(times.ns[i], times.sum() - unknown));
+  if (unknown > 0) text += fmt::format("{:<26} {:>12} {:>9}\n", k_what.back(), base::described_ns(unknown), "-");
   text += fmt::format("\n{:<60} {:>10} {:>12} {:>12} {:>12}\n", "tasks", "slices", "total", "average", "longest");
   constexpr std::size_t k_most_rows = 15;
   const std::vector<task_row> rows = task_rows(t);

@@ -17,7 +17,8 @@
 namespace shoal::trace {
 namespace {
 
-constexpr std::array<const char*, 5> k_state_names = {"task", "the runtime", "looks for work", "messages", "parked"};
+constexpr std::array<const char*, k_activities> k_state_names = {"task",     "the runtime", "looks for work",
+                                                                 "messages", "parked",      "not known"};
 
 OTF2_FlushType before_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FLUSH; }
 OTF2_TimeStamp after_flush(void*, OTF2_FileType, OTF2_LocationRef) { return 0; }
