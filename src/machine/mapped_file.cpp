@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,11 +25,27 @@ namespace {
                           std::generic_category().message(cause)));
 }
 
+// Asks first: a reservation that fails may take the room of others for a moment.
+int reserve(int file, std::size_t bytes) {
+  struct statvfs system {};
+  if (::fstatvfs(file, &system) == 0 && system.f_blocks != 0 && bytes / system.f_frsize > system.f_bfree) return ENOSPC;
+  int failed = 0;
+  do {
+    failed = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  } while (failed == EINTR);
+  return failed;
+}
+
 }  // namespace
 
 mapped_file mapped_file::make(const std::string& path, std::size_t bytes) {
   const descriptor file(above_standard(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)));
-  if (!file.open() || ::ftruncate(file.number(), static_cast<off_t>(bytes)) != 0) refuse("make", path);
+  if (!file.open()) refuse("make", path);
+  if (const int failed = reserve(file.number(), bytes); failed != 0) {
+    ::unlink(path.c_str());
+    errno = failed;
+    refuse(fmt::format("reserve {} MiB for", (bytes >> 20) + 1).c_str(), path);
+  }
   void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
   if (memory == MAP_FAILED) refuse("map", path);
   return {static_cast<std::byte*>(memory), bytes};

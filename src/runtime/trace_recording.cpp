@@ -98,12 +98,16 @@ trace_recording::trace_recording(const trace_wish& wish, std::uint32_t node, std
   form.workers = workers.size();
   form.events = wish.events;
   form.overwrite = wish.overwrite;
-  constexpr std::uint64_t k_stacks = 4096;  // of 512 bytes; memory that is not used costs nothing
+  constexpr std::uint64_t k_stacks = 4096;  // of 512 bytes
   if (wish.samples) form.stacks = k_stacks;
   form.ticks_per_us = base::ticks_per_us();
   form.machine = machine::host_name();
   form.program = program_name();
-  file_ = machine::mapped_file::make(file_of(wish.folder, node), trace::trace_bytes(form));
+  try {
+    file_ = machine::mapped_file::make(file_of(wish.folder, node), trace::trace_bytes(form));
+  } catch (const error& e) {
+    throw error(e.code(), fmt::format("there is no trace: {}, or set fewer trace_events", e.what()));
+  }
   writer_ = std::make_unique<trace::trace_writer>(file_.bytes(), form, clock_now());
   for (std::size_t i = 0; i < k_wait_names.size(); ++i)
     writer_->name_wait(static_cast<std::uint16_t>(i), k_wait_names[i]);
