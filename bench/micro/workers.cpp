@@ -2,12 +2,16 @@
 #include "bench/micro/workers.hpp"
 
 #include <exception>
+#include <optional>
 #include <thread>
 
 #include "machine/topology.hpp"
 #include "runtime/config.hpp"
+#include "runtime/trace_recording.hpp"
 #include "sched/pool.hpp"
 #include "sched/stack_overflow.hpp"
+#include "sched/worker.hpp"
+#include "shoal/profile.hpp"
 
 namespace shoal::bench {
 
@@ -38,12 +42,20 @@ worker_counts run_on_workers(unsigned workers, const std::function<void()>& main
   if (place.pin) options.where = place.where;
   sched::explain_stack_overflows();
   sched::pool pool(options);
+  std::optional<runtime::trace_recording> tracing;
+  if (const runtime::trace_wish wish = runtime::read_trace_wish(s); !wish.folder.empty())
+    tracing.emplace(wish, 0, 1, pool);
   // Uses a separate thread: the thread of worker 0 stays pinned. If the caller's thread were pinned, the next call
   // would find only one processor.
   std::exception_ptr thrown;
   std::thread([&] {
     try {
       pool.run([&] {
+        std::optional<profile_span> traced;
+        if (tracing) {
+          traced.emplace(begin_profile());
+          sched::this_worker()->runs_code(nullptr);  // the main task is in the trace from its start
+        }
         if (profiling == nullptr || !profiling->on()) return main_task();
         profile_span span = begin_profile(profiling->options());
         main_task();
@@ -53,6 +65,7 @@ worker_counts run_on_workers(unsigned workers, const std::function<void()>& main
       thrown = std::current_exception();
     }
   }).join();
+  if (tracing) tracing->finish();
   if (thrown) std::rethrow_exception(thrown);
   worker_counts counts;
   for (unsigned i = 0; i < pool.size(); ++i) {

@@ -31,7 +31,7 @@ unsigned default_workers();
 std::string chosen_steal(const std::string& asked);
 
 /// Runs `main_task` on `workers` workers and returns the sum of their counters. `steal` names a victim policy; empty:
-/// the setting. All other settings of the scheduler apply as in a job.
+/// the setting. All other settings of the scheduler, and those of traces, apply as in a job.
 worker_counts run_on_workers(unsigned workers, const std::function<void()>& main_task, const std::string& steal = "",
                              profile_collector* profiling = nullptr);
 

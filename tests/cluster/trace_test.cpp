@@ -68,6 +68,14 @@ TEST_F(traces, of_several_nodes_have_tasks_waits_messages_and_regions) {
   EXPECT_TRUE(again.has("on 2 nodes with 4 workers")) << again;
 }
 
+TEST_F(traces, of_benchmarks_without_a_job_are_left) {
+  const outcome got =
+      run(trace({}, {SHOAL_COMMAND, "bench", "spawn", "-w", "2", "--n", "12", "--seconds", "0.01", "--repeat", "1"}));
+  ASSERT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("on 1 node with")) << got;
+  EXPECT_TRUE(got.has("the main task")) << got;
+}
+
 TEST_F(traces, in_otf2_are_read_by_its_own_reader) {
   const outcome got =
       run(trace({"--otf2", file("otf2")}, bfs({"-n", "2", "-w", "2", "--roots", "2", "--direct", "off"})));
