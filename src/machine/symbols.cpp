@@ -79,10 +79,25 @@ const std::vector<symbols::function>& symbols::table_of(const std::string& path)
 
 std::string symbols::name_of(const void* code) {
   const place where = find(code);
-  if (where.path.empty()) return {};
-  const auto& table = table_of(where.path);
-  const auto after = std::ranges::upper_bound(table, where.offset, {}, &function::begin);
-  if (after == table.begin() || where.offset >= std::prev(after)->end) return {};
+  return where.path.empty() ? std::string() : name_at(where.path, where.offset);
+}
+
+// A program that is not position-independent begins elsewhere than at 0.
+std::string symbols::name_in(const std::string& path, std::uint64_t offset) {
+  std::ifstream in(path, std::ios::binary);
+  const auto head = read<ElfW(Ehdr)>(in, 0, sizeof(ElfW(Ehdr)));
+  if (head.empty() || std::memcmp(head[0].e_ident, ELFMAG, SELFMAG) != 0) return {};
+  const auto parts = read<ElfW(Phdr)>(in, head[0].e_phoff, std::uint64_t{head[0].e_phnum} * sizeof(ElfW(Phdr)));
+  const auto first = std::ranges::find(parts, PT_LOAD, &ElfW(Phdr)::p_type);
+  if (first == parts.end()) return {};
+  constexpr std::uint64_t k_page = 4096;
+  return name_at(path, offset + first->p_vaddr / k_page * k_page);
+}
+
+std::string symbols::name_at(const std::string& path, std::uint64_t offset) {
+  const auto& table = table_of(path);
+  const auto after = std::ranges::upper_bound(table, offset, {}, &function::begin);
+  if (after == table.begin() || offset >= std::prev(after)->end) return {};
   return demangled(std::prev(after)->name.c_str());
 }
 

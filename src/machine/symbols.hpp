@@ -19,6 +19,8 @@ class symbols {
 public:
   /// As the program writes it: "work(int)::{lambda()#1}::operator()() const". Empty if the file has no name for it.
   std::string name_of(const void* code);
+  /// The same of a program or library that need not be loaded: `offset` from its first byte in memory.
+  std::string name_in(const std::string& path, std::uint64_t offset);
   /// "program+0x1234", for addr2line.
   static std::string place_of(const void* code);
   /// Whether both are in the same program or library.
@@ -34,6 +36,7 @@ private:
     std::string name;
   };
   const std::vector<function>& table_of(const std::string& path);
+  std::string name_at(const std::string& path, std::uint64_t offset);  // in the file's own numbering
   const std::string& line_of(const std::string& path, std::uint64_t offset);
 
   static constexpr std::size_t k_most_lines = 64;

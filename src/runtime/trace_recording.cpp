@@ -16,8 +16,8 @@
 #include "machine/process.hpp"
 #include "machine/socket.hpp"
 #include "machine/tracepoints.hpp"
-#include "runtime/body_name.hpp"
 #include "runtime/mpi_job.hpp"
+#include "runtime/trace_names.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/error.hpp"
@@ -111,6 +111,7 @@ trace_recording::trace_recording(const trace_wish& wish, std::uint32_t node, std
   writer_ = std::make_unique<trace::trace_writer>(file_.bytes(), form, clock_now());
   for (std::size_t i = 0; i < k_wait_names.size(); ++i)
     writer_->name_wait(static_cast<std::uint16_t>(i), k_wait_names[i]);
+  for (const trace::code_image& i : traced_images()) writer_->add_image(i);  // for names after a crash
   // Only samples find code that is unloaded: tasks are the library's own.
   workers_.profiling().trace_into(writer_.get(), [this] { name_samples(); });
 }
@@ -121,23 +122,14 @@ void trace_recording::finish() {
   writer_->finish(clock_now());
   {
     const std::lock_guard hold(naming_);
-    for (const std::uint64_t address : writer_->code_addresses())
-      name(address, [](const std::string& symbol, const std::string& place) {
-        if (symbol.empty()) return place;
-        const body_name body = name_body(symbol);
-        return body.spawned_in.empty() ? body.body : fmt::format("{} in {}", body.body, body.spawned_in);
-      });
+    for (const std::uint64_t address : writer_->code_addresses()) name(address, task_code_name);
   }
   name_samples();
 }
 
 void trace_recording::name_samples() {
   const std::lock_guard hold(naming_);
-  for (const std::uint64_t address : writer_->new_sampled_addresses())
-    name(address, [](const std::string& symbol, const std::string& place) {
-      // Of what has no name the file is enough: "libc.so.6".
-      return symbol.empty() ? place.substr(0, place.rfind('+')) : function_name(symbol);
-    });
+  for (const std::uint64_t address : writer_->new_sampled_addresses()) name(address, sampled_code_name);
 }
 
 // With the lock held.

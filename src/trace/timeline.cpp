@@ -183,7 +183,11 @@ private:
   std::uint32_t find_code_name(std::size_t n, std::uint64_t address) {
     if (address == 0) return words_.of("the main task");
     const auto at = nodes_[n].code.find(address);
-    return words_.of(at != nodes_[n].code.end() ? at->second : fmt::format("code at {:#x}", address));
+    if (at != nodes_[n].code.end()) return words_.of(at->second);
+    // The same on all nodes, wherever they have loaded it.
+    if (const code_image* const i = nodes_[n].image_at(address); i != nullptr)
+      return words_.of(fmt::format("{}+{:#x}", i->path.substr(i->path.rfind('/') + 1), address - i->begin));
+    return words_.of(fmt::format("code at {:#x}", address));
   }
   std::uint32_t event_name(std::size_t n, std::uint32_t number) {
     const auto at = nodes_[n].names.find(number);

@@ -19,6 +19,7 @@ constexpr std::size_t k_name_bytes = std::size_t{1} << 20;
 constexpr std::uint32_t k_of_event = 1;
 constexpr std::uint32_t k_of_code = 2;
 constexpr std::uint32_t k_of_wait = 3;
+constexpr std::uint32_t k_of_image = 4;
 
 struct head {
   std::uint64_t magic;
@@ -41,6 +42,13 @@ struct name_head {
   std::uint64_t key;
   std::uint32_t kind;
   std::uint32_t length;
+};
+
+// Before the path of an image.
+struct image_head {
+  std::uint64_t bytes;
+  std::uint64_t file_bytes;
+  std::int64_t file_time_ns;
 };
 
 std::size_t ring_bytes(std::uint64_t events) {
@@ -173,6 +181,13 @@ bool trace_writer::name_code(std::uint64_t address, std::string_view name) {
   return append(k_of_code, address, {reinterpret_cast<const char*>(&number), sizeof number});
 }
 
+bool trace_writer::add_image(const code_image& i) {
+  const image_head sizes{i.bytes, i.file_bytes, i.file_time_ns};
+  const std::string entry = std::string(reinterpret_cast<const char*>(&sizes), sizeof sizes) + i.path;
+  const std::lock_guard hold(lock_);
+  return append(k_of_image, i.begin, entry);
+}
+
 std::vector<std::uint64_t> trace_writer::code_addresses() const {
   const auto* const h = reinterpret_cast<const head*>(memory_.data());
   std::set<std::uint64_t> all;
@@ -214,6 +229,19 @@ double node_trace::ns_per_tick() const noexcept {
   return static_cast<double>(end.raw_ns - begin.raw_ns) / static_cast<double>(end.ticks - begin.ticks);
 }
 
+const code_image* node_trace::image_at(std::uint64_t address) const noexcept {
+  const auto at = std::ranges::find_if(images, [address](const code_image& i) { return address - i.begin < i.bytes; });
+  return at == images.end() ? nullptr : &*at;
+}
+
+std::vector<std::uint64_t> node_trace::code_addresses() const {
+  std::set<std::uint64_t> all;
+  for (const std::vector<event>& one : workers)
+    for (const event& e : one)
+      if (has_code(e.kind) && e.value != 0) all.insert(e.value);
+  return {all.begin(), all.end()};
+}
+
 node_trace read_trace(std::span<const std::byte> file, const std::string& path) {
   const auto refuse = [&](std::string_view why) {
     throw error(errc::bad_input, fmt::format("{} is no trace of this version: {}", path, why));
@@ -247,7 +275,11 @@ node_trace read_trace(std::span<const std::byte> file, const std::string& path) 
       t.names[static_cast<std::uint32_t>(entry.key)] = std::move(name);
     else if (entry.kind == k_of_wait)
       t.waits[static_cast<std::uint16_t>(entry.key)] = std::move(name);
-    else if (entry.kind == k_of_code && name.size() == sizeof(std::uint32_t)) {
+    else if (entry.kind == k_of_image && name.size() > sizeof(image_head)) {
+      image_head sizes{};
+      std::memcpy(&sizes, name.data(), sizeof sizes);
+      t.images.push_back({entry.key, sizes.bytes, sizes.file_bytes, sizes.file_time_ns, name.substr(sizeof sizes)});
+    } else if (entry.kind == k_of_code && name.size() == sizeof(std::uint32_t)) {
       std::uint32_t number = 0;
       std::memcpy(&number, name.data(), sizeof number);
       t.code[entry.key] = t.names[number];

@@ -39,6 +39,15 @@ struct trace_clock {
   std::uint64_t world_ns = 0;  // since 1970
 };
 
+/// A program or library with code that runs: what an address in a trace belongs to, also after a crash.
+struct code_image {
+  std::uint64_t begin = 0;  // address of its first byte there
+  std::uint64_t bytes = 0;  // in memory
+  std::uint64_t file_bytes = 0;
+  std::int64_t file_time_ns = 0;  // when it was written last
+  std::string path;
+};
+
 std::size_t trace_bytes(const trace_form& f);
 
 /// The writing side. `memory` has trace_bytes() bytes, all 0, on a page boundary, and outlives this and its rings.
@@ -58,6 +67,8 @@ public:
   void name_wait(std::uint16_t why, std::string_view name);
   /// The name of the code at an address. False: there is no more room for names.
   bool name_code(std::uint64_t address, std::string_view name);
+  /// At the start. False: there is no more room for names.
+  bool add_image(const code_image& i);
   /// Addresses of code in the events so far, each once.
   std::vector<std::uint64_t> code_addresses() const;
   /// Those in the stacks that samples have found since the last call, each once. One thread at a time.
@@ -91,7 +102,8 @@ struct node_trace {
   std::vector<std::uint32_t> threads;       // per worker: the system's number; 0: not known
   std::map<std::uint32_t, std::string> names;
   std::map<std::uint16_t, std::string> waits;
-  std::map<std::uint64_t, std::string> code;
+  std::map<std::uint64_t, std::string> code;  // empty after a crash
+  std::vector<code_image> images;
   struct sampled_stack {
     std::vector<std::uint64_t> frames;  // the innermost first
     std::uint64_t count = 0;
@@ -102,6 +114,10 @@ struct node_trace {
   std::uint64_t ns_without_room = 0;
 
   double ns_per_tick() const noexcept;
+  /// Whose code is there; nullptr: it is not known.
+  const code_image* image_at(std::uint64_t address) const noexcept;
+  /// Addresses of code in the events, each once.
+  std::vector<std::uint64_t> code_addresses() const;
 };
 
 node_trace read_trace(std::span<const std::byte> file, const std::string& path);

@@ -111,6 +111,7 @@ TEST_F(traces, of_a_program_that_is_killed_are_read_up_to_there) {
   EXPECT_FALSE(got.status.clean()) << got;
   EXPECT_TRUE(got.has("node 0 did not end in order")) << got;
   EXPECT_FALSE(got.has(" 0 tasks from queues")) << got;
+  EXPECT_TRUE(got.has("kernels::bfs")) << got;  // its file has the names
 }
 
 TEST_F(traces, the_oldest_events_are_kept_if_asked) {

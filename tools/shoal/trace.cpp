@@ -24,6 +24,7 @@
 #include "noise/measurement.hpp"
 #include "noise/summary.hpp"
 #include "runtime/profile_report.hpp"
+#include "runtime/trace_names.hpp"
 #include "shoal/error.hpp"
 #include "tools/shoal/subcommands.hpp"
 #include "trace/flame.hpp"
@@ -71,6 +72,7 @@ std::vector<trace::node_trace> read_folder(const std::string& folder) {
   for (const std::string& file : files) {
     const auto mapped = machine::mapped_file::read(file);
     nodes.push_back(trace::read_trace(mapped.bytes(), file));
+    runtime::name_code(nodes.back());
   }
   std::ranges::stable_sort(nodes, {}, [](const trace::node_trace& t) { return t.form.node; });
   return nodes;

@@ -185,6 +185,19 @@ TEST(timeline, a_call_is_one_over_its_waits_and_belongs_to_its_task) {
   EXPECT_EQ(calls, 2);
 }
 
+TEST(timeline, code_without_a_name_is_one_on_all_nodes) {
+  node_trace a = node(0);
+  node_trace b = node(1);
+  a.images = {{0x5000, 0x1000, 0, 0, "/bin/program"}};
+  b.images = {{0x9000, 0x1000, 0, 0, "/bin/program"}};
+  a.workers[0] = {at(100, event_kind::task_begin, 0x5010), at(200, event_kind::task_end)};
+  b.workers[0] = {at(100, event_kind::task_begin, 0x9010), at(200, event_kind::task_end)};
+  const timeline t = make_timeline({a, b});
+  const auto rows = task_rows(t);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(t.words[rows[0].name], "program+0x10");
+}
+
 TEST(timeline, replies_do_not_meet_requests) {
   node_trace a = node(0);
   node_trace b = node(1);

@@ -52,6 +52,7 @@ TEST(trace_file, what_was_written_is_read) {
   EXPECT_EQ(w.number_of("search"), 2U);
   EXPECT_EQ(w.number_of("build"), 1U);
   w.name_wait(7, "loop");
+  w.add_image({0x1000, 0x500, 77, -5, "/bin/program"});
   ASSERT_EQ(w.code_addresses(), (std::vector<std::uint64_t>{0x1234}));
   w.name_code(0x1234, "work()");
   const node_trace before = read_trace(m.bytes(), "x");
@@ -73,6 +74,13 @@ TEST(trace_file, what_was_written_is_read) {
   EXPECT_EQ(t.names.at(2), "search");
   EXPECT_EQ(t.waits.at(7), "loop");
   EXPECT_EQ(t.code.at(0x1234), "work()");
+  EXPECT_EQ(t.code_addresses(), (std::vector<std::uint64_t>{0x1234}));
+  ASSERT_NE(t.image_at(0x14ff), nullptr);
+  EXPECT_EQ(t.image_at(0x14ff)->path, "/bin/program");
+  EXPECT_EQ(t.image_at(0x14ff)->file_bytes, 77U);
+  EXPECT_EQ(t.image_at(0x14ff)->file_time_ns, -5);
+  EXPECT_EQ(t.image_at(0x1500), nullptr);
+  EXPECT_EQ(t.image_at(0xfff), nullptr);
 }
 
 TEST(trace_file, the_newest_or_the_oldest_are_kept) {
