@@ -114,6 +114,33 @@ std::string calls_text(const timeline& t) {
   return text + "\n";
 }
 
+std::string regions_text(const timeline& t) {
+  struct sum {
+    std::uint64_t number = 0;
+    double ns = 0;
+    double longest_ns = 0;
+  };
+  std::map<std::uint32_t, sum> by_name;
+  for (const track& one : t.tracks)
+    for (const region_slice& r : one.regions) {
+      sum& s = by_name[r.name];
+      const auto ns = static_cast<double>(r.end_ns - r.begin_ns);
+      ++s.number;
+      s.ns += ns;
+      s.longest_ns = std::max(s.longest_ns, ns);
+    }
+  if (by_name.empty()) return {};
+  std::vector<std::pair<std::uint32_t, sum>> rows(by_name.begin(), by_name.end());
+  std::ranges::stable_sort(rows, std::greater<>(), [](const auto& r) { return r.second.ns; });
+  std::string text =
+      fmt::format("{:<46} {:>10} {:>12} {:>12} {:>12}\n", "regions", "number", "total", "average", "longest");
+  for (const auto& [name, s] : rows)
+    text += fmt::format("{:<46} {:>10} {:>12} {:>12} {:>12}\n", base::shortened(t.words[name], 46), s.number,
+                        base::described_ns(s.ns), base::described_ns(s.ns / static_cast<double>(s.number)),
+                        base::described_ns(s.longest_ns));
+  return text + "\n";
+}
+
 std::string marks_text(const timeline& t) {
   struct sum {
     std::uint64_t number = 0;
@@ -294,8 +321,8 @@ std::string timeline_text(const timeline& t) {
                         base::described_ns(static_cast<double>(rows[i].longest_ns)));
   }
   if (rows.size() > k_most_rows) text += fmt::format("and {} more\n", rows.size() - k_most_rows);
-  text += "\n" + waits_text(t) + locks_text(t) + calls_text(t) + marks_text(t) + flame_text(t) + kernel_text(t) +
-          messages_text(t);
+  text += "\n" + waits_text(t) + locks_text(t) + calls_text(t) + regions_text(t) + marks_text(t) + flame_text(t) +
+          kernel_text(t) + messages_text(t);
   return text;
 }
 

@@ -314,6 +314,11 @@ TEST(timeline, regions_may_overlap_tasks) {
   EXPECT_EQ(t.tracks[0].regions[0].end_ns - t.tracks[0].regions[0].begin_ns, 10U);
   EXPECT_EQ(t.tracks[0].regions[1].end_ns - t.tracks[0].regions[1].begin_ns, 200U);
   EXPECT_EQ(t.words[t.tracks[0].regions[1].name], "build");
+  const std::string text = timeline_text(t);  // 10, 200 and, to the end, 9600 ns
+  EXPECT_NE(
+      text.find("build                                                   3      9.81 us      3.27 us      9.60 us"),
+      std::string::npos)
+      << text;
 }
 
 std::pair<node_trace, node_trace> talking(const std::string& other_machine, std::uint64_t other_raw,
