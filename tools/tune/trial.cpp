@@ -162,15 +162,10 @@ program_end run_program(const command_line& c, double limit_seconds) {
   const std::uint64_t begin = base::now_ns();
   machine::child_process program = machine::spawn(request);
   const int ends[] = {program.descriptor()};
-<<<<<<< HEAD
   program_end end;
-  if (machine::wait_any(ends, limit_seconds > 0 ? static_cast<std::int64_t>(limit_seconds * 1e9) : -1) < 0) {
-=======
-  trial_end end;
   constexpr double k_years = 1e9;  // seconds
   const bool is_limited = limit_seconds > 0 && limit_seconds < k_years;
   if (machine::wait_any(ends, is_limited ? static_cast<std::int64_t>(limit_seconds * 1e9) : -1) < 0) {
->>>>>>> ed3013c6 (tune: --minutes ends a run that goes on, --run-seconds bounds each run)
     end.stopped = true;
     program.kill(SIGTERM);
     if (machine::wait_any(ends, 2'000'000'000) < 0) program.kill(SIGKILL);
