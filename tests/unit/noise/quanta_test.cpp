@@ -27,7 +27,8 @@ TEST(quanta, fixed_time_has_a_figure_for_each_quantum) {
   ASSERT_EQ(q.noise_ns.size(), 50U);
   ASSERT_EQ(q.quantum_begin_ns.size(), 51U);
   EXPECT_GT(q.operation_ns, 0);
-  EXPECT_DOUBLE_EQ(std::ranges::min(q.noise_ns), 0);  // the best one defines the rest
+  // The best one, without what its detours took, defines the rest.
+  EXPECT_GE(std::ranges::min(q.noise_ns), 0);
   for (const double n : q.noise_ns) EXPECT_LE(n, 200'000 * 1.01);
   EXPECT_NEAR(static_cast<double>(q.measured_ns()), 50 * 200'000.0, 50 * 200'000 * 0.02);
   EXPECT_GT(q.begin_ns, before);
