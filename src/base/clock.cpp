@@ -15,11 +15,9 @@ std::uint64_t read_ns(clockid_t clock) noexcept {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-}  // namespace
-
-namespace {
 // Partners: set_clock() and whoever asks for the time; what the clock needs is there before.
 constinit std::atomic<clock_function> g_clock{nullptr};
+
 }  // namespace
 
 std::uint64_t now_ns() noexcept {

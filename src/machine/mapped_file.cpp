@@ -18,8 +18,7 @@
 namespace shoal::machine {
 namespace {
 
-[[noreturn]] void refuse(const char* what, const std::string& path) {
-  const int cause = errno;
+[[noreturn]] void refuse(const std::string& what, const std::string& path, int cause) {
   throw error(cause == ENOENT ? errc::not_found : errc::system,
               fmt::format("cannot {} {}: {}; choose a file in a writable folder with room", what, path,
                           std::generic_category().message(cause)));
@@ -40,25 +39,24 @@ int reserve(int file, std::size_t bytes) {
 
 mapped_file mapped_file::make(const std::string& path, std::size_t bytes) {
   const descriptor file(above_standard(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)));
-  if (!file.open()) refuse("make", path);
+  if (!file.open()) refuse("make", path, errno);
   if (const int failed = reserve(file.number(), bytes); failed != 0) {
     ::unlink(path.c_str());
-    errno = failed;
-    refuse(fmt::format("reserve {} MiB for", (bytes >> 20) + 1).c_str(), path);
+    refuse(fmt::format("reserve {} MiB for", (bytes >> 20) + 1), path, failed);
   }
   void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
-  if (memory == MAP_FAILED) refuse("map", path);
+  if (memory == MAP_FAILED) refuse("map", path, errno);
   return {static_cast<std::byte*>(memory), bytes};
 }
 
 mapped_file mapped_file::read(const std::string& path) {
   const descriptor file(above_standard(::open(path.c_str(), O_RDONLY | O_CLOEXEC)));
   struct stat status {};
-  if (!file.open() || ::fstat(file.number(), &status) != 0) refuse("read", path);
+  if (!file.open() || ::fstat(file.number(), &status) != 0) refuse("read", path, errno);
   if (status.st_size == 0) return {};
   const auto bytes = static_cast<std::size_t>(status.st_size);
   void* const memory = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number(), 0);
-  if (memory == MAP_FAILED) refuse("map", path);
+  if (memory == MAP_FAILED) refuse("map", path, errno);
   return {static_cast<std::byte*>(memory), bytes};
 }
 
