@@ -64,8 +64,8 @@ void name_code(trace::node_trace& t) {
       const auto stamp = stamp_of(i->path);
       at->second = stamp && stamp->bytes == i->file_bytes && stamp->time_ns == i->file_time_ns;
     }
-    const std::string place = fmt::format("{}+{:#x}", i->path.substr(i->path.rfind('/') + 1), address - i->begin);
-    t.code[address] = describe(at->second ? symbols.name_in(i->path, address - i->begin) : std::string(), place);
+    const std::string symbol = at->second ? symbols.name_in(i->path, address - i->begin) : std::string();
+    t.code[address] = describe(symbol, i->place_of(address));
   };
   for (const std::uint64_t address : t.code_addresses()) name(address, task_code_name);
   for (const auto& s : t.samples)

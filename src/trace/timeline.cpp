@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <unordered_map>
 #include <utility>
 
 #include "trace/message_key.hpp"
+#include "trace/node_clocks.hpp"
 
 namespace shoal::trace {
 namespace {
@@ -28,12 +28,12 @@ private:
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-// One end of a message, with what identifies it: nodes, worker, number.
 struct message_end {
   std::uint32_t track;
   double ns;
   std::uint64_t bytes;
 };
+
 // A task that has begun.
 struct running {
   std::uint32_t name = 0;
@@ -61,26 +61,13 @@ activity activity_of(worker_state s) {
   return activity::runtime;
 }
 
-// A clock of a node, as nanoseconds on the first machine's raw clock.
-struct node_clock {
-  double ns_per_tick;
-  double at_begin;  // ns
-  std::uint64_t begin_ticks;
-  double shift = 0;
-
-  double ns(std::uint64_t ticks) const {
-    return at_begin + shift + static_cast<double>(static_cast<std::int64_t>(ticks - begin_ticks)) * ns_per_tick;
-  }
-};
-
 class maker {
 public:
   explicit maker(const std::vector<node_trace>& nodes) : nodes_(nodes), words_(line_.words) {}
 
   timeline run() {
     if (nodes_.empty()) return std::move(line_);
-    make_clocks();
-    align_machines();
+    clocks_ = aligned_clocks(nodes_);
     double first = std::numeric_limits<double>::infinity();
     double last = -first;
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
@@ -103,73 +90,6 @@ public:
   }
 
 private:
-  // The processors of a machine count in step: one line for all its nodes, of the one with the longest time between its
-  // ends, so that rounding does not change the order of events.
-  void make_clocks() {
-    std::map<std::string, std::size_t> measured_by;
-    for (std::size_t n = 0; n < nodes_.size(); ++n) {
-      const auto length = [&](std::size_t i) { return nodes_[i].end.raw_ns - nodes_[i].begin.raw_ns; };
-      const auto [at, is_new] = measured_by.try_emplace(nodes_[n].form.machine, n);
-      const node_trace& before = nodes_[at->second];
-      if (nodes_[n].is_whole && (!before.is_whole || length(n) > length(at->second))) at->second = n;
-    }
-    const node_trace& reference = nodes_[measured_by.at(nodes_.front().form.machine)];
-    for (const node_trace& t : nodes_) {
-      const node_trace& line = nodes_[measured_by.at(t.form.machine)];
-      node_clock c{line.ns_per_tick(), static_cast<double>(line.begin.raw_ns), line.begin.ticks};
-      if (line.form.machine != reference.form.machine)
-        c.at_begin = static_cast<double>(reference.begin.raw_ns) +
-                     static_cast<double>(static_cast<std::int64_t>(line.begin.world_ns - reference.begin.world_ns));
-      clocks_.push_back(c);
-    }
-  }
-
-  // A message from a to b says: b's clock may be late by no more than its time of travel. The middle between what
-  // messages of both directions allow is taken, machine by machine, against the first.
-  void align_machines() {
-    const std::string& reference = nodes_.front().form.machine;
-    std::map<message_key, std::pair<std::size_t, double>> sent;  // node, ns
-    for_each_message([&](std::size_t n, const message_key& key, bool is_send, const event& e) {
-      if (is_send) sent[key] = {n, clocks_[n].ns(e.ticks)};
-    });
-    std::map<std::string, std::pair<double, double>> bounds;  // of the shift: at least, at most
-    for_each_message([&](std::size_t n, const message_key& key, bool is_send, const event& e) {
-      if (is_send) return;
-      const auto at = sent.find(key);
-      if (at == sent.end()) return;
-      const std::string& from = nodes_[at->second.first].form.machine;
-      const std::string& to = nodes_[n].form.machine;
-      const double travel = clocks_[n].ns(e.ticks) - at->second.second;
-      constexpr double k_none = std::numeric_limits<double>::infinity();
-      if (from == reference && to != reference) {
-        auto& b = bounds.try_emplace(to, -k_none, k_none).first->second;
-        b.first = std::max(b.first, -travel);
-      } else if (to == reference && from != reference) {
-        auto& b = bounds.try_emplace(from, -k_none, k_none).first->second;
-        b.second = std::min(b.second, travel);
-      }
-    });
-    for (std::size_t n = 0; n < nodes_.size(); ++n) {
-      const auto at = bounds.find(nodes_[n].form.machine);
-      if (at == bounds.end()) continue;
-      const auto [least, most] = at->second;
-      if (std::isfinite(least) && std::isfinite(most))
-        clocks_[n].shift = (least + most) / 2;
-      else if (std::isfinite(least))
-        clocks_[n].shift = std::max(least, 0.0);
-      else if (std::isfinite(most))
-        clocks_[n].shift = std::min(most, 0.0);
-    }
-  }
-
-  template <class Use>
-  void for_each_message(Use use) const {
-    for (std::size_t n = 0; n < nodes_.size(); ++n)
-      for (std::uint32_t w = 0; w < nodes_[n].workers.size(); ++w)
-        for (const event& e : nodes_[n].workers[w])
-          if (const auto end = end_of_message(nodes_[n].form.node, w, e); end) use(n, end->key, end->is_send, e);
-  }
-
   std::uint64_t ns(std::size_t n, std::uint64_t ticks) const {
     return static_cast<std::uint64_t>(std::max(0.0, clocks_[n].ns(ticks) - first_));
   }
@@ -184,9 +104,7 @@ private:
     if (address == 0) return words_.of("the main task");
     const auto at = nodes_[n].code.find(address);
     if (at != nodes_[n].code.end()) return words_.of(at->second);
-    // The same on all nodes, wherever they have loaded it.
-    if (const code_image* const i = nodes_[n].image_at(address); i != nullptr)
-      return words_.of(fmt::format("{}+{:#x}", i->path.substr(i->path.rfind('/') + 1), address - i->begin));
+    if (const code_image* const i = nodes_[n].image_at(address); i != nullptr) return words_.of(i->place_of(address));
     return words_.of(fmt::format("code at {:#x}", address));
   }
   std::uint32_t event_name(std::size_t n, std::uint32_t number) {

@@ -14,25 +14,47 @@ namespace {
 
 double percent(double part, double whole) { return whole > 0 ? part / whole * 100 : 0; }
 
+// Of times of one kind.
+struct duration_sum {
+  std::uint64_t number = 0;
+  double ns = 0;
+  double longest_ns = 0;
+
+  template <class Slice>
+  void add(const Slice& s) noexcept {
+    const auto one = static_cast<double>(s.end_ns - s.begin_ns);
+    ++number;
+    ns += one;
+    longest_ns = std::max(longest_ns, one);
+  }
+  double average_ns() const noexcept { return number == 0 ? 0 : ns / static_cast<double>(number); }
+  std::string columns() const {
+    return fmt::format("{:>10} {:>12} {:>12} {:>12}", number, base::described_ns(ns), base::described_ns(average_ns()),
+                       base::described_ns(longest_ns));
+  }
+};
+
+// Those with the most time first.
+template <class Sums>
+auto by_time(const Sums& sums) {
+  std::vector<std::pair<typename Sums::key_type, typename Sums::mapped_type>> rows(sums.begin(), sums.end());
+  std::ranges::stable_sort(rows, std::greater<>(), [](const auto& r) { return r.second.ns; });
+  return rows;
+}
+
 std::string waits_text(const timeline& t) {
-  struct sum {
-    std::uint64_t number = 0;
-    double ns = 0;
-  };
-  std::map<std::uint32_t, sum> by_reason;
+  std::map<std::uint32_t, duration_sum> by_reason;
   std::vector<const wait_slice*> all;
   for (const track& one : t.tracks)
     for (const wait_slice& w : one.waits) {
-      sum& s = by_reason[w.why];
-      ++s.number;
-      s.ns += static_cast<double>(w.end_ns - w.begin_ns);
+      by_reason[w.why].add(w);
       all.push_back(&w);
     }
   if (all.empty()) return {};
   std::string text = fmt::format("{:<22} {:>10} {:>12} {:>12}\n", "tasks wait for", "waits", "total", "average");
   for (const auto& [why, s] : by_reason)
     text += fmt::format("{:<22} {:>10} {:>12} {:>12}\n", t.words[why], s.number, base::described_ns(s.ns),
-                        base::described_ns(s.ns / static_cast<double>(s.number)));
+                        base::described_ns(s.average_ns()));
   constexpr std::size_t k_longest = 10;
   const std::size_t shown = std::min(k_longest, all.size());
   std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(shown), std::greater<>(),
@@ -48,96 +70,58 @@ std::string waits_text(const timeline& t) {
 
 // What tasks have waited for one after the other, by the time that they have waited.
 std::string locks_text(const timeline& t) {
-  struct sum {
-    std::uint64_t number = 0;
-    double ns = 0;
-    double longest_ns = 0;
+  struct of_lock : duration_sum {
     std::uint32_t why = 0;
   };
-  std::map<std::pair<std::uint32_t, std::uint64_t>, sum> by_lock;  // node, address
+  std::map<std::pair<std::uint32_t, std::uint64_t>, of_lock> by_lock;  // node, address
   for (const track& one : t.tracks)
     for (const wait_slice& w : one.waits) {
       if (w.lock == 0) continue;
-      sum& s = by_lock[{one.node, w.lock}];
-      const auto ns = static_cast<double>(w.end_ns - w.begin_ns);
-      ++s.number;
-      s.ns += ns;
-      s.longest_ns = std::max(s.longest_ns, ns);
+      of_lock& s = by_lock[{one.node, w.lock}];
+      s.add(w);
       s.why = w.why;
     }
   if (by_lock.empty()) return {};
   constexpr std::size_t k_most_rows = 10;
-  std::vector<std::pair<std::pair<std::uint32_t, std::uint64_t>, sum>> rows(by_lock.begin(), by_lock.end());
-  std::ranges::stable_sort(rows, std::greater<>(), [](const auto& r) { return r.second.ns; });
+  const auto rows = by_time(by_lock);
   std::string text = fmt::format("{:<46} {:>10} {:>12} {:>12} {:>12}\n", "contended locks and the like", "waits",
                                  "total", "average", "longest");
   for (std::size_t i = 0; i < std::min(rows.size(), k_most_rows); ++i) {
     const auto& [lock, s] = rows[i];
-    text += fmt::format("{:<46} {:>10} {:>12} {:>12} {:>12}\n",
-                        fmt::format("{} {:#x} on node {}", t.words[s.why], lock.second, lock.first), s.number,
-                        base::described_ns(s.ns), base::described_ns(s.ns / static_cast<double>(s.number)),
-                        base::described_ns(s.longest_ns));
+    text += fmt::format("{:<46} {}\n", fmt::format("{} {:#x} on node {}", t.words[s.why], lock.second, lock.first),
+                        s.columns());
   }
   if (rows.size() > k_most_rows) text += fmt::format("and {} more\n", rows.size() - k_most_rows);
   return text + "\n";
 }
 
 std::string calls_text(const timeline& t) {
-  struct sum {
-    std::uint64_t number = 0;
-    double ns = 0;
-    double longest_ns = 0;
+  struct of_call : duration_sum {
     double running_ns = 0;
   };
-  std::map<std::uint32_t, sum> by_call;
+  std::map<std::uint32_t, of_call> by_call;
   for (const track& one : t.tracks) {
-    for (const call_slice& c : one.calls) {
-      sum& s = by_call[c.call];
-      const auto ns = static_cast<double>(c.end_ns - c.begin_ns);
-      ++s.number;
-      s.ns += ns;
-      s.longest_ns = std::max(s.longest_ns, ns);
-    }
+    for (const call_slice& c : one.calls) by_call[c.call].add(c);
     for (const slice& s : one.slices)
       if (s.call != 0) by_call[s.call].running_ns += static_cast<double>(s.end_ns - s.begin_ns);
   }
   if (by_call.empty()) return {};
-  std::vector<std::pair<std::uint32_t, sum>> rows(by_call.begin(), by_call.end());
-  std::ranges::sort(rows, std::greater<>(), [](const auto& r) { return r.second.ns; });
   std::string text = fmt::format("{:<28} {:>10} {:>12} {:>12} {:>12} {:>14}\n", "calls", "number", "total", "average",
                                  "longest", "running in it");
-  for (const auto& [call, s] : rows)
-    text +=
-        fmt::format("{:<28} {:>10} {:>12} {:>12} {:>12} {:>14}\n", t.words[call], s.number, base::described_ns(s.ns),
-                    base::described_ns(s.number == 0 ? 0 : s.ns / static_cast<double>(s.number)),
-                    base::described_ns(s.longest_ns), base::described_ns(s.running_ns));
+  for (const auto& [call, s] : by_time(by_call))
+    text += fmt::format("{:<28} {} {:>14}\n", t.words[call], s.columns(), base::described_ns(s.running_ns));
   return text + "\n";
 }
 
 std::string regions_text(const timeline& t) {
-  struct sum {
-    std::uint64_t number = 0;
-    double ns = 0;
-    double longest_ns = 0;
-  };
-  std::map<std::uint32_t, sum> by_name;
+  std::map<std::uint32_t, duration_sum> by_name;
   for (const track& one : t.tracks)
-    for (const region_slice& r : one.regions) {
-      sum& s = by_name[r.name];
-      const auto ns = static_cast<double>(r.end_ns - r.begin_ns);
-      ++s.number;
-      s.ns += ns;
-      s.longest_ns = std::max(s.longest_ns, ns);
-    }
+    for (const region_slice& r : one.regions) by_name[r.name].add(r);
   if (by_name.empty()) return {};
-  std::vector<std::pair<std::uint32_t, sum>> rows(by_name.begin(), by_name.end());
-  std::ranges::stable_sort(rows, std::greater<>(), [](const auto& r) { return r.second.ns; });
   std::string text =
       fmt::format("{:<46} {:>10} {:>12} {:>12} {:>12}\n", "regions", "number", "total", "average", "longest");
-  for (const auto& [name, s] : rows)
-    text += fmt::format("{:<46} {:>10} {:>12} {:>12} {:>12}\n", base::shortened(t.words[name], 46), s.number,
-                        base::described_ns(s.ns), base::described_ns(s.ns / static_cast<double>(s.number)),
-                        base::described_ns(s.longest_ns));
+  for (const auto& [name, s] : by_time(by_name))
+    text += fmt::format("{:<46} {}\n", base::shortened(t.words[name], 46), s.columns());
   return text + "\n";
 }
 

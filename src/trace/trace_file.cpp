@@ -229,6 +229,10 @@ double node_trace::ns_per_tick() const noexcept {
   return static_cast<double>(end.raw_ns - begin.raw_ns) / static_cast<double>(end.ticks - begin.ticks);
 }
 
+std::string code_image::place_of(std::uint64_t address) const {
+  return fmt::format("{}+{:#x}", path.substr(path.rfind('/') + 1), address - begin);
+}
+
 const code_image* node_trace::image_at(std::uint64_t address) const noexcept {
   const auto at = std::ranges::find_if(images, [address](const code_image& i) { return address - i.begin < i.bytes; });
   return at == images.end() ? nullptr : &*at;

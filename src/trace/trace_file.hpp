@@ -46,6 +46,9 @@ struct code_image {
   std::uint64_t file_bytes = 0;
   std::int64_t file_time_ns = 0;  // when it was written last
   std::string path;
+
+  /// "program+0x1234": the same wherever it was loaded.
+  std::string place_of(std::uint64_t address) const;
 };
 
 std::size_t trace_bytes(const trace_form& f);
