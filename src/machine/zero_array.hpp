@@ -9,7 +9,9 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 #include <type_traits>
+#include <utility>
 
 #include "machine/reserved_range.hpp"
 
@@ -30,6 +32,23 @@ public:
 
 private:
   reserved_range range_;
+};
+
+/// An element of such an array that is constructed at its first use, and never destroyed.
+template <class T>
+class made_later {
+public:
+  bool is_made() const noexcept { return made_; }
+  T& get() noexcept { return *std::launder(reinterpret_cast<T*>(bytes_)); }
+  template <class... From>
+  void make(From&&... from) noexcept {
+    new (bytes_) T(std::forward<From>(from)...);
+    made_ = true;
+  }
+
+private:
+  alignas(T) std::byte bytes_[sizeof(T)];
+  bool made_;
 };
 
 /// A list of at most `most` elements in such an array, in no particular order.

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <span>
 #include <type_traits>
 
@@ -108,20 +107,16 @@ public:
   mail_in in;
   mail_out& to(unsigned node, unsigned worker) noexcept {
     place& p = out_[std::size_t{node} * workers_ + worker];
-    if (!p.made) [[unlikely]]
+    if (!p.is_made()) [[unlikely]]
       make(p, node, worker);
-    return *std::launder(reinterpret_cast<mail_out*>(p.bytes));
+    return p.get();
   }
 
 private:
   static_assert(std::is_trivially_destructible_v<mail_out>);
-  struct place {
-    alignas(mail_out) std::byte bytes[sizeof(mail_out)];
-    bool made;
-  };
+  using place = machine::made_later<mail_out>;
   [[gnu::cold, gnu::noinline]] void make(place& p, unsigned node, unsigned worker) noexcept {
-    new (p.bytes) mail_out(make_(world_, node, worker));
-    p.made = true;
+    p.make(make_(world_, node, worker));
   }
 
   unsigned workers_;  // of each node

@@ -2,8 +2,6 @@
 #include "net/ring_world.hpp"
 
 #include <algorithm>
-#include <new>
-#include <utility>
 
 #include "machine/mapping.hpp"
 #include "machine/memory_info.hpp"
@@ -134,19 +132,6 @@ private:
   lockfree::watch_mark<>* mark_;
 };
 
-// In memory of zeros.
-template <class Channel>
-struct channel_place {
-  alignas(Channel) std::byte bytes[sizeof(Channel)];
-  bool made;
-  Channel& get() noexcept { return *std::launder(reinterpret_cast<Channel*>(bytes)); }
-  template <class... From>
-  void make(From&&... from) noexcept {
-    new (bytes) Channel(std::forward<From>(from)...);
-    made = true;
-  }
-};
-
 class ring_domain final : public domain {
 public:
   ring_domain(const ring_layout& layout, unsigned node, unsigned worker, const ring_waker& waker)
@@ -167,14 +152,14 @@ public:
 
   out_channel& out(unsigned node, traffic t) noexcept override {
     auto& place = out_[node * k_traffic_classes + static_cast<unsigned>(t)];
-    if (!place.made) [[unlikely]]
+    if (!place.is_made()) [[unlikely]]
       place.make(side(node, node_, node, t), layout_.control(node_, node, worker_, t), layout_, node_, node, worker_,
                  t);
     return place.get();
   }
   in_channel& in(unsigned node, traffic t) noexcept override {
     auto& place = in_[node * k_traffic_classes + static_cast<unsigned>(t)];
-    if (!place.made) [[unlikely]]
+    if (!place.is_made()) [[unlikely]]
       place.make(side(node, node, node_, t), layout_.control(node, node_, worker_, t), layout_.shape().slots);
     return place.get();
   }
@@ -198,8 +183,8 @@ private:
   const ring_waker& waker_;
   lockfree::doorbell<>& bell_;
   const lockfree::announcement_board<> board_;
-  machine::zero_array<channel_place<ring_out>> out_;  // by node and class
-  machine::zero_array<channel_place<ring_in>> in_;
+  machine::zero_array<machine::made_later<ring_out>> out_;  // by node and class
+  machine::zero_array<machine::made_later<ring_in>> in_;
   mail_port mail_;
 };
 
