@@ -20,6 +20,7 @@
 #include "machine/process.hpp"
 #include "machine/reserved_range.hpp"
 #include "machine/thread_id.hpp"
+#include "net/transports/sim/sim_background.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/random.hpp"
 
@@ -59,31 +60,6 @@ struct sim_executor::sim_thread {
   std::function<void()> body;
   int error_number = 0;
   std::array<std::byte, base::thread_value::k_most * base::thread_value::k_most_bytes> values{};
-};
-
-// The runner of an activity: a thread that does not keep the others from being at an end.
-class sim_executor::background final : public machine::executor {
-public:
-  explicit background(sim_executor& by) noexcept : by_(by) {}
-  std::uint64_t now_ns() noexcept override { return by_.now_ns(); }
-  machine::futex_result wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t timeout_ns,
-                             bool shared) noexcept override {
-    return by_.wait(word, expected, timeout_ns, shared);
-  }
-  int wake(std::atomic<std::uint32_t>& word, int count, bool shared) noexcept override {
-    return by_.wake(word, count, shared);
-  }
-  int wait_any(std::span<const int> descriptors, std::int64_t timeout_ns) override {
-    return by_.wait_any(descriptors, timeout_ns);
-  }
-  void yield() noexcept override { by_.yield(); }
-  unsigned processors() noexcept override { return 0; }
-  std::unique_ptr<thread> start_thread(std::string name, std::function<void()> body) override {
-    return by_.add(std::move(name), std::move(body), true);
-  }
-
-private:
-  sim_executor& by_;
 };
 
 class sim_executor::handle final : public thread {
@@ -141,6 +117,12 @@ void sim_executor::measure() noexcept {
 
 std::uint64_t sim_executor::random() noexcept { return splitmix64::at(options_.seed, ++drawn_); }
 
+std::uint64_t sim_executor::random_part(std::uint64_t of, double at_most) noexcept {
+  if (at_most <= 0) return 0;
+  constexpr double k_unit = 0x1p-53;
+  return static_cast<std::uint64_t>(static_cast<double>(of) * at_most * (static_cast<double>(random() >> 11) * k_unit));
+}
+
 void sim_executor::note(std::uint64_t what) noexcept { digest_ = splitmix64::at(digest_, what); }
 
 std::uint64_t sim_executor::now_ns() noexcept {
@@ -193,11 +175,9 @@ void sim_executor::rouse(sim_thread& t, std::uint64_t time_ps, machine::futex_re
 int sim_executor::wake_at(const void* word, int count, std::uint64_t time_ps) noexcept {
   int woken = 0;
   for (auto found = asleep_.find(word); found != asleep_.end() && woken < count; found = asleep_.find(word), ++woken) {
-    std::uint64_t delay_ps = options_.costs.wake_delay_ps;
-    if (options_.jitter > 0)
-      delay_ps += static_cast<std::uint64_t>(static_cast<double>(delay_ps) * options_.jitter *
-                                             (static_cast<double>(random() >> 11) * 0x1p-53));
-    rouse(*found->second.first, time_ps + delay_ps, machine::futex_result::woken);
+    const std::uint64_t delay_ps = options_.costs.wake_delay_ps;
+    rouse(*found->second.first, time_ps + delay_ps + random_part(delay_ps, options_.jitter),
+          machine::futex_result::woken);
   }
   return woken;
 }

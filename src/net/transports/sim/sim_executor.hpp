@@ -85,6 +85,8 @@ public:
   /// Rings at that time, which may be the present.
   void ring_at(std::uint64_t time_ps, lockfree::doorbell<>& bell);
   std::uint64_t random() noexcept;
+  /// A random time of at most that part of `of`.
+  std::uint64_t random_part(std::uint64_t of, double at_most) noexcept;
   /// Adds to the digest of the run.
   void note(std::uint64_t what) noexcept;
 

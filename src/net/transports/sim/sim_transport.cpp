@@ -246,9 +246,7 @@ sim_world::~sim_world() = default;
 std::unique_ptr<transport> sim_world::connect(unsigned node) { return std::make_unique<sim_transport>(*this, node); }
 
 std::uint64_t sim_world::draw_jitter_ps() noexcept {
-  if (shape_.network.jitter <= 0) return 0;
-  const double part = static_cast<double>(executor_.random() >> 11) * 0x1p-53;
-  return static_cast<std::uint64_t>(static_cast<double>(shape_.network.latency_ps) * shape_.network.jitter * part);
+  return executor_.random_part(shape_.network.latency_ps, shape_.network.jitter);
 }
 
 std::unique_ptr<std::uint64_t[]> sim_world::take_buffer() {
