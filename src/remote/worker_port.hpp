@@ -105,10 +105,10 @@ public:
   /// Memory that depends on the number of nodes. Reads /proc.
   std::size_t resident_bytes_of_peers() const { return hot_.resident_bytes() + peers_.resident_bytes(); }
 
-  /// Begins a copy by the network, and waits only while too many are in flight; false if the network refuses, and
-  /// nothing was begun. `start`: put() or get() of the domain. May switch.
-  template <class Start>
-  bool begin_transfer(const Start& start);
+  /// Begin a copy by the network, and wait only while too many are in flight; false if the network refuses, and
+  /// nothing was begun. May switch.
+  bool put_by_network(std::uint32_t to, std::uint64_t offset, const void* from, std::size_t bytes);
+  bool get_by_network(std::uint32_t from, std::uint64_t offset, void* to, std::size_t bytes);
   /// Returns when all transfers begun so far have ended. May switch.
   void wait_for_transfers() { wait_for_transfers(transfers_.mark()); }
   /// Those in flight; settle_all() waits for them, too.
@@ -166,6 +166,8 @@ private:
   void hold_tasks(bool held) noexcept;
   bool wake_waiters(sched::worker& w, std::uint32_t node) noexcept;
   void wake_deputies() noexcept;
+  template <class Start>
+  bool begin_transfer(const Start& start);
   void wait_for_transfers(std::uint64_t mark);
 
   server& serving_;
