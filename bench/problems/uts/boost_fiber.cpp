@@ -17,7 +17,7 @@ constexpr std::size_t k_stack_bytes = 32 * 1024;
 
 void search(const problem& p, const node& n) {
   const unsigned children = p.children(n);
-  tally::here().visit(n, children);
+  tally::here().visit(n.depth, children);
   if (children == 0) return;
   std::vector<boost::fibers::fiber> tasks;
   tasks.reserve(children);

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -16,36 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/uts/sha1.hpp"
+#include "kernels/uts/tree.hpp"
 
 namespace problems::uts {
 
-using shoal::kernels::uts::digest;
-using shoal::kernels::uts::sha1_of_child;
-using shoal::kernels::uts::sha1_of_seed;
-
-struct node {
-  digest state;
-  unsigned depth;
-};
-
-struct counts {
-  std::uint64_t nodes;
-  std::uint64_t leaves;
-  std::uint64_t depth;
-
-  void visit(const node& n, unsigned children) {
-    ++nodes;
-    leaves += children == 0 ? 1 : 0;
-    depth = std::max<std::uint64_t>(depth, n.depth);
-  }
-  void add(const counts& c) {
-    nodes += c.nodes;
-    leaves += c.leaves;
-    depth = std::max(depth, c.depth);
-  }
-  friend bool operator==(const counts&, const counts&) = default;
-};
+using shoal::kernels::uts::counts;
+using shoal::kernels::uts::node;
 
 /// One counter per thread, as in the reference implementation.
 class tally {
@@ -79,50 +54,28 @@ struct problem {
   static constexpr std::uint64_t k_test_size = 1;
   using result = counts;
 
-  explicit problem(std::uint64_t size) : binomial(size == 3) {
-    if (size == 1) {  // -t 1 -a 3 -d 10 -b 4 -r 19
-      root_children = 4;
-      seed = 19;
-      levels = 10;
-      log_stop = std::log(1 - 1.0 / (1 + 4.0));
-      expected = {4130071, 3305118, 10};
-    } else if (size == 3) {  // -t 0 -b 2000 -q 0.124875 -m 8 -r 42
-      root_children = 2000;
-      seed = 42;
-      probability = 0.124875;
-      inner_children = 8;
-      expected = {4112897, 3599034, 1572};
-    } else {
-      throw std::invalid_argument("the size is the number of a tree: 1 for T1, 3 for T3");
-    }
-  }
+  explicit problem(std::uint64_t size) : searched_(published(size)) {}
 
-  node root() const { return {sha1_of_seed(seed), 0}; }
-  node child(const node& n, unsigned i) const { return {sha1_of_child(n.state, i), n.depth + 1}; }
+  node root() const { return searched_.shape.root(); }
+  node child(const node& n, unsigned i) const { return shoal::kernels::uts::tree::child(n, i); }
+  unsigned children(const node& n) const { return searched_.shape.children(n); }
 
-  unsigned children(const node& n) const {
-    const double u = static_cast<double>(n.state[4] & 0x7fffffffU) / 2147483648.0;
-    if (binomial) return n.depth == 0 ? root_children : (u < probability ? inner_children : 0);
-    if (n.depth >= levels) return 0;
-    return std::min(static_cast<unsigned>(std::floor(std::log(1 - u) / log_stop)), 100U);
-  }
-
-  bool valid(const result& r) const { return r == expected; }
+  bool valid(const result& r) const { return r == searched_.size; }
   std::uint64_t work(const result& r) const { return r.nodes; }
 
-  bool binomial;
-  unsigned root_children = 0;
-  std::uint32_t seed = 0;
-  unsigned levels = 0;          // geometric: nodes at this depth are leaves
-  double log_stop = 0;          // geometric: ln(1 - p), 1/p - 1 children on average
-  double probability = 0;       // binomial: probability that a node has children
-  unsigned inner_children = 0;  // binomial: number of children of such a node
-  counts expected{};
+private:
+  static const shoal::kernels::uts::published_tree& published(std::uint64_t size) {
+    if (size != 1 && size != 3) throw std::invalid_argument("the size is the number of a tree: 1 for T1, 3 for T3");
+    return *std::ranges::find(shoal::kernels::uts::k_published, size == 1 ? "T1" : "T3",
+                              &shoal::kernels::uts::published_tree::name);
+  }
+
+  const shoal::kernels::uts::published_tree& searched_;
 };
 
 inline void serial(const problem& p, const node& n, counts& c) {
   const unsigned children = p.children(n);
-  c.visit(n, children);
+  c.visit(n.depth, children);
   for (unsigned i = 0; i < children; ++i) serial(p, p.child(n, i), c);
 }
 

@@ -8,7 +8,7 @@ using namespace problems::uts;
 
 void search(const problem& p, const node& n) {
   const unsigned children = p.children(n);
-  tally::here().visit(n, children);
+  tally::here().visit(n.depth, children);
   if (children == 0) return;
   for (unsigned i = 0; i + 1 < children; ++i) {
 #pragma omp task shared(p, n) firstprivate(i)

@@ -10,7 +10,7 @@ using namespace problems::uts;
 
 void search(const problem& p, const node& n) {
   const unsigned children = p.children(n);
-  tally::here().visit(n, children);
+  tally::here().visit(n.depth, children);
   if (children == 0) return;
   shoal::task_group group;
   for (unsigned i = 0; i + 1 < children; ++i) group.run([&p, &n, i] { search(p, p.child(n, i)); });
