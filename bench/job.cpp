@@ -118,7 +118,8 @@ int run_as_job(const job_options& options, const std::function<int()>& main_task
     job.environment.push_back(std::string(k_own_variable) + "=1");
     return runtime::start_job(runtime::read_config(s), job);  // reports errors once instead of in each process
   }
-  s.set("nodes", std::to_string(nodes), base::setting_origin::command_line);
+  // Where `shoal sim` has started this, it says how many.
+  if (!simulated || options.nodes != 0) s.set("nodes", std::to_string(nodes), base::setting_origin::command_line);
   s.check();
   return runtime::run_in_process(runtime::read_config(s), main_task);
 }

@@ -51,6 +51,12 @@ TEST(command, bench_service_shows_its_own_defaults) {
   EXPECT_FALSE(got.has("processors divided by nodes"));
 }
 
+TEST(command, sim_says_to_a_kernel_how_many_nodes_there_are) {
+  const std::string kernel = " -- '" + shoal::tests::command_path() + "' bfs --kronecker 8 --roots 1";
+  EXPECT_TRUE(run("sim --nodes 4" + kernel).has("simulated 4 nodes"));
+  EXPECT_TRUE(run("sim --nodes 4" + kernel + " -n 2").has("simulated 2 nodes"));
+}
+
 TEST(command, info_shows_what_concerns_memory_alone) {
   const answer got = run("info --memory");
   EXPECT_EQ(got.status, 0) << got.text;
