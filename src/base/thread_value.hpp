@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <type_traits>
 
@@ -25,13 +26,16 @@ public:
       : thread_value(
             reinterpret_cast<erased>(of_this_thread),
             [](erased f) noexcept -> void* { return reinterpret_cast<T* (*)() noexcept>(f)(); }, k_bytes_of<T>,
-            [](void* at) noexcept { *static_cast<T*>(at) = T(); }) {
+            [](void* at) noexcept {
+              const T fresh{};
+              std::memcpy(at, &fresh, k_bytes_of<T>);
+            }) {
     static_assert(std::is_trivially_copyable_v<T> && k_bytes_of<T> <= k_most_bytes);
   }
 
   void* here() const noexcept { return call_(of_this_thread_); }
   std::size_t bytes() const noexcept { return bytes_; }
-  /// Writes what a fresh thread has.
+  /// Writes what a fresh thread has. `at` need not be aligned.
   void initialize(void* at) const noexcept { initialize_(at); }
 
 private:
