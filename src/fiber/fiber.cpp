@@ -68,6 +68,12 @@ SHOAL_NO_TSAN void forget([[maybe_unused]] fiber& f) noexcept {
   if (f.sanitizer.tsan != nullptr && f.notes->bottom != nullptr) __tsan_destroy_fiber(f.sanitizer.tsan);
   f.sanitizer.tsan = nullptr;
 #endif
+#if SHOAL_ASAN
+  // Frames that exceptions or a switch have left have their red zones here still; the memory will be used for others.
+  std::byte* const bottom = f.notes->bottom;
+  if (bottom != nullptr)
+    __asan_unpoison_memory_region(bottom, static_cast<std::size_t>(reinterpret_cast<std::byte*>(f.notes) - bottom));
+#endif
 }
 
 #if SHOAL_ASAN

@@ -127,6 +127,14 @@ void adopt_thread(fiber& f, stack_notes& notes) noexcept;
 /// Forgets what the sanitizers know about a fiber; before its stack goes.
 void forget(fiber& f) noexcept;
 
+/// Before a switch from a fiber that may be on another stack than its own (a simulated thread whose worker runs a task):
+/// the address sanitizer says at the arrival which stack was left.
+inline void forget_bounds([[maybe_unused]] fiber& f) noexcept {
+#if SHOAL_ASAN
+  f.sanitizer.bottom = nullptr;
+#endif
+}
+
 namespace detail {
 void before_switch(fiber& from, fiber& to) noexcept;
 void after_switch(fiber& to) noexcept;

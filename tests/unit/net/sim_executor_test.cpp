@@ -144,9 +144,6 @@ TEST(sim_executor, bells_ring_at_their_time) {
 }
 
 TEST(sim_executor, threads_have_their_own_values_errors_exceptions_and_stacks) {
-#if SHOAL_ASAN
-  GTEST_SKIP() << "the address sanitizer takes a stack that exceptions have unwound for another one's";
-#endif
   sim_executor by({});
   base::set_log_context({.level = base::log_level::warn, .node = 17});
   errno = 5;

@@ -252,6 +252,7 @@ void sim_executor::go_on(sim_thread& next) noexcept {
   clock_ps_ = &next.time_ps;
   if (options_.measured_factor != 0) measured_from_ = base::ticks();
   fiber::release_to(this);  // one at a time: all that a thread has done is before what the next one does
+  fiber::forget_bounds(me.stack);
   fiber::switch_to(me.stack, next.stack, *fiber::exception_state_of_this_thread());
   fiber::acquire_from(this);
   errno = me.error_number;
