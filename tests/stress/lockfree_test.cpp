@@ -15,6 +15,7 @@
 #include "lockfree/doorbell.hpp"
 #include "lockfree/inbox.hpp"
 #include "lockfree/record_ring.hpp"
+#include "lockfree/shared_fill.hpp"
 #include "lockfree/slot_ring.hpp"
 #include "lockfree/state_clock.hpp"
 #include "stress/rounds.hpp"
@@ -300,6 +301,61 @@ TEST_F(lockfree_stress, readings_of_a_state_clock_hold_together) {
   ended.store(true, std::memory_order_relaxed);
   for (auto& t : readers) t.join();
   std::cout << now << " moments, " << readings.load() << " readings\n";
+}
+
+// Writers put records of several cells; whoever posts a buffer reads it. A record names its writer and its number.
+TEST_F(lockfree_stress, shared_fill_posts_every_record_once_and_whole) {
+  constexpr unsigned k_writers = 4;
+  constexpr std::uint64_t k_records = 3000;
+  constexpr std::size_t k_capacity = 31;
+  std::uint64_t round = 0;
+  do {
+    ++round;
+    shared_fill<> fill(k_capacity);
+    std::vector<std::uint64_t> buffer(k_capacity);
+    std::vector<std::uint64_t> next(k_writers, 0);  // of the numbers posted; one poster at a time
+    std::atomic<unsigned> writing{k_writers};
+    const auto post = [&](std::size_t cells) {
+      if (cells == 0) return;
+      for (std::size_t at = 0; at < cells;) {
+        const std::uint64_t head = buffer[at], size = head & 0xff, writer = head >> 8 & 0xff, number = head >> 16;
+        ASSERT_LT(writer, k_writers);
+        ASSERT_LE(at + size, cells);
+        EXPECT_EQ(number, next[writer]++);
+        for (std::size_t i = 1; i < size; ++i) EXPECT_EQ(buffer[at + i], head + i);
+        at += size;
+      }
+      fill.posted();
+    };
+    const auto open = [&] {
+      if (fill.begin_opening()) fill.open();  // the same buffer: what was posted has been read
+    };
+    std::vector<std::thread> threads;
+    for (unsigned w = 0; w < k_writers; ++w)
+      threads.emplace_back([&, w] {
+        auto random = dice(w, round);
+        for (std::uint64_t number = 0; number < k_records; ++number) {
+          const std::size_t size = 1 + random() % 7;
+          for (;;) {
+            const auto claim = fill.claim(size);
+            if (claim.at != shared_fill<>::k_none) {
+              const std::uint64_t head = number << 16 | w << 8 | size;
+              buffer[claim.at] = head;
+              for (std::size_t i = 1; i < size; ++i) buffer[claim.at + i] = head + i;
+              post(fill.copied(size));
+              break;
+            }
+            post(claim.to_post);
+            open();
+            if (random() % 8 == 0) std::this_thread::yield();
+          }
+          if (random() % 32 == 0) post(fill.close());
+        }
+        if (writing.fetch_sub(1, std::memory_order_acq_rel) == 1) post(fill.close());
+      });
+    for (std::thread& t : threads) t.join();
+    for (unsigned w = 0; w < k_writers; ++w) EXPECT_EQ(next[w], k_records);
+  } while (time_left());
 }
 
 }  // namespace
