@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "net/channel.hpp"
 #include "noise/injection.hpp"
@@ -42,10 +43,10 @@ public:
     if (stream_->cursor + words <= stream_->limit && begin_ != nullptr) return true;
     publish(reason::full);
     if (begin_ != nullptr) return true;  // the buffer was empty
-    begin_ = channel_->acquire();
-    if (begin_ == nullptr) return false;
-    stream_->cursor = begin_;
-    stream_->limit = begin_ + channel_->capacity_words();
+    const std::span<std::uint64_t> buffer = channel_->acquire_for(words);
+    if (buffer.empty()) return false;
+    begin_ = stream_->cursor = buffer.data();
+    stream_->limit = begin_ + buffer.size();
     return true;
   }
 

@@ -32,14 +32,12 @@ bool overflow_outbox::make_room(std::size_t words) noexcept {
     }
   }
   drain();
-  begin_ = in_memory() || channel_ == nullptr ? nullptr : channel_->acquire();
-  if (begin_ == nullptr && !open_block()) {
-    stream_->cursor = stream_->limit = nullptr;
-    return false;
-  }
-  stream_->cursor = begin_;
-  stream_->limit = begin_ + words_;
-  return true;
+  std::span<std::uint64_t> room;
+  if (!in_memory() && channel_ != nullptr) room = channel_->acquire_for(words);
+  if (room.empty() && open_block()) room = {open_->data(), words_};
+  begin_ = stream_->cursor = room.data();
+  stream_->limit = begin_ + room.size();
+  return !room.empty();
 }
 
 bool overflow_outbox::publish(reason why) noexcept {
@@ -57,7 +55,7 @@ bool overflow_outbox::publish(reason why) noexcept {
 bool overflow_outbox::drain() noexcept {
   if (channel_ == nullptr) return false;
   bool any = false;
-  while (first_ != nullptr && channel_->acquire() != nullptr) {
+  while (first_ != nullptr && !channel_->acquire_for(first_->words).empty()) {
     block* const b = first_;
     first_ = b->next;
     --waiting_;
@@ -65,8 +63,9 @@ bool overflow_outbox::drain() noexcept {
     forget(b);
     any = true;
   }
-  if (first_ != nullptr || open_ == nullptr || channel_->acquire() == nullptr) return any;
+  if (first_ != nullptr || open_ == nullptr) return any;
   const auto filled = static_cast<std::size_t>(stream_->cursor - begin_);
+  if (channel_->acquire_for(filled).empty()) return any;
   block* const b = std::exchange(open_, nullptr);
   begin_ = nullptr;
   stream_->cursor = stream_->limit = nullptr;
@@ -102,7 +101,6 @@ bool overflow_outbox::open_block() noexcept {
     return false;
   }
   open_ = new (at) block;
-  begin_ = open_->data();
   return true;
 }
 
@@ -115,7 +113,7 @@ void overflow_outbox::append_open() noexcept {
 }
 
 void overflow_outbox::post(const std::uint64_t* from, std::size_t words, reason why) noexcept {
-  std::memcpy(channel_->acquire(), from, words * sizeof(std::uint64_t));
+  std::memcpy(channel_->acquire_for(words).data(), from, words * sizeof(std::uint64_t));
   count(words, why);
   channel_->post(words);
 }

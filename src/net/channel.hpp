@@ -32,8 +32,14 @@ public:
   virtual ~out_channel() = default;
   /// A buffer to fill, of capacity_words(); nullptr when too many are in flight. A second call returns the same buffer.
   virtual std::uint64_t* acquire() noexcept = 0;
+  /// The same where buffers have several sizes: one for at least `words`, at most capacity_words(). Empty: none is free.
+  virtual std::span<std::uint64_t> acquire_for(std::size_t /*words*/) noexcept {
+    std::uint64_t* const buffer = acquire();
+    return {buffer, buffer == nullptr ? 0 : capacity_words()};
+  }
   /// Sends the acquired buffer, of which `words` are filled.
   virtual void post(std::size_t words) noexcept = 0;
+  /// Of the largest.
   virtual std::size_t capacity_words() const noexcept = 0;
   virtual std::uint64_t posted() const noexcept = 0;
   /// Another thread may ask while the worker sleeps (runtime/hang_watch): it changes nothing.
@@ -52,7 +58,8 @@ public:
   virtual void release() noexcept = 0;
   /// Whether front() seems to have something; any thread.
   virtual bool seems_available() const noexcept = 0;
-  /// Of requests, for the thread that serves: from now on it looks at the channel by itself.
+  /// Of requests, and of replies where the transport announces them, too, for the thread that serves: from now on it
+  /// looks at the channel by itself.
   virtual void watch() noexcept = 0;
   /// From now on the domain announces the channel when something arrives. False: something is there, watch on.
   virtual bool unwatch() noexcept = 0;

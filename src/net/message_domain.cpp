@@ -34,7 +34,8 @@ void message_domain::add(message_lane& lane, unsigned worker) { lanes_[worker] =
 
 void message_domain::send(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
                           std::atomic<bool>& sent) noexcept {
-  const std::lock_guard guard(*lock_);
+  hold();
+  const std::lock_guard guard(*lock_, std::adopt_lock);
   send_now(lane, to, t, words, count, sent);
 }
 
@@ -45,7 +46,8 @@ void message_domain::send_now(message_lane& lane, std::uint32_t to, traffic t, s
 
 void message_domain::nudge(message_lane& lane, std::uint32_t to) noexcept {
   {
-    const std::lock_guard guard(*lock_);
+    hold();
+    const std::lock_guard guard(*lock_, std::adopt_lock);
     wire_.send(to, lane.label(to, message_kind::nudge), nullptr, 0, nullptr);
   }
   if (server_ != nullptr) server_->ring();
@@ -54,7 +56,8 @@ void message_domain::nudge(message_lane& lane, std::uint32_t to) noexcept {
 bool message_domain::put(remote_piece to, const void* from, std::size_t bytes, std::atomic<bool>& done) noexcept {
   bool begun = false;
   {
-    const std::lock_guard guard(*lock_);
+    hold();
+    const std::lock_guard guard(*lock_, std::adopt_lock);
     begun = wire_.put(to, from, bytes, &done);
   }
   if (server_ != nullptr) server_->ring();
@@ -64,11 +67,25 @@ bool message_domain::put(remote_piece to, const void* from, std::size_t bytes, s
 bool message_domain::get(remote_piece from, void* to, std::size_t bytes, std::atomic<bool>& done) noexcept {
   bool begun = false;
   {
-    const std::lock_guard guard(*lock_);
+    hold();
+    const std::lock_guard guard(*lock_, std::adopt_lock);
     begun = wire_.get(from, to, bytes, &done);
   }
   if (server_ != nullptr) server_->ring();
   return begun;
+}
+
+// Locks wait by the system, which knows no other clock.
+void message_domain::hold() noexcept {
+  if (executor_.has_real_clock()) return lock_->lock();
+  while (!lock_->try_lock()) executor_.yield();
+}
+
+std::int64_t message_domain::longest_sleep_ns() noexcept {
+  if (!lock_->try_lock()) return k_look_again;
+  const std::int64_t ns = move() ? k_look_again : wire_.longest_sleep_ns();
+  lock_->unlock();
+  return ns;
 }
 
 bool message_domain::progress() noexcept {
@@ -114,7 +131,8 @@ void message_domain::serve_event() noexcept {
   const auto asleep = [](message_lane* lane) { return lane->asleep(); };
   for (int round = 0; round < k_rounds_to_serve; ++round) {
     {
-      const std::lock_guard guard(*lock_);
+      hold();
+      const std::lock_guard guard(*lock_, std::adopt_lock);
       const bool moved = move();
       if (std::none_of(sleepers_.begin(), sleepers_.end(), asleep)) return;
       if (!moved && arm_now()) return;
@@ -125,7 +143,8 @@ void message_domain::serve_event() noexcept {
 }
 
 void message_domain::finish() noexcept {
-  const std::lock_guard guard(*lock_);
+  hold();
+  const std::lock_guard guard(*lock_, std::adopt_lock);
   for (message_lane* lane : lanes_) {
     if (lane == nullptr) continue;
     if (server_ != nullptr) lane->send_posted();
@@ -139,7 +158,8 @@ void message_domain::finish() noexcept {
 }
 
 void message_domain::end_losses() noexcept {
-  const std::lock_guard guard(*lock_);
+  hold();
+  const std::lock_guard guard(*lock_, std::adopt_lock);
   tells_losses_ = false;
 }
 

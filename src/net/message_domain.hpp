@@ -26,6 +26,10 @@ public:
   /// Readable when something happens after arm(); -1: the library does not tell.
   int event() const noexcept { return wire_.event(); }
   void be_watched(message_watch& by, unsigned number) noexcept;
+  /// As that of the wire; k_look_again: something has moved, or another thread is at it.
+  static constexpr std::int64_t k_look_again = 0;
+  std::int64_t longest_sleep_ns() noexcept;
+  domain* inner() noexcept { return wire_.inner(); }
   /// For a worker that parks. True: later events are served and wake it. False: poll again.
   bool arm() noexcept;
   /// After an event: moves messages until there are none, and arms the event again if a worker still sleeps.
@@ -51,6 +55,7 @@ public:
   void unreachable(std::uint32_t node, const char* why) noexcept override;
 
 private:
+  void hold() noexcept;
   bool move() noexcept;
   bool arm_now() noexcept;
 

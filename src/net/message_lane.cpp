@@ -2,6 +2,7 @@
 #include "net/message_lane.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "machine/memory_info.hpp"
 #include "net/message_domain.hpp"
@@ -18,8 +19,14 @@ constexpr const char* k_more_than_sent = "another node says that it has executed
 
 std::size_t channels(const message_shape& s) { return std::size_t{s.nodes} * k_traffic_classes; }
 
-std::size_t lane_bytes(const message_shape& s) {
+std::size_t large_begin(const message_shape& s) {
   return machine::round_up(channels(s) * s.slots * s.slot_bytes, machine::page_size());
+}
+
+unsigned large_slots(const message_shape& s) { return s.large_bytes == 0 ? 0 : s.large_slots; }
+
+std::size_t lane_bytes(const message_shape& s) {
+  return machine::round_up(large_begin(s) + large_slots(s) * s.large_bytes, machine::page_size());
 }
 
 std::size_t board_words(const message_shape& s) { return lockfree::announcement_board<>::words(channels(s)); }
@@ -33,15 +40,25 @@ message_out::message_out(message_lane& lane, std::size_t place, std::uint64_t* s
       place_(place),
       slots_(slots),
       slot_words_(shape.slot_bytes / sizeof(std::uint64_t)),
+      most_words_(shape.most_words()),
       counts_(shape.slots),
       sent_(std::make_unique<std::atomic<bool>[]>(shape.slots)),
-      ring_(control_, shape.slots) {
+      ring_(control_, shape.in_flight()) {
   for (std::size_t i = 0; i < shape.slots; ++i) sent_[i].store(true, std::memory_order_relaxed);
 }
 
+std::span<std::uint64_t> message_out::acquire_for(std::size_t words) noexcept {
+  const std::size_t usual = slot_words_ - k_label_words;
+  if (words > usual && large_ == nullptr && ring_.has_room()) large_ = lane_.take_large();
+  if (large_ != nullptr) return {large_->words, most_words_};
+  std::uint64_t* const buffer = words > usual ? nullptr : acquire();
+  return {buffer, buffer == nullptr ? 0 : usual};
+}
+
 std::uint64_t* message_out::acquire() noexcept {
+  if (large_ != nullptr) return large_->words;
   if (!ring_.has_room()) return nullptr;
-  const std::size_t i = ring_.fill_index();
+  const std::size_t i = slot_of(ring_.published());
   if (sent_[i].load(std::memory_order_acquire)) return slot(i);
   // Executed there does not mean that the library here knows it was sent.
   lane_.waits_for_library();
@@ -49,7 +66,12 @@ std::uint64_t* message_out::acquire() noexcept {
 }
 
 void message_out::post(std::size_t words) noexcept {
-  const std::size_t i = ring_.fill_index();
+  if (large_slot* const large = std::exchange(large_, nullptr); large != nullptr) {
+    ring_.publish();
+    return lane_.through().send(lane_, message_lane::node_of(place_), message_lane::traffic_of(place_), large->words,
+                                words, large->free);
+  }
+  const std::size_t i = slot_of(ring_.published());
   sent_[i].store(false, std::memory_order_relaxed);
   if (message_server* const server = lane_.through().server(); server != nullptr) {
     counts_[i] = words;
@@ -67,7 +89,7 @@ bool message_out::send_posted() noexcept {
   const std::uint64_t posted = control_.published.load(std::memory_order_acquire);
   if (sending_ == posted) return false;
   for (; sending_ < posted; ++sending_) {
-    const std::size_t i = sending_ & (counts_.size() - 1);
+    const std::size_t i = slot_of(sending_);
     lane_.through().send_now(lane_, message_lane::node_of(place_), message_lane::traffic_of(place_), slot(i),
                              counts_[i], sent_[i]);
   }
@@ -95,9 +117,9 @@ std::uint64_t message_out::outstanding() const noexcept {
 message_in::message_in(message_lane& lane, std::size_t place, const message_shape& shape)
     : lane_(lane),
       place_(place),
-      entries_(shape.slots),
-      filling_(control_, shape.slots),
-      ring_(control_, shape.slots) {}
+      entries_(shape.in_flight()),
+      filling_(control_, shape.in_flight()),
+      ring_(control_, shape.in_flight()) {}
 
 std::span<const std::uint64_t> message_in::front() noexcept {
   if (ring_.available() == 0) return {};
@@ -132,7 +154,7 @@ message_lane::message_lane(message_domain& through, message_domain& aside, unsig
       shape_(shape),
       node_(shape.node),
       worker_(static_cast<std::uint16_t>(worker)),
-      half_room_(static_cast<std::uint32_t>(std::max<std::size_t>(shape.slots / 2, 1))),
+      half_room_(static_cast<std::uint32_t>(std::max<std::size_t>(shape.in_flight() / 2, 1))),
       poll_mask_(&through != &aside ? shape.poll_mask : 0),  // its own domain has its own transfers, too
       memory_(lane_bytes(shape)),
       out_(channels(shape)),
@@ -142,8 +164,24 @@ message_lane::message_lane(message_domain& through, message_domain& aside, unsig
       boards_(3 * board_words(shape)),
       arrivals_(boards_.data(), channels(shape)),
       executions_(boards_.data() + board_words(shape), channels(shape)),
-      postings_(boards_.data() + 2 * board_words(shape), channels(shape)) {
+      postings_(boards_.data() + 2 * board_words(shape), channels(shape)),
+      inner_(through.inner()),
+      bell_(inner_ != nullptr && inner_->bell() != nullptr ? *inner_->bell() : own_bell_),
+      bell_is_shared_(inner_ != nullptr && inner_->bell_is_shared()) {
+  SHOAL_ASSERT(shape.large_bytes == 0 || shape.progress == progress_role::workers, "workers send large messages");
   memory_.commit(0, memory_.size());
+  large_ = std::make_unique<large_slot[]>(large_slots(shape));
+  for (unsigned i = 0; i < large_slots(shape); ++i)
+    large_[i].words =
+        reinterpret_cast<std::uint64_t*>(memory_.data() + large_begin(shape) + i * shape.large_bytes) + k_label_words;
+}
+
+large_slot* message_lane::take_large() noexcept {
+  for (unsigned i = 0; i < large_slots(shape_); ++i)
+    if (large_[i].free.load(std::memory_order_relaxed) && large_[i].free.exchange(false, std::memory_order_acquire))
+      return &large_[i];
+  waits_for_library();
+  return nullptr;
 }
 
 message_lane::~message_lane() {
@@ -201,7 +239,11 @@ bool message_lane::pending() noexcept {
 
 std::int64_t message_lane::longest_sleep_ns() noexcept {
   if (through_.server() != nullptr) return -1;
-  if (through_.arm() && (&aside_ == &through_ || aside_.arm())) return -1;
+  if (inner_ != nullptr) {
+    const std::int64_t ns = through_.longest_sleep_ns();
+    if (ns != message_domain::k_look_again) return ns;
+  } else if (through_.arm() && (&aside_ == &through_ || aside_.arm()))
+    return -1;
   if (moved_.exchange(false, std::memory_order_relaxed)) sleep_ns_ = k_shortest_sleep_ns / 2;
   sleep_ns_ = std::min(sleep_ns_ * 2, k_longest_sleep_ns);
   return sleep_ns_;
@@ -214,7 +256,7 @@ void message_lane::executed(std::size_t place) noexcept {
 
 void message_lane::wake() noexcept {
   if (!moved_.load(std::memory_order_relaxed)) moved_.store(true, std::memory_order_relaxed);
-  if (bell_.ring()) executor_.wake(bell_.word(), 1, false);
+  if (bell_.ring()) executor_.wake(bell_.word(), 1, bell_is_shared_);
 }
 
 message_label message_lane::label(std::uint32_t to, message_kind kind) noexcept {
@@ -222,9 +264,13 @@ message_label message_lane::label(std::uint32_t to, message_kind kind) noexcept 
   l.lane = worker_;
   l.kind = static_cast<std::uint8_t>(kind);
   l.from = node_;
+  const bool tells =
+      !shape_.requests_may_wait || (kind != message_kind::request && kind != message_kind::handler_request);
   for (unsigned c = 0; c < k_traffic_classes; ++c) {
     const message_in* const in = known_in(index(to, static_cast<traffic>(c)));
-    if (in != nullptr) l.executed[c] = told_[to].executed[c] = static_cast<std::uint32_t>(in->executed());
+    if (in == nullptr) continue;
+    l.executed[c] = static_cast<std::uint32_t>(in->executed());
+    if (tells) told_[to].executed[c] = l.executed[c];
   }
   return l;
 }
@@ -246,10 +292,12 @@ void message_lane::arrived(const arrival& a, wire& over) noexcept {
       break;
     }
     case message_kind::reply:
-    case message_kind::handler_reply:  // who has asked looks for them
-      in_at(index(from, static_cast<traffic>(a.label.kind))).arrived(a, over);
+    case message_kind::handler_reply: {  // who has asked looks for them
+      const std::size_t place = index(from, static_cast<traffic>(a.label.kind));
+      if (in_at(place).arrived(a, over) && shape_.announces_replies) arrivals_.announce(place);
       news = true;
       break;
+    }
     case message_kind::acknowledgement: break;
     case message_kind::nudge:
       over.send(from, label(from, message_kind::nudged), nullptr, 0, nullptr);
@@ -269,7 +317,8 @@ bool message_lane::nudge(std::uint32_t node) noexcept {
 
 deputy message_lane::wake_deputy(std::uint32_t node) noexcept {
   const auto lanes = static_cast<unsigned>(lanes_->size());
-  if (lanes == 1 || through_.event() < 0) return deputy::impossible;  // without events sleepers look from time to time
+  if (lanes == 1 || (inner_ == nullptr && through_.event() < 0))
+    return deputy::impossible;  // without events sleepers look from time to time
   for (unsigned tries = 0; tries < lanes; ++tries) {
     next_deputy_ = (next_deputy_ + 1) % lanes;
     if (next_deputy_ != worker_ && (*lanes_)[next_deputy_]->nudge(node)) return deputy::woken;

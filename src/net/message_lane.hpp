@@ -15,13 +15,20 @@
 
 namespace shoal::net {
 
+/// Room for a message that is larger than the slots of a channel.
+struct large_slot {
+  std::uint64_t* words = nullptr;
+  std::atomic<bool> free{true};  // partners: who takes it, and the wire, which sets it when the message is sent
+};
+
 class message_out final : public out_channel {
 public:
   message_out(message_lane& lane, std::size_t place, std::uint64_t* slots, const message_shape& shape);
 
   std::uint64_t* acquire() noexcept override;
+  std::span<std::uint64_t> acquire_for(std::size_t words) noexcept override;
   void post(std::size_t words) noexcept override;
-  std::size_t capacity_words() const noexcept override { return slot_words_ - k_label_words; }
+  std::size_t capacity_words() const noexcept override { return most_words_; }
   std::uint64_t posted() const noexcept override { return ring_.published(); }
   std::uint64_t done() const noexcept override { return ring_.consumed(); }
   deputy wake_deputy() noexcept override;
@@ -34,12 +41,14 @@ public:
   std::uint64_t outstanding() const noexcept;
 
 private:
+  std::size_t slot_of(std::uint64_t message) const noexcept { return message & (counts_.size() - 1); }
   std::uint64_t* slot(std::size_t i) const noexcept { return slots_ + i * slot_words_ + k_label_words; }
 
   message_lane& lane_;
   const std::size_t place_;  // on the lane's boards
   std::uint64_t* const slots_;
-  const std::size_t slot_words_;
+  const std::size_t slot_words_, most_words_;
+  large_slot* large_ = nullptr;                // the acquired one
   std::vector<std::size_t> counts_;            // by slot: words; of what send_posted() has to send
   std::uint64_t sending_ = 0;                  // under the lock: messages sent
   std::unique_ptr<std::atomic<bool>[]> sent_;  // by slot. Partner: the wire, which sets it
@@ -110,7 +119,8 @@ public:
   bool progress() noexcept override;
   bool pending() noexcept override;
   lockfree::doorbell<>* bell() noexcept override { return &bell_; }
-  bool bell_is_shared() const noexcept override { return false; }
+  bool bell_is_shared() const noexcept override { return bell_is_shared_; }
+  mail_port* mail() noexcept override { return inner_ != nullptr ? inner_->mail() : nullptr; }
   std::int64_t longest_sleep_ns() noexcept override;
 
   message_domain& through() noexcept { return through_; }
@@ -124,6 +134,8 @@ public:
   /// A buffer slot is free although the library has not reported yet that its message was sent.
   void waits_for_library() noexcept { waits_.store(true, std::memory_order_relaxed); }
   void executed(std::size_t place) noexcept;
+  /// Null: none is free.
+  large_slot* take_large() noexcept;
   /// Where a server sends: a message waits for it.
   void posted(std::size_t place) noexcept { postings_.announce(place); }
   /// Under the lock.
@@ -158,6 +170,7 @@ private:
   const std::uint32_t half_room_;
   const std::uint32_t poll_mask_;
   machine::reserved_range memory_;
+  std::unique_ptr<large_slot[]> large_;
   // By index(), from the first use on, which several threads may begin. Partners: out_at(), in_at().
   machine::zero_array<std::atomic<message_out*>> out_;
   machine::zero_array<std::atomic<message_in*>> in_;
@@ -168,7 +181,10 @@ private:
   lockfree::announcement_board<> executions_;  // since look_back(), under the lock, has looked
   lockfree::announcement_board<> postings_;    // since send_posted(), under the lock
   std::atomic<bool> waits_{false};             // partners: waits_for_library() and look_back()
-  lockfree::doorbell<> bell_;
+  domain* const inner_;                        // of the wire; null: the bell is its own
+  lockfree::doorbell<> own_bell_;
+  lockfree::doorbell<>& bell_;
+  const bool bell_is_shared_;
   std::atomic<std::uint32_t> polls_{0};  // of all polling threads; one may be lost
   std::atomic<bool> moved_{true};        // something has arrived since the last sleep. Partner: longest_sleep_ns()
   std::int64_t sleep_ns_ = 0;            // the worker's

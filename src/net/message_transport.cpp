@@ -10,10 +10,16 @@
 #include "shoal/detail/assert.hpp"
 
 namespace shoal::net {
+namespace {
+
+// For nodes that need this one. One that is gone ends the job by other ways.
+constexpr std::uint64_t k_departure_ns = 30'000'000'000;
+
+}  // namespace
 
 message_transport::message_transport(const char* name, std::unique_ptr<network> net, const message_shape& shape,
                                      loss_handler lost)
-    : name_(name), net_(std::move(net)), lost_(std::move(lost)) {
+    : name_(name), executor_(*shape.executor), net_(std::move(net)), lost_(std::move(lost)) {
   SHOAL_ASSERT((shape.slots & (shape.slots - 1)) == 0, "a channel has a power of two of buffers");
   SHOAL_ASSERT(shape.domains >= 1 && shape.domains <= shape.workers, "a domain belongs to at least one worker");
   if (shape.progress == progress_role::server) server_ = std::make_unique<message_server>(*shape.executor);
@@ -52,6 +58,11 @@ void message_transport::end_threads() noexcept {
 void message_transport::finish() noexcept {
   end_threads();
   for (auto& d : domains_) d->finish();
+  const std::uint64_t until_ns = executor_.now_ns() + k_departure_ns;
+  while (!net_->may_leave() && executor_.now_ns() < until_ns) {
+    for (auto& d : domains_) d->progress();
+    executor_.yield();
+  }
   for (auto& d : domains_) d->end_losses();
 }
 

@@ -12,6 +12,7 @@
 // Tests: tests/unit/net/message_transport_test.cpp, stress: tests/stress/message_transport_test.cpp.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -43,6 +44,10 @@ struct message_shape {
   unsigned domains = 1;  // per node; workers share them in turn
   std::size_t slot_bytes = std::size_t{16} << 10;
   std::size_t slots = 8;  // per channel; a power of two
+  // Others, for messages that are larger than a slot, and how many a worker has for all its channels; 0: none.
+  std::size_t large_bytes = 0;
+  unsigned large_slots = 8;
+  std::size_t credits = 0;  // messages in flight per channel; a power of two, at least `slots`; 0: that many
   message_route route = message_route::own;
   std::uint32_t poll_mask = 0;  // with domain_0: workers of other domains poll it every poll_mask + 1 polls
   progress_role progress = progress_role::workers;
@@ -50,8 +55,16 @@ struct message_shape {
   wait_kind wait = wait_kind::adaptive;
   machine::executor* executor = &machine::threads();
 
+  // On the way requests may wait for room that replies make, so what must be acknowledged does not go with them alone.
+  bool requests_may_wait = false;
+  bool announces_replies = false;  // to who does not expect them: for routes
+
+  std::size_t in_flight() const noexcept { return credits == 0 ? slots : credits; }
   /// What a wire must be able to carry.
-  std::size_t most_words() const noexcept { return slot_bytes / sizeof(std::uint64_t) - k_label_words; }
+  std::size_t most_words() const noexcept {
+    return std::max(slot_bytes, large_bytes) / sizeof(std::uint64_t) - k_label_words;
+  }
+  std::size_t slot_words() const noexcept { return slot_bytes / sizeof(std::uint64_t) - k_label_words; }
 };
 
 class message_domain;
@@ -78,6 +91,7 @@ private:
   void end_threads() noexcept;
 
   const char* name_;
+  machine::executor& executor_;
   std::unique_ptr<network> net_;
   loss_handler lost_;
   std::vector<std::unique_ptr<message_domain>> domains_;

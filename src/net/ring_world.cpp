@@ -58,7 +58,7 @@ struct ring_side {
   void wake_other() const noexcept { waker->executor->wake(other->word(), 1, waker->between_processes); }
 };
 
-// Those that watch the ring of requests, at its receiver.
+// Those that watch a ring that is announced, at its receiver.
 struct ring_watch {
   const lockfree::watch_mark<>* mark = nullptr;
   lockfree::announcement_board<> board;
@@ -70,7 +70,8 @@ public:
   ring_out(ring_side side, ring_control& control, const ring_layout& layout, unsigned from, unsigned to,
            unsigned worker, traffic t) noexcept
       : side_(side), ring_(control.ring, layout.shape().slots), layout_(&layout), to_(to) {
-    if (!is_reply(t)) watch_ = {&control.mark, layout.board(to, worker), ring_layout::board_place(from, t)};
+    if (!is_reply(t) || layout.shape().announces_replies)
+      watch_ = {&control.mark, layout.board(to, worker), ring_layout::board_place(from, t)};
   }
 
   std::uint64_t* acquire() noexcept override { return ring_.has_room() ? side_.slot(ring_.fill_index()) + 1 : nullptr; }
@@ -166,7 +167,8 @@ public:
   bool announced() const noexcept override { return board_.any(); }
   void take_announced(announced_to& to) noexcept override {
     board_.take([&to](std::size_t place) {
-      to.announced(static_cast<std::uint32_t>(place / 2), place % 2 != 0 ? traffic::handler_request : traffic::request);
+      to.announced(static_cast<std::uint32_t>(place / k_traffic_classes),
+                   static_cast<traffic>(place % k_traffic_classes));
     });
   }
   lockfree::doorbell<>* bell() noexcept override { return &bell_; }

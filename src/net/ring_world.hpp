@@ -29,12 +29,13 @@ struct ring_shape {
   std::size_t slot_bytes = std::size_t{16} << 10;
   std::size_t slots = 8;                              // per ring; a power of two
   machine::executor* executor = &machine::threads();  // of this process
+  bool announces_replies = false;                     // to who does not expect them: for routes
 };
 
 /// A ring but for its slots. The mark is written seldom, so it has a line for itself.
 struct ring_control {
   lockfree::slot_ring_control<> ring;
-  alignas(lockfree::k_cache_line_bytes) lockfree::watch_mark<> mark;  // of requests
+  alignas(lockfree::k_cache_line_bytes) lockfree::watch_mark<> mark;  // of those that are announced
 };
 
 /// Where things lie in the world's memory.
@@ -46,11 +47,11 @@ public:
   const ring_shape& shape() const noexcept { return shape_; }
 
   lockfree::doorbell<>& bell(unsigned node, unsigned worker) const noexcept;
-  /// For the rings of requests that lead to this worker, by board_place().
+  /// For the rings that lead to this worker, by board_place().
   lockfree::announcement_board<> board(unsigned node, unsigned worker) const noexcept;
   lockfree::announcement_board<>::word* board_words(unsigned node, unsigned worker) const noexcept;
   static std::size_t board_place(unsigned from, traffic t) noexcept {
-    return std::size_t{from} * 2 + (t == traffic::handler_request ? 1 : 0);
+    return std::size_t{from} * k_traffic_classes + static_cast<unsigned>(t);
   }
   ring_control& control(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept;
   std::byte* slots(unsigned from, unsigned to, unsigned worker, traffic t) const noexcept;

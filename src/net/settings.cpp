@@ -40,6 +40,26 @@ constexpr setting k_table[] = {
      .help = "buffers in flight from a worker to a node, rounded up to a power of two",
      .min = "2",
      .max = "256"},
+    {.name = "route",
+     .type = setting_type::choice,
+     .default_value = "auto",
+     .help = "how messages reach other nodes: direct (buffers for each pair of workers), shared (the workers of a node "
+             "fill them together), machine, grid (two hops), cube (three); auto: the first of direct, shared, grid, "
+             "cube whose buffers fit into aggregation_memory",
+     .choices = "auto|direct|shared|machine|grid|cube"},
+    {.name = "aggregation_memory",
+     .type = setting_type::size,
+     .default_value = "0",
+     .help = "bytes of the buffers of a node; 0: 1/64 of the machine's memory for all its nodes, at most 1G for each",
+     .min = "0",
+     .max = "1T"},
+    {.name = "block",
+     .type = setting_type::size,
+     .default_value = "512",
+     .help = "bytes that a worker collects for a node before they go to a buffer that workers share (all routes but "
+             "direct)",
+     .min = "128",
+     .max = "16K"},
     {.name = "domains",
      .type = setting_type::integer,
      .default_value = "0",
@@ -86,6 +106,9 @@ options read_options(const base::settings& s) {
   o.plugins = s.get_text("plugins");
   o.buffer_bytes = s.get_size("buffer") / 64 * 64;
   o.buffers = std::bit_ceil(static_cast<std::size_t>(s.get_int("buffers")));
+  o.routes.route = s.get_text("route");
+  o.routes.memory_bytes = s.get_size("aggregation_memory");
+  o.routes.block_bytes = s.get_size("block") / 64 * 64;
   o.domains = static_cast<unsigned>(s.get_int("domains"));
   o.domain_lock = s.judge_text("domain_lock", [](std::string text) {
     make_lock(text);  // throws for an unknown kind, with the list of all

@@ -10,6 +10,7 @@
 
 #include "base/settings.hpp"
 #include "net/message_transport.hpp"
+#include "net/routes/plan.hpp"
 #include "net/transports/sim/settings.hpp"
 
 namespace shoal::net {
@@ -22,7 +23,8 @@ struct options {
   std::string plugins;             // a folder to look for plugins in first
   std::size_t buffer_bytes = 0;
   std::size_t buffers = 0;  // per channel; a power of two
-  unsigned domains = 0;     // per node; 0: one for each worker
+  route_wish routes;
+  unsigned domains = 0;  // per node; 0: one for each worker
   std::string domain_lock;
   wait_kind domain_wait = wait_kind::adaptive;
   message_route messages = message_route::own;

@@ -78,6 +78,8 @@ struct remote_piece {
   std::uint64_t offset = 0;  // in the node's registered memory
 };
 
+class domain;
+
 class wire {
 public:
   virtual ~wire() = default;
@@ -103,6 +105,11 @@ public:
   virtual int event() const noexcept { return -1; }
   /// False: there is work already, call progress() first.
   virtual bool arm() noexcept { return true; }
+
+  /// The domain of another transport that it sends through, whose bell rings when progress() has work, and how long a
+  /// worker may sleep then; null: there is none.
+  virtual domain* inner() noexcept { return nullptr; }
+  virtual std::int64_t longest_sleep_ns() noexcept { return -1; }
 };
 
 /// One node's part of a network: as many wires as it has domains.
@@ -116,6 +123,9 @@ public:
   virtual wire& at(unsigned domain) noexcept = 0;
   /// In words, for people: "UCX 1.13.1 (posix, tcp)".
   virtual std::string describe() const = 0;
+  /// Asked after the node's last message, until it is true; meanwhile the wires' progress() is called, since others may
+  /// need it.
+  virtual bool may_leave() noexcept { return true; }
   /// How much memory was registered: a segment counts as often as there are domains that want it for themselves.
   virtual std::uint64_t registrations() const noexcept { return 0; }
   virtual std::uint64_t registered_bytes() const noexcept { return 0; }
@@ -150,7 +160,7 @@ struct net_plugin {
   /// process is, and brings node 0's word to all. Collective. Throws shoal::error.
   std::string (*share)(const std::string& word_of_node_0, std::uint32_t& node, std::uint32_t& nodes) = nullptr;
 };
-inline constexpr std::uint32_t k_net_interface = 2;
+inline constexpr std::uint32_t k_net_interface = 3;
 inline constexpr const char* k_net_plugin_symbol = "shoal_net_plugin";
 
 }  // namespace shoal::net

@@ -91,7 +91,9 @@ config read_config(const base::settings& s) {
           static_cast<std::int64_t>(s.get_real("hang_seconds") * 1e9),
           base::log_level_of(s.get_text("log")),
           read_profile_wish(s),
-          read_injection(s)};
+          read_injection(s),
+          &machine::threads(),
+          {}};
 }
 
 sched::pool_options scheduler_options(const config& c, std::uint32_t node) {
@@ -108,6 +110,8 @@ std::string config::common() const {
                                  direct ? "on" : "off", buffer_bytes, buffers, one_sided_bytes, call_memory);
   text += fmt::format(", transport {}, domains {}, messages {}, own_communicators {}", transport, domains,
                       messages == net::message_route::own ? "own" : "domain_0", own_communicators ? "on" : "off");
+  text +=
+      fmt::format(", route {}, aggregation_memory {}, block {}", routes.route, routes.memory_bytes, routes.block_bytes);
   text += fmt::format(", pages {}", to_string(pages));
   text += ", collectives " + algorithms.text();
   return text;

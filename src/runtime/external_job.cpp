@@ -91,7 +91,6 @@ private:
   std::vector<visiting_card> exchange(const visiting_card& mine);
   std::string map_neighbours(bool rings);
   void choose_library();
-  net::ring_shape shape() const { return {nodes_, c_.workers, c_.buffer_bytes, c_.buffers, c_.executor}; }
 
   std::vector<std::vector<std::byte>> exchange_addresses(std::span<const std::byte> mine);
 
@@ -155,16 +154,19 @@ void external_nodes::introduce() {
   mine.processors = machine_.usable_processors();
   const launch::segment_plan plan = launch::plan_segment(c_.pages, c_.segment_bytes, nodes_);
   mine.segment_bytes = plan.bytes;
+  mine.memory_bytes = machine::memory_info().total_bytes;
   all_.emplace(exchange(mine), node_);
   if (c_.workers == 0) c_.workers = all_->workers();
   c_.segment_bytes = all_->segment_bytes();
+  choose_routes(c_, nodes_, all_->memory_bytes(), all_->blocks());
 
   segments_.resize(nodes_);
   watched([&] {
     segments_[node_] =
         machine::segment::create(fmt::format("shoal-node-{}", node_), c_.segment_bytes, false, plan.pool_page_bytes);
     segments_[node_].map();
-    if (node_ == 0) world_ = machine::segment::create("shoal-world", net::ring_layout::bytes(shape()));
+    if (node_ == 0)
+      world_ = machine::segment::create("shoal-world", net::ring_layout::bytes(ring_shape_of(c_, nodes_)));
   });
   mine.pid = machine::own_pid();
   mine.segment = segments_[node_].descriptor();
@@ -245,7 +247,7 @@ std::unique_ptr<net::transport> external_nodes::open_transport() {
   std::string described = "shared memory";
   std::unique_ptr<net::transport> made;
   if (c_.transport == "shm") {
-    made = net::connect_shm(world_.data(), shape(), node_);
+    made = net::connect_shm(world_.data(), ring_shape_of(c_, nodes_), node_);
   } else {
     auto network = watched([&] {
       return open_network(c_, node_, nodes_, segments_[node_], {all_->all_here(), token_});
@@ -262,7 +264,7 @@ std::unique_ptr<net::transport> external_nodes::open_transport() {
     base::verbose("{} of {} on {}, found by {}, over {}: {}", base::counted(nodes_, "node"),
                   base::counted(c_.workers, "worker"), base::counted(all_->machines(), "machine"), through_.by(),
                   c_.transport, described);
-  return made;
+  return with_routes(c_, node_, nodes_, std::move(made));
 }
 
 node_parts external_nodes::parts(std::unique_ptr<net::transport> transport) {

@@ -37,10 +37,6 @@
 namespace shoal::runtime {
 namespace {
 
-net::ring_shape shape_of(const config& c, unsigned nodes) {
-  return {nodes, c.workers, c.buffer_bytes, c.buffers, c.executor};
-}
-
 void say_why(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
@@ -59,7 +55,7 @@ struct process_transports {
 
 process_transports rings_in_process(const config& c) {
   process_transports t;
-  t.world = std::make_unique<net::inproc_world>(shape_of(c, c.nodes));
+  t.world = std::make_unique<net::inproc_world>(ring_shape_of(c, c.nodes));
   for (unsigned n = 0; n < c.nodes; ++n) t.each.push_back(t.world->connect(n));
   return t;
 }
@@ -152,12 +148,13 @@ process_nodes::process_nodes(config c) : c_(std::move(c)) {
     segments_.push_back(make_segment(c_, n, plan));
     mapped.push_back(segments_.back().map());
   }
+  if (!is_simulated(c_)) choose_routes(c_, c_.nodes, machine::memory_info().total_bytes / c_.nodes, {c_.nodes});
   transports_ = is_simulated(c_)   ? simulated_network(*simulated_, c_)
                 : uses_library(c_) ? networks_in_process(c_, segments_)
                                    : rings_in_process(c_);
   for (unsigned n = 0; n < c_.nodes; ++n) {
     node_parts& parts = all_parts[n];
-    parts.transport = std::move(transports_.each[n]);
+    parts.transport = with_routes(c_, n, c_.nodes, std::move(transports_.each[n]));
     parts.segment = &segments_[n];
     parts.bases = mapped;
     if (!c_.direct)
@@ -260,8 +257,9 @@ world_node::world_node(config c) : c_(std::move(c)), me_(take_launched_place()) 
   parts.nodes = me_.nodes;
   parts.settings = &c_;
   place_workers(parts, c_, machine, {me_.node, me_.nodes});
+  choose_routes(c_, me_.nodes, machine::memory_info().total_bytes / me_.nodes, {me_.nodes});
   world_memory_ = machine::segment::adopt(me_.world_descriptor);
-  const auto shape = shape_of(c_, me_.nodes);
+  const auto shape = ring_shape_of(c_, me_.nodes);
   const std::size_t need = launch::k_world_header_bytes + net::ring_layout::bytes(shape);
   if (need > world_memory_.capacity())
     throw error(errc::invalid_argument,
@@ -272,7 +270,7 @@ world_node::world_node(config c) : c_(std::move(c)), me_(take_launched_place()) 
   world_.emplace(world_memory_.map(need));
   world_->join({me_.node, me_.nodes, remote::code_fingerprint(), c_.common()}, c_.start_timeout_ns);
 
-  parts.transport = net::connect_shm(world_->transport_memory(), shape, me_.node);
+  parts.transport = with_routes(c_, me_.node, me_.nodes, net::connect_shm(world_->transport_memory(), shape, me_.node));
   for (std::uint32_t n = 0; n < me_.nodes; ++n) {
     segments_.push_back(machine::segment::adopt(me_.segment_descriptors[n]));
     parts.bases.push_back(n == me_.node || c_.direct ? segments_.back().map() : nullptr);

@@ -16,6 +16,7 @@ struct visiting_card {
   std::string neighbourhood;  // machine/neighbourhood.hpp
   unsigned processors = 1;
   std::uint64_t segment_bytes = 0;  // address space that there is for a node's part
+  std::uint64_t memory_bytes = 0;   // of its machine
   int pid = 0;
   int segment = -1;  // descriptors, open in that process
   int world = -1;
@@ -39,6 +40,10 @@ public:
   /// The same on all nodes: processors by nodes, on the machine that has least.
   unsigned workers() const;
   std::uint64_t segment_bytes() const;
+  /// A node's share of its machine, where that is least.
+  std::uint64_t memory_bytes() const;
+  /// How many consecutive nodes each machine has; empty if nodes of a machine are not consecutive.
+  std::vector<std::uint32_t> blocks() const;
 
 private:
   std::vector<visiting_card> cards_;

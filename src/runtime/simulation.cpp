@@ -10,6 +10,7 @@
 #include "launch/local_launch.hpp"
 #include "machine/memory_info.hpp"
 #include "runtime/job_questions.hpp"
+#include "runtime/transports.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::runtime {
@@ -20,6 +21,7 @@ constexpr std::uint64_t k_segments_bytes = std::uint64_t{1} << 45;
 constexpr std::uint64_t k_stacks_bytes = std::uint64_t{1} << 44;
 // What the free memory of the host would choose must not be different from run to run.
 constexpr std::uint64_t k_overflow_bytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t k_memory_bytes = std::uint64_t{4} << 30;  // of a node: 64 MiB for buffers
 constexpr std::uint64_t k_waiting_bytes = std::uint64_t{64} << 20;
 
 config& adapt(config& c) {
@@ -40,6 +42,7 @@ config& adapt(config& c) {
     const std::uint64_t share = machine::round_down(k_segments_bytes / c.nodes, machine::k_huge_page_bytes);
     c.segment_bytes = std::min(launch::default_segment_bytes(c.nodes), share);
   }
+  choose_routes(c, c.nodes, k_memory_bytes, {});
   return c;
 }
 
@@ -55,7 +58,7 @@ net::sim_clock_options clock_of(const config& c) {
 }
 
 net::sim_world_shape world_of(const config& c) {
-  return {c.nodes, c.workers, c.buffer_bytes, c.buffers, c.sim.network};
+  return {c.nodes, c.workers, c.buffer_bytes, c.buffers, c.sim.network, c.plan.is_routed()};
 }
 
 }  // namespace

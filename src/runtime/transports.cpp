@@ -26,6 +26,47 @@ std::vector<std::string> transports_here(const config& c) {
   return all;
 }
 
+namespace {
+
+constexpr std::uint64_t k_share_for_buffers = 64;  // of a node's memory
+
+net::job_shape job_shape_of(const config& c, std::uint32_t nodes) {
+  return {nodes, c.workers, c.buffer_bytes, c.buffers, {}};
+}
+
+}  // namespace
+
+void choose_routes(config& c, std::uint32_t nodes, std::uint64_t memory_bytes_of_node,
+                   std::vector<std::uint32_t> machines) {
+  net::route_wish wish = c.routes;
+  if (wish.memory_bytes == 0)
+    wish.memory_bytes = std::min(memory_bytes_of_node / k_share_for_buffers, net::route_wish::k_most_default_bytes);
+  net::job_shape shape = job_shape_of(c, nodes);
+  shape.machines = std::move(machines);
+  c.plan = net::plan_routes(wish, shape);
+  if (!c.plan.is_routed()) return;
+  if (c.progress == net::progress_role::server)
+    throw error(errc::unsupported,
+                fmt::format("SHOAL_PROGRESS=server moves the messages of route direct only, and the route is {}; leave "
+                            "one of the two out",
+                            c.plan.name));
+  base::verbose("route {}: {}, blocks of {}, at most {} of buffers in a node", c.plan.name,
+                base::counted(c.plan.map->hops(), "hop"), machine::describe_bytes(c.plan.block_bytes),
+                machine::describe_bytes(c.plan.bytes));
+}
+
+std::unique_ptr<net::transport> with_routes(const config& c, std::uint32_t node, std::uint32_t nodes,
+                                            std::unique_ptr<net::transport> inner) {
+  if (!c.plan.is_routed()) return inner;
+  return net::route_over(std::move(inner), c.plan, node, job_shape_of(c, nodes), *c.executor);
+}
+
+net::ring_shape ring_shape_of(const config& c, std::uint32_t nodes) {
+  net::ring_shape s{nodes, c.workers, c.buffer_bytes, c.buffers, c.executor};
+  s.announces_replies = c.plan.is_routed();
+  return s;
+}
+
 const net::net_plugin& find_plugin(const config& c, const std::string& name) {
   return net::load_plugin(name, net::plugin_folders(c.plugins));
 }
@@ -91,8 +132,9 @@ std::unique_ptr<net::network> open_network(const config& c, std::uint32_t node, 
 std::unique_ptr<net::transport> over_network(const config& c, std::uint32_t node, std::uint32_t nodes,
                                              std::unique_ptr<net::network> network,
                                              net::message_transport::loss_handler lost) {
-  return std::make_unique<net::message_transport>(find_plugin(c, c.transport).name, std::move(network),
-                                                  net::make_message_shape(c, node, nodes, c.workers, *c.executor),
+  net::message_shape shape = net::make_message_shape(c, node, nodes, c.workers, *c.executor);
+  shape.announces_replies = c.plan.is_routed();
+  return std::make_unique<net::message_transport>(find_plugin(c, c.transport).name, std::move(network), shape,
                                                   std::move(lost));
 }
 

@@ -17,6 +17,15 @@ namespace shoal::runtime {
 
 inline bool uses_library(const config& c) { return c.transport == "ucx" || c.transport == "mpi"; }
 
+/// Chooses c.plan. c.workers is known. `memory_bytes_of_node`: of its machine, its share, where that is least; on all
+/// nodes the same. `machines`: how many consecutive nodes each has; empty: not known.
+void choose_routes(config& c, std::uint32_t nodes, std::uint64_t memory_bytes_of_node,
+                   std::vector<std::uint32_t> machines);
+/// The transport of a node, under the routes that were chosen.
+std::unique_ptr<net::transport> with_routes(const config& c, std::uint32_t node, std::uint32_t nodes,
+                                            std::unique_ptr<net::transport> inner);
+net::ring_shape ring_shape_of(const config& c, std::uint32_t nodes);
+
 /// Those that would work here, by their plugins: "ucx", "mpi".
 std::vector<std::string> transports_here(const config& c);
 

@@ -196,7 +196,7 @@ void sim_channel::post(std::size_t words) noexcept {
   by.note(arrives_ps ^ (std::uint64_t{from_} << 40) ^ (std::uint64_t{to_} << 20) ^ words ^
           (static_cast<std::uint64_t>(class_) << 60));
   sim_domain& receiver = world_->at(to_, worker_);
-  if (!is_reply(class_)) receiver.expect(*this, arrives_ps);
+  if (!is_reply(class_) || world_->shape().announces_replies) receiver.expect(*this, arrives_ps);
   by.ring_at(arrives_ps, receiver.its_bell());
 }
 

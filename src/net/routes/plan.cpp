@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/routes/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/counted.hpp"
+#include "machine/memory_info.hpp"
+#include "net/routes/block.hpp"
+#include "net/routes/routed_network.hpp"
+#include "shoal/error.hpp"
+
+namespace shoal::net {
+namespace {
+
+// Requests, and the replies to them; what handlers send is little beside it.
+constexpr std::uint64_t k_busy_classes = 2;
+// A block is copied to a shared buffer when it is posted, so that a worker needs a second one only while there is no
+// room; how many may be on their way is another matter.
+constexpr std::size_t k_slots = 2;
+constexpr std::size_t k_credits = 16;
+constexpr std::size_t k_least_block_bytes = 128;
+constexpr std::size_t k_least_kept = 64;
+constexpr std::size_t k_most_kept = 4096;
+
+std::uint64_t direct_bytes(const job_shape& s) {
+  return k_busy_classes * (s.nodes - 1) * s.workers * s.buffers * s.buffer_bytes;
+}
+
+std::uint64_t routed_bytes(const job_shape& s, const route_map& map, std::size_t block_bytes, std::size_t kept) {
+  const std::uint64_t shared = k_busy_classes * map.most_next_hops() * s.buffers * s.buffer_bytes;
+  const std::uint64_t own = k_busy_classes * (s.nodes - 1) * s.workers * k_slots * block_bytes;
+  return shared + own + k_busy_classes * s.workers * kept * block_bytes;
+}
+
+std::shared_ptr<const route_map> map_for(const std::string& route, const job_shape& s) {
+  if (route == "machine") {
+    if (s.machines.empty())
+      throw error(errc::unsupported,
+                  "SHOAL_ROUTE=machine needs nodes that are numbered machine by machine; have the launcher place them "
+                  "by blocks, or use SHOAL_ROUTE=grid");
+    return std::make_shared<route_map>(s.machines);
+  }
+  return std::make_shared<route_map>(s.nodes, route == "shared" ? 1U : route == "grid" ? 2U : 3U);
+}
+
+// With the largest blocks that fit; not routed if none do.
+route_plan fitting(const std::string& route, const route_wish& wish, const job_shape& s, std::uint64_t limit) {
+  const auto map = map_for(route, s);
+  for (std::size_t block = wish.block_bytes;; block /= 2) {
+    const std::uint64_t kept =
+        std::clamp<std::uint64_t>(limit / 8 / (k_busy_classes * s.workers * block), k_least_kept, k_most_kept);
+    const std::uint64_t bytes = routed_bytes(s, *map, block, kept);
+    if (bytes <= limit) return {route, map, block, static_cast<std::size_t>(kept), bytes};
+    if (block / 2 < k_least_block_bytes) return {};
+  }
+}
+
+}  // namespace
+
+route_plan plan_routes(const route_wish& wish, const job_shape& shape) {
+  route_plan direct;
+  if (shape.nodes < 2) return direct;
+  direct.bytes = direct_bytes(shape);
+  if (wish.route == "direct") return direct;
+  const std::uint64_t limit = wish.memory_bytes == 0 ? route_wish::k_most_default_bytes : wish.memory_bytes;
+  if (wish.route == "auto" && direct.bytes <= limit) return direct;
+  constexpr std::array<const char*, 3> k_by_hops{"shared", "grid", "cube"};
+  for (const char* const route : k_by_hops) {
+    if (wish.route != "auto" && wish.route != route) continue;
+    if (route_plan plan = fitting(route, wish, shape, limit); plan.is_routed()) return plan;
+  }
+  if (wish.route == "machine")
+    if (route_plan plan = fitting(wish.route, wish, shape, limit); plan.is_routed()) return plan;
+  const std::string route = wish.route == "auto" ? "cube" : wish.route;
+  const std::uint64_t least = routed_bytes(shape, *map_for(route, shape), k_least_block_bytes, k_least_kept);
+  throw error(errc::invalid_argument,
+              fmt::format("{} for the buffers of a node are too few: {} of {} need at least {} with route {}; raise "
+                          "SHOAL_AGGREGATION_MEMORY, or lower SHOAL_BUFFERS",
+                          machine::describe_bytes(limit), base::counted(shape.nodes, "node"),
+                          base::counted(shape.workers, "worker"), machine::describe_bytes(least), route));
+}
+
+std::unique_ptr<transport> route_over(std::unique_ptr<transport> inner, const route_plan& plan, std::uint32_t node,
+                                      const job_shape& shape, machine::executor& executor) {
+  const char* const name = inner->name();
+  message_shape m;
+  m.node = node;
+  m.nodes = shape.nodes;
+  m.workers = m.domains = shape.workers;
+  m.slot_bytes = plan.block_bytes;
+  m.slots = k_slots;
+  m.large_bytes = shape.buffer_bytes - k_block_head_words * sizeof(std::uint64_t);
+  m.credits = k_credits;
+  m.requests_may_wait = true;
+  m.executor = &executor;
+  routed_shape r;
+  r.node = node;
+  r.workers = shape.workers;
+  r.block_words = m.slot_words();
+  r.most_words = m.most_words();
+  r.most_blocks = plan.most_blocks;
+  r.executor = &executor;
+  return std::make_unique<message_transport>(name, std::make_unique<routed_network>(std::move(inner), plan.map, r), m,
+                                             [](std::uint32_t, const char*) {});  // the inner transport tells of losses
+}
+
+}  // namespace shoal::net
