@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -18,6 +20,9 @@
 #include "bench/progress.hpp"
 #include "bench/real_range.hpp"
 #include "bench/report.hpp"
+#include "launch/remote_script.hpp"
+#include "machine/process.hpp"
+#include "machine/signals.hpp"
 #include "runtime/config.hpp"
 #include "runtime/profile_report.hpp"
 #include "runtime/tuned_file.hpp"
@@ -75,8 +80,8 @@ tune::space space_of(const tune_options& o) {
 // Runs the program, or takes the run from the file.
 class runner {
 public:
-  runner(const tune::space& s, const tune_options& o, const tune::figure& f)
-      : space_(s), options_(o), figure_(f), line_(o.runs) {
+  runner(const tune::space& s, const tune_options& o, const tune::figure& f, const machine::interruption& stop)
+      : space_(s), options_(o), figure_(f), stop_(stop), line_(o.runs) {
     if (!o.resume.empty()) file_.emplace(o.resume, s, o.program, o.metric);
   }
 
@@ -86,20 +91,34 @@ public:
     line_.show(runs_, fmt::format("{}{}", space_.describe(p), best_.empty() ? "" : "; best so far: " + best_));
     const double left = std::max(1e-3, seconds_left());
     const double most = limit();
-    auto end = tune::run_trial(tune::command_at(space_, p, options_.program), figure_, std::min(most, left));
-    if (end.stopped && left <= most) {  // that says nothing about the point, so the file does not have it
+    auto end = tune::run_trial(tune::command_at(space_, p, options_.program), figure_, std::min(most, left),
+                               stop_.descriptor());
+    if (end.interrupted || (end.stopped && left <= most)) {  // that says nothing about the point: it is not kept
       is_over_ = true;
       return std::nullopt;
     }
     if (end.stopped && options_.run_seconds > 0 && most >= options_.run_seconds) end.value.reset();
-    if (file_) file_->add(p, end);
+    if (file_) {
+      file_->add(p, end);
+    } else {
+      unkept_.emplace_back(p, end);
+    }
     return note(p, end);
   }
 
   bool goes_on(std::uint64_t runs, const tune::point& best, double value) {
     runs_ = runs;
     best_ = fmt::format("{} ({:.6g})", space_.describe(best), value);
-    return !is_over_ && seconds_left() > 0;
+    return !is_over_ && stop_.signal() == 0 && seconds_left() > 0;
+  }
+  // The file with all runs, to go on later.
+  std::string keep() const {
+    if (!options_.resume.empty()) return options_.resume;
+    std::string path = "shoal-tune.runs";
+    for (int n = 2; std::filesystem::exists(path); ++n) path = fmt::format("shoal-tune-{}.runs", n);
+    tune::journal file(path, space_, options_.program, options_.metric);
+    for (const auto& [point, end] : unkept_) file.add(point, end);
+    return path;
   }
   void clear() { line_.clear(); }
   const std::string& first_failure() const noexcept { return first_failure_; }
@@ -125,8 +144,10 @@ private:
   const tune::space& space_;
   const tune_options& options_;
   const tune::figure& figure_;
+  const machine::interruption& stop_;
   bench::progress line_;
   std::optional<tune::journal> file_;
+  std::vector<std::pair<tune::point, tune::trial_end>> unkept_;  // without a file
   std::uint64_t begin_ = base::now_ns();
   std::uint64_t runs_ = 0;
   std::string best_;
@@ -144,6 +165,16 @@ std::pair<std::size_t, std::size_t> axes_of(const tune::space& s, const std::vec
   };
   if (!names.empty()) return {place(names[0]), place(names[1])};
   return {0, 1};
+}
+
+// This command, with --resume FILE if it does not have it.
+std::string command_to_go_on(const tune_options& o, const std::string& file) {
+  std::vector<std::string> words = machine::own_command();
+  if (o.resume.empty()) {
+    const auto name = std::ranges::find(words, "tune");
+    words.insert(name == words.end() ? name : name + 1, {"--resume", file});
+  }
+  return launch::shell_words(words);
 }
 
 int run_tune(const tune_options& o) {
@@ -167,7 +198,8 @@ int run_tune(const tune_options& o) {
   report.parameter("points", std::to_string(s.size()));
   report.parameter("figure", fmt::format("{}, {} is better", o.metric, f.smaller_is_better ? "less" : "more"));
   report.parameter("runs", o.runs);
-  runner runs(s, o, f);
+  const machine::interruption stop;
+  runner runs(s, o, f, stop);
   if (runs.known() > 0) report.parameter("runs of before", runs.known());
   tune::search_request request;
   request.how = *tune::method_of(o.method);
@@ -185,7 +217,14 @@ int run_tune(const tune_options& o) {
   report.begin(writing);
 
   std::FILE* const out = o.json == "-" ? stderr : stdout;
+  const bool is_interrupted = stop.signal() != 0;
+  const auto say_how_to_go_on = [&] {
+    const std::string file = runs.keep();
+    fmt::print(out, "\ninterrupted; the runs so far are in {}. To go on:\n  {}\n", file, command_to_go_on(o, file));
+    return machine::exit_status{0, stop.signal()}.shell_code();
+  };
   const std::string unit = f.is == tune::figure::kind::time ? "s" : f.is == tune::figure::kind::json ? f.text : "";
+  if (is_interrupted && (r.points.empty() || r.points.front().values.empty())) return say_how_to_go_on();
   if (r.points.empty() || (runs.first_failure().empty() && r.points.front().values.empty()))
     throw error(errc::timeout, "no run has ended within --minutes; give more of them");
   if (r.points.front().values.empty())
@@ -193,10 +232,13 @@ int run_tune(const tune_options& o) {
   fmt::print(out, "\n{}", tune::outcome_table(s, r, unit));
   if (!runs.first_failure().empty()) fmt::print(out, "first failure, {}\n", runs.first_failure());
   fmt::print(out, "{}; {}\n", base::counted(r.runs, "run"),
-             r.complete ? "the search is complete" : "the runs or the minutes were used up: more may find more");
+             r.complete       ? "the search is complete"
+             : is_interrupted ? "more may find more"
+                              : "the runs or the minutes were used up: more may find more");
   const tune::point& best = r.points.front().where;
   const bool is_decided = r.doubt.empty();
-  fmt::print(out, "\n{}: {}\n", is_decided ? "best" : "best so far", s.describe(best));
+  fmt::print(out, "\n{}: {}\n", is_decided && !is_interrupted ? "best" : "best so far", s.describe(best));
+  if (is_interrupted) return say_how_to_go_on();
   if (!is_decided) fmt::print(out, "undecided: {}; give more --runs or --minutes\n", r.doubt);
   std::string lines;
   const auto settings = tune::settings_at(s, best);

@@ -148,7 +148,7 @@ command_line command_at(const space& s, const point& p, const std::vector<std::s
   return c;
 }
 
-program_end run_program(const command_line& c, double limit_seconds) {
+program_end run_program(const command_line& c, double limit_seconds, int interruption) {
   const machine::descriptor output(machine::open_memory_file("output"));
   const machine::descriptor errors(machine::open_memory_file("errors"));
   if (!output.open() || !errors.open())
@@ -161,20 +161,28 @@ program_end run_program(const command_line& c, double limit_seconds) {
   request.standard_error = errors.number();
   const std::uint64_t begin = base::now_ns();
   machine::child_process program = machine::spawn(request);
-  const int ends[] = {program.descriptor()};
+  const std::array<int, 1> its_end{program.descriptor()};
+  const std::array<int, 2> ends{program.descriptor(), interruption};
+  const std::array<int, 1> interruptions{interruption};
   program_end end;
   constexpr double k_years = 1e9;  // seconds
   const bool is_limited = limit_seconds > 0 && limit_seconds < k_years;
-  if (machine::wait_any(ends, is_limited ? static_cast<std::int64_t>(limit_seconds * 1e9) : -1) < 0) {
-    end.stopped = true;
+  const int first = machine::wait_any(ends, is_limited ? static_cast<std::int64_t>(limit_seconds * 1e9) : -1);
+  if (first != 0) {
+    end.stopped = first < 0;
     program.kill(SIGTERM);
-    if (machine::wait_any(ends, 2'000'000'000) < 0) program.kill(SIGKILL);
+    if (machine::wait_any(its_end, 2'000'000'000) < 0) program.kill(SIGKILL);
   }
   const machine::exit_status status = program.reap();
+  // Ctrl-C ends the program, too, perhaps before it was noticed here.
+  end.interrupted = interruption >= 0 && machine::wait_any(interruptions, 0) == 0;
   end.seconds = static_cast<double>(base::now_ns() - begin) * 1e-9;
   end.output = read_from_start(output.number());
   end.errors = read_from_start(errors.number());
-  if (end.stopped) {
+  if (end.interrupted) {
+    end.stopped = false;
+    end.why_not = "interrupted";
+  } else if (end.stopped) {
     end.why_not = fmt::format("stopped after {:.2f} s", end.seconds);
   } else if (!status.clean()) {
     const std::string why = last_line(end.errors);
@@ -183,10 +191,11 @@ program_end run_program(const command_line& c, double limit_seconds) {
   return end;
 }
 
-trial_end run_trial(const command_line& c, const figure& f, double limit_seconds) {
-  program_end ran = run_program(c, limit_seconds);
+trial_end run_trial(const command_line& c, const figure& f, double limit_seconds, int interruption) {
+  program_end ran = run_program(c, limit_seconds, interruption);
   trial_end end;
   end.stopped = ran.stopped;
+  end.interrupted = ran.interrupted;
   end.errors = std::move(ran.errors);
   end.why_not = std::move(ran.why_not);
   if (end.stopped) {

@@ -42,18 +42,21 @@ struct program_end {
   std::string errors;    // what it has written to standard error
   std::string why_not;   // one line; empty: it has ended with status 0
   bool stopped = false;  // it took longer than the limit
+  bool interrupted = false;
   double seconds = 0;
 };
-/// `limit_seconds` 0: none. The program's end is not an error; that it cannot be started is.
-program_end run_program(const command_line& c, double limit_seconds);
+/// `limit_seconds` 0: none. The program's end is not an error; that it cannot be started is. It is also ended when the
+/// descriptor `interruption` becomes readable, as that of machine::interruption; -1: none.
+program_end run_program(const command_line& c, double limit_seconds, int interruption = -1);
 
 struct trial_end {
   std::optional<double> value;
-  std::string why_not;      // one line
-  bool stopped = false;     // it took longer than the limit; of time, `value` is the limit
-  std::string errors = {};  // what it has written to standard error
+  std::string why_not;       // one line
+  bool stopped = false;      // it took longer than the limit; of time, `value` is the limit
+  std::string errors = {};   // what it has written to standard error
+  bool interrupted = false;  // says nothing about the point
 };
-/// `limit_seconds` 0 or infinite: none.
-trial_end run_trial(const command_line& c, const figure& f, double limit_seconds);
+/// `limit_seconds` 0 or infinite: none; `interruption` as above.
+trial_end run_trial(const command_line& c, const figure& f, double limit_seconds, int interruption = -1);
 
 }  // namespace shoal::tune

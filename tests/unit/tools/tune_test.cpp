@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal tune` as a user meets it.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -53,6 +54,28 @@ TEST(tune_command, a_program_that_hangs_is_stopped) {
   EXPECT_EQ(each.status, 0) << each.text;
   EXPECT_TRUE(each.has("best: a 0")) << each.text;
   EXPECT_TRUE(each.has("1 point failed")) << each.text;
+}
+
+TEST(tune_command, says_how_to_go_on_when_it_is_interrupted) {
+  const std::string folder = testing::TempDir() + "tune_interrupted_" + std::to_string(::getpid());
+  std::filesystem::create_directory(folder);
+  const std::string words = "tune --parameter a=1:8 --runs 9 --metric '([0-9]+)' -- sh -c 'sleep 0.3; echo {a}' 2>&1";
+  const auto in_folder = [&](const std::string& line) { return run_line("cd '" + folder + "'; " + line); };
+  const std::string interrupt = "env --default-signal=INT timeout --preserve-status --foreground -s INT 1.5 '";
+  for (const char* const file : {"shoal-tune.runs", "shoal-tune-2.runs"}) {
+    const answer got = in_folder(interrupt + shoal::tests::command_path() + "' " + words);
+    EXPECT_EQ(got.status, 130) << got.text;
+    EXPECT_TRUE(got.has(std::string("tune --resume ") + file)) << got.text;
+    const std::size_t begin = got.text.find("To go on:\n") + 10;
+    const answer more = in_folder(got.text.substr(begin, got.text.find('\n', begin) - begin) + " 2>&1");
+    EXPECT_EQ(more.status, 0) << more.text;
+    EXPECT_TRUE(more.has("best: a 8")) << more.text;
+  }
+  const answer named = in_folder(interrupt + shoal::tests::command_path() + "' tune --resume mine" + words.substr(4));
+  EXPECT_EQ(named.status, 130) << named.text;
+  EXPECT_TRUE(named.has("the runs so far are in mine")) << named.text;
+  EXPECT_FALSE(std::filesystem::exists(folder + "/shoal-tune-3.runs"));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
