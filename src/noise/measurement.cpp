@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <memory>
@@ -17,6 +16,7 @@
 
 #include "base/clock.hpp"
 #include "machine/page_cost.hpp"
+#include "machine/program_end.hpp"
 #include "machine/thread_id.hpp"
 #include "noise/summary.hpp"
 #include "shoal/error.hpp"
@@ -109,6 +109,7 @@ void measure_processors(const measurement_request& r, event_source& events, meas
   result.series.resize(r.processors.size());
   std::barrier start(static_cast<std::ptrdiff_t>(r.processors.size()));
   std::atomic<std::size_t> ended = 0;  // partner: the wait below
+  std::atomic<bool> stop = false;      // partner: the threads, after each quantum
   std::exception_ptr failed;
   std::mutex failing;
   {
@@ -122,6 +123,7 @@ void measure_processors(const measurement_request& r, event_source& events, meas
           q.quanta = static_cast<std::uint32_t>(quanta);
           q.detour_ns = r.detour_ns;
           q.start = &start;
+          q.stop = &stop;
           result.series[i] = r.how == method::fixed_time ? measure_fixed_time(q) : measure_fixed_work(q);
         } catch (...) {
           const std::scoped_lock lock(failing);
@@ -131,7 +133,8 @@ void measure_processors(const measurement_request& r, event_source& events, meas
         ended.fetch_add(1, std::memory_order_relaxed);
       });
     wait_and_drain(events, r, [&](std::int64_t ns) {
-      std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
+      const int signals[] = {r.stop != nullptr && !stop.load(std::memory_order_relaxed) ? r.stop->descriptor() : -1};
+      if (machine::wait_any(signals, ns) == 0) stop.store(true, std::memory_order_relaxed);
       return ended.load(std::memory_order_relaxed) == threads.size();
     });
   }
@@ -156,8 +159,8 @@ measurement measure(const measurement_request& r) {
     request.environment = r.environment;
     machine::child_process program = machine::spawn(request);
     question.threads.insert(program.pid());
-    const int ends[] = {program.descriptor()};
-    wait_and_drain(events, r, [&](std::int64_t ns) { return machine::wait_any(ends, ns) == 0; });
+    machine::program_end end(program, r.stop);
+    wait_and_drain(events, r, [&](std::int64_t ns) { return end.wait(ns); });
     result.program_end = program.reap();
   } else {
     measure_processors(r, events, result);

@@ -15,6 +15,7 @@
 
 #include "machine/interrupt_counts.hpp"
 #include "machine/process.hpp"
+#include "machine/signals.hpp"
 #include "noise/interruptions.hpp"
 #include "noise/quanta.hpp"
 
@@ -34,6 +35,7 @@ struct measurement_request {
   std::vector<std::string> environment;          // added for it
   std::vector<unsigned> all_processors;          // that the program can run on
   std::function<void(double seconds)> progress;  // called about every second, if set
+  const machine::interruption* stop = nullptr;   // Ctrl-C ends the measurement: the result has what was until then
 };
 
 struct measurement {

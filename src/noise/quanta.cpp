@@ -78,6 +78,10 @@ void pin(unsigned processor) {
                 fmt::format("processor {} cannot be measured: this process may not run there", processor));
 }
 
+bool is_stopped(const quanta_request& r) noexcept {
+  return r.stop != nullptr && r.stop->load(std::memory_order_relaxed);
+}
+
 // The line between the clocks needs two points with some distance.
 clock_pair first_pair() {
   const clock_pair first = clock_pair::now();
@@ -214,6 +218,10 @@ quanta_result measure_fixed_time(const quanta_request& r) {
     const std::uint64_t end = p.ends[0] + (q + 1) * p.quantum_ticks;
     counts[q] = p.look.until(end);
     p.ends[q + 1] = end;
+    if (!is_stopped(r)) continue;
+    counts.resize(q + 1);
+    p.ends.resize(q + 2);
+    break;
   }
   p.end();
   p.result.quantum_ns = r.quantum_ns;
@@ -231,6 +239,9 @@ quanta_result measure_fixed_work(const quanta_request& r) {
   for (std::uint32_t q = 0; q < r.quanta; ++q) {
     p.look.times(work);
     p.ends[q + 1] = p.look.last();
+    if (!is_stopped(r)) continue;
+    p.ends.resize(q + 2);
+    break;
   }
   p.end();
   judge_times(p.result, work);

@@ -8,6 +8,7 @@
 // (detours). Test: tests/unit/noise/quanta_test.cpp.
 #pragma once
 
+#include <atomic>
 #include <barrier>
 #include <cstdint>
 #include <vector>
@@ -46,7 +47,8 @@ struct quanta_request {
   std::uint32_t quanta = 1000;
   std::uint64_t detour_ns = 500;  // shorter ones are not noted
   std::uint32_t most_detours = 1U << 20;
-  std::barrier<>* start = nullptr;  // all threads begin together when they have their memory
+  std::barrier<>* start = nullptr;          // all threads begin together when they have their memory
+  const std::atomic<bool>* stop = nullptr;  // true: the quantum that runs is the last. Partner: who sets it
 };
 
 struct quanta_result {

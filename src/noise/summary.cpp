@@ -126,6 +126,15 @@ explanation explained_share(std::span<const explained_detour> detours) {
   return sum;
 }
 
+lost_shares shares_of(const quanta_result& measured, std::span<const interruption> interruptions) {
+  const auto time = static_cast<double>(measured.measured_ns());
+  if (time <= 0) return {};
+  const double lost_ns = std::accumulate(measured.noise_ns.begin(), measured.noise_ns.end(), 0.0);
+  const explanation e = explained_share(explain(measured, interruptions));
+  return {lost_ns / time, (e.events_ns + e.edges_ns) / time, e.nothing_ns / time,
+          std::max(0.0, lost_ns - e.detours_ns) / time};
+}
+
 std::string describe(activity what, std::uint32_t detail, const word_table& words) {
   if (detail == 0) return std::string(name_of(what));
   return fmt::format("{} ({})", name_of(what), words.word(detail));

@@ -55,6 +55,15 @@ struct explanation {
 };
 explanation explained_share(std::span<const explained_detour> detours);
 
+/// What a measured thread has lost, as shares of its time from 0 to 1.
+struct lost_shares {
+  double lost = 0;
+  double kernel = 0;        // detours with an event, the way into the kernel and out included
+  double unattributed = 0;  // detours without an event
+  double slower = 0;        // without any detour
+};
+lost_shares shares_of(const quanta_result& measured, std::span<const interruption> interruptions);
+
 /// "timer interrupt 2.2 us, timer softirq 1.8 us, preemption (kworker/0:1) 2.2 us".
 std::string describe(std::span<const interruption_part> parts, const word_table& words);
 /// "device interrupt (virtio1-req.0)".

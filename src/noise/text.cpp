@@ -19,18 +19,15 @@ std::string series_text(const measurement& m) {
   std::string text = fmt::format("{:>9} {:>9} {:>10} {:>9} {:>12} {:>10} {:>12} {:>10}\n", "processor", "seconds",
                                  "lost", "detours", "longest", "kernel", "unattributed", "slower");
   for (const quanta_result& q : m.series) {
-    double noise = 0;
-    for (const double n : q.noise_ns) noise += n;
-    const auto time = static_cast<double>(q.measured_ns());
     std::uint64_t longest = 0;
     for (const detour& d : q.detours) longest = std::max(longest, d.end_ns - d.begin_ns);
-    const explanation e = explained_share(explain(q, m.record.interruptions));
-    text += fmt::format("{:>9} {:>9.2f} {:>9.4f}% {:>9} {:>12} ", q.processor, time * 1e-9, percent(noise, time),
+    const lost_shares s = shares_of(q, m.record.interruptions);
+    text += fmt::format("{:>9} {:>9.2f} {:>9.4f}% {:>9} {:>12} ", q.processor,
+                        static_cast<double>(q.measured_ns()) * 1e-9, s.lost * 100,
                         q.detours.size() + q.detours_left_out, base::described_ns(static_cast<double>(longest)));
-    text += m.has_events ? fmt::format("{:>9.4f}% {:>11.4f}%", percent(e.events_ns + e.edges_ns, time),
-                                       percent(e.nothing_ns, time))
+    text += m.has_events ? fmt::format("{:>9.4f}% {:>11.4f}%", s.kernel * 100, s.unattributed * 100)
                          : fmt::format("{:>10} {:>12}", "-", "-");
-    text += fmt::format(" {:>9.4f}%\n", percent(std::max(0.0, noise - e.detours_ns), time));
+    text += fmt::format(" {:>9.4f}%\n", s.slower * 100);
   }
   return text;
 }

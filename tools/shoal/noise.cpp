@@ -11,8 +11,11 @@
 #include <system_error>
 #include <vector>
 
+#include "base/log.hpp"
 #include "bench/real_range.hpp"
 #include "bench/report.hpp"
+#include "machine/program_end.hpp"
+#include "machine/signals.hpp"
 #include "machine/topology.hpp"
 #include "noise/injection.hpp"
 #include "noise/measurement.hpp"
@@ -89,12 +92,14 @@ noise::measurement_request request_of(const noise_options& o) {
 
 void record(bench::report& result, const noise::measurement& m) {
   for (const noise::quanta_result& q : m.series) {
-    double sum = 0;
-    for (const double n : q.noise_ns) sum += n;
-    result.record("lost_share", "%", sum / static_cast<double>(q.measured_ns()) * 100);
+    const noise::lost_shares s = noise::shares_of(q, m.record.interruptions);
+    result.record("lost_share", "%", s.lost * 100);
+    result.record("slower_share", "%", s.slower * 100);
     result.record("detours_per_second", "1/s",
                   static_cast<double>(q.detours.size()) / (static_cast<double>(q.measured_ns()) * 1e-9));
     if (!m.has_events) continue;
+    result.record("kernel_share", "%", s.kernel * 100);
+    result.record("unattributed_share", "%", s.unattributed * 100);
     const noise::explanation e = noise::explained_share(noise::explain(q, m.record.interruptions));
     if (e.detours_ns > 0) result.record("explained_share", "%", (1 - e.nothing_ns / e.detours_ns) * 100);
   }
@@ -128,7 +133,10 @@ int run_noise(const noise_options& o) {
     result.parameter("quantum_us", o.quantum_us);
   }
   result.begin(writing);
+  const machine::interruption stop;
+  request.stop = &stop;
   const noise::measurement m = noise::measure(request);
+  if (stop.signal() != 0) base::write_line("", "interrupted: these are the results so far");
   std::FILE* const out = o.json == "-" ? stderr : stdout;
   std::fputs(noise::noise_text(m).c_str(), out);
   if (o.explain > 0) std::fputs(("\n" + noise::explained_text(m, o.explain)).c_str(), out);
@@ -139,8 +147,12 @@ int run_noise(const noise_options& o) {
   }
   if (!o.raw.empty()) runtime::write_whole_file(o.raw, "the series", noise::raw_text(m));
   record(result, m);
-  if (m.program_end) result.check("program", m.program_end->clean(), machine::describe(*m.program_end));
-  return o.json.empty() && (!m.program_end || m.program_end->clean()) ? 0 : result.finish(writing);
+  const bool is_clean = !m.program_end || m.program_end->clean();
+  if (m.program_end) result.check("program", is_clean, machine::describe(*m.program_end));
+  if (!is_clean) base::write_line("", machine::describe_program(*m.program_end));
+  const int written = o.json.empty() ? 0 : result.finish(writing);
+  if (stop.signal() != 0) return machine::exit_status{0, stop.signal()}.shell_code();
+  return is_clean ? written : m.program_end->shell_code();
 }
 
 }  // namespace

@@ -8,8 +8,11 @@
 #include <regex>
 #include <utility>
 
+#include "base/log.hpp"
 #include "bench/progress.hpp"
 #include "bench/report.hpp"
+#include "machine/process.hpp"
+#include "machine/signals.hpp"
 #include "noise/injection.hpp"
 #include "runtime/profile_report.hpp"
 #include "shoal/error.hpp"
@@ -31,9 +34,12 @@ std::string delay_text(const std::string& kind, const std::string& delay) {
   return fmt::format("uniform(0,{}{})", 2 * value, unit);
 }
 
-void run_once(const injection_request& r, const tune::figure& figure, injection_row& row) {
+// False: it was interrupted.
+bool run_once(const injection_request& r, const tune::figure& figure, const machine::interruption& stop,
+              injection_row& row) {
   tune::command_line c{r.program, {"SHOAL_INJECT=" + row.injection, fmt::format("SHOAL_INJECT_SEED={}", r.seed)}};
-  const tune::trial_end end = tune::run_trial(c, figure, 0);
+  const tune::trial_end end = tune::run_trial(c, figure, 0, stop.descriptor());
+  if (end.interrupted) return false;
   if (!end.value)
     throw error(errc::invalid_argument,
                 fmt::format("{} with inject={}: {}", r.program.front(), row.injection, end.why_not));
@@ -42,6 +48,28 @@ void run_once(const injection_request& r, const tune::figure& figure, injection_
     throw error(errc::invalid_argument,
                 fmt::format("{} injects nothing: it is no program of Shoal's, or has set SHOAL_LOG to less than say",
                             r.program.front()));
+  return true;
+}
+
+// Runs all in turn, as often as is asked for; the number of whole rounds, whose figures alone are kept.
+int run_rounds(const injection_request& r, const tune::figure& figure, const machine::interruption& stop,
+               std::vector<injection_row>& rows) {
+  injection_row first;
+  if (!run_once(r, figure, stop, first)) return 0;  // reads files and fills caches
+  bench::progress line(rows.size() * static_cast<std::size_t>(r.repeat));
+  int rounds = 0;
+  std::size_t done = 0;
+  bool goes_on = true;
+  while (goes_on && rounds < r.repeat) {
+    for (injection_row& row : rows) {
+      line.show(done++, row.injection.empty() ? "nothing injected" : row.injection);
+      goes_on = goes_on && run_once(r, figure, stop, row);
+    }
+    if (goes_on) ++rounds;
+  }
+  line.clear();
+  for (injection_row& row : rows) row.figures.resize(static_cast<std::size_t>(rounds));
+  return rounds;
 }
 
 }  // namespace
@@ -151,16 +179,12 @@ int run_injection(const injection_request& r) {
   result.parameter("seed", r.seed);
   const bench::measuring_options measuring{.repeat = r.repeat, .seconds = 0, .json = r.json};
   result.begin(measuring);
-  injection_row first;
-  run_once(r, figure, first);  // reads files and fills caches
-  bench::progress line(rows.size() * static_cast<std::size_t>(r.repeat));
-  std::size_t done = 0;
-  for (int i = 0; i < r.repeat; ++i)
-    for (injection_row& row : rows) {
-      line.show(done++, row.injection.empty() ? "nothing injected" : row.injection);
-      run_once(r, figure, row);
-    }
-  line.clear();
+  const machine::interruption stop;
+  const int rounds = run_rounds(r, figure, stop, rows);
+  const int status = machine::exit_status{0, stop.signal()}.shell_code();
+  constexpr int k_fewest = 2;  // that give bounds
+  if (rounds < r.repeat) base::write_line("", fmt::format("interrupted after {} of {} rounds", rounds, r.repeat));
+  if (rounds < k_fewest) return status;
   fmt::print(r.json == "-" ? stderr : stdout, "{}\n", injection_table(rows, figure.smaller_is_better, r.borne_percent));
   for (const injection_row& row : rows) {
     const std::string name = row.injection.empty() ? "nothing" : row.injection;
@@ -172,7 +196,8 @@ int run_injection(const injection_request& r) {
   if (!r.picture.empty())
     runtime::write_whole_file(r.picture, "the picture",
                               injection_picture(rows, figure.smaller_is_better, r.borne_percent));
-  return r.json.empty() ? 0 : result.finish(measuring);
+  const int written = r.json.empty() ? 0 : result.finish(measuring);
+  return stop.signal() != 0 ? status : written;
 }
 
 }  // namespace shoal::tools

@@ -3,8 +3,12 @@
 #include "noise/measurement.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <thread>
 
 #include "machine/topology.hpp"
 #include "noise/text.hpp"
@@ -50,6 +54,24 @@ TEST(measurement, of_a_program_and_its_threads) {
   EXPECT_GE(m.record.threads.size(), 2U);
   EXPECT_GT(m.record.runnable_ns(), 0U);
   EXPECT_NE(noise_text(m).find("migrations"), std::string::npos);
+}
+
+TEST(measurement, ends_early_when_it_is_interrupted) {
+  ::signal(SIGINT, SIG_DFL);  // it may be ignored, as that of a job in the background
+  const machine::interruption stop;
+  measurement_request r = short_request();
+  r.seconds = 600;
+  r.stop = &stop;
+  const std::jthread interrupts([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    ::kill(::getpid(), SIGINT);
+  });
+  const measurement m = measure(r);
+  EXPECT_EQ(stop.signal(), SIGINT);
+  ASSERT_EQ(m.series.size(), 1U);
+  EXPECT_GE(m.series[0].noise_ns.size(), 1U);
+  EXPECT_LT(m.series[0].noise_ns.size(), 500'000U);
+  EXPECT_NE(noise_text(m).find("processor"), std::string::npos);
 }
 
 TEST(measurement, without_events_there_are_counters) {

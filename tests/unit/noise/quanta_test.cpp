@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "machine/topology.hpp"
 #include "machine/tracepoints.hpp"
@@ -44,6 +45,18 @@ TEST(quanta, fixed_work_has_the_rest_of_each) {
   ASSERT_EQ(q.noise_ns.size(), 50U);
   EXPECT_NEAR(std::ranges::min(q.noise_ns), 0, 1);
   EXPECT_GT(q.quantum_ns, 0U);
+}
+
+TEST(quanta, the_one_that_runs_is_the_last_when_it_is_stopped) {
+  std::atomic<bool> stop = true;
+  quanta_request r = short_quanta();
+  r.stop = &stop;
+  for (const auto measure : {measure_fixed_time, measure_fixed_work}) {
+    const quanta_result q = measure(r);
+    EXPECT_EQ(q.noise_ns.size(), 1U);
+    EXPECT_EQ(q.quantum_begin_ns.size(), 2U);
+    EXPECT_GT(q.measured_ns(), 0U);
+  }
 }
 
 TEST(quanta, detours_beyond_the_room_are_counted) {

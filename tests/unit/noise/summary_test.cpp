@@ -62,6 +62,21 @@ TEST(summary, detours_without_an_event_are_unattributed) {
   EXPECT_DOUBLE_EQ(e.nothing_ns, 2000);
 }
 
+TEST(summary, what_was_lost_has_three_parts) {
+  quanta_result q;
+  q.thread = 1;
+  q.quantum_begin_ns = {0, 10'000, 20'000};
+  q.noise_ns = {3500, 2500};
+  q.detours = {{1000, 4000}, {10'000, 12'000}};
+  const lost_shares s = shares_of(q, std::vector{one(1500, activity::timer_interrupt, 2000)});
+  EXPECT_DOUBLE_EQ(s.lost, 0.3);
+  EXPECT_DOUBLE_EQ(s.kernel, 0.15);
+  EXPECT_DOUBLE_EQ(s.unattributed, 0.1);
+  EXPECT_DOUBLE_EQ(s.slower, 0.05);
+  q.quantum_begin_ns = {5};  // nothing was measured
+  EXPECT_EQ(shares_of(q, {}).lost, 0);
+}
+
 // The threads do not begin and end at the same time; all tables have the same whole.
 TEST(summary, what_happens_outside_of_a_threads_quanta_is_left_out) {
   measurement m;
