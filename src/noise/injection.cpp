@@ -183,8 +183,13 @@ injector::injector(const injection_plan& plan, std::uint32_t node, unsigned work
       worker_(worker),
       random_{xoshiro256ss(0), xoshiro256ss(0), xoshiro256ss(0), xoshiro256ss(0)},
       ticks_per_ns_(base::ticks_per_us() * 1e-3) {
-  for (std::size_t i = 0; i < random_.size(); ++i)
+  for (std::size_t i = 0; i < random_.size(); ++i) {
     random_[i] = xoshiro256ss(mix64(plan.seed + mix64((std::uint64_t{node} << 32) + worker * 8 + i)));
+    // Workers of one processor's recording would all be delayed at the same moments.
+    const auto& recorded = plan.at[i].recorded;
+    if (!recorded.empty() && (node != 0 || worker >= recorded.size()))
+      next_[i] = random_[i].below(recorded[worker % recorded.size()].size());
+  }
 }
 
 std::uint64_t injector::draw(injected_at where) noexcept {
@@ -236,9 +241,16 @@ injector::attachment::attachment(injector& of) {
   const delay_source& s = of.plan_.at[static_cast<std::size_t>(injected_at::timer)];
   if (s.is == delay_source::kind::none) return;
   // Workers do not all stop at once, as those of one machine would not.
-  const std::uint64_t first = s.period_ns != 0 ? 1 + of.random_.back()() % s.period_ns
-                                               : s.recorded[of.worker_ % s.recorded.size()].front().begin_ns + 1;
-  timer_ = std::make_unique<machine::thread_timer>(interrupt, &of, first);
+  std::uint64_t first = 0;
+  if (s.period_ns != 0) {
+    first = of.random_.back()() % s.period_ns;
+  } else {
+    const auto& own = s.recorded[of.worker_ % s.recorded.size()];
+    const std::size_t next = of.next_[static_cast<std::size_t>(injected_at::timer)];
+    const std::uint64_t before = next == 0 ? 0 : own[next - 1].begin_ns + own[next - 1].ns;
+    first = own[next].begin_ns - std::min(before, own[next].begin_ns);
+  }
+  timer_ = std::make_unique<machine::thread_timer>(interrupt, &of, first + 1);
 }
 
 injector::attachment::~attachment() {

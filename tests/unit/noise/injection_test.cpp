@@ -6,7 +6,9 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "shoal/error.hpp"
@@ -131,6 +133,32 @@ TEST(injector, draws_the_same_for_the_same_seed_and_other_delays_for_each_worker
   EXPECT_LT(sum, 155'000U);
 }
 
+TEST(injector, delays_each_worker_of_each_node_in_its_own_way) {
+  std::string lines;
+  for (int i = 1; i <= 300; ++i) lines += "detour\t0\t" + std::to_string(i * 1000) + "\t" + std::to_string(i) + "\n";
+  const recording file(lines);
+  for (const std::string& delay : {std::string("uniform(100ns,100us)"), "recorded(" + file.path() + ")"}) {
+    const injection_plan plan = parse_injection("message:" + delay, 7);
+    const auto sequence = [&plan](std::uint32_t node, unsigned worker) {
+      injector one(plan, node, worker);
+      std::vector<std::uint64_t> drawn;
+      for (int i = 0; i < 5; ++i) {
+        const std::uint64_t before = one.sum(injected_at::message).ns.load();
+        one.delay(injected_at::message, 1);
+        drawn.push_back(one.sum(injected_at::message).ns.load() - before);
+      }
+      return drawn;
+    };
+    std::set<std::vector<std::uint64_t>> all;
+    for (const std::uint32_t node : {0U, 1U, 2U})
+      for (const unsigned worker : {0U, 1U}) {
+        all.insert(sequence(node, worker));
+        EXPECT_EQ(sequence(node, worker), sequence(node, worker));
+      }
+    EXPECT_EQ(all.size(), 6U) << delay;
+  }
+}
+
 TEST(injector, refuses_delays_that_leave_no_time) {
   for (const char* const text :
        {"quantum(1ms):constant(1ms)", "quantum(1ms):constant(5ms)", "quantum(1ms):uniform(0,2ms)"})
@@ -144,7 +172,8 @@ TEST(injector, repeats_a_recording) {
   const recording file("detour\t0\t100\t10\ndetour\t0\t200\t20\ndetour\t0\t300\t30\n");
   const injection_plan plan = parse_injection("message:recorded(" + file.path() + ")", 1);
   EXPECT_EQ(spent(plan, 0, injected_at::message, 3), 60U);
-  EXPECT_EQ(spent(plan, 5, injected_at::message, 7), 130U);
+  EXPECT_EQ(spent(plan, 0, injected_at::message, 7), 130U);
+  EXPECT_EQ(spent(plan, 5, injected_at::message, 6), 120U);  // wherever it begins
 }
 
 // The events are noted on the thread that an injector is attached to, and on no other.
