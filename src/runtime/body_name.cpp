@@ -8,6 +8,7 @@ namespace shoal::runtime {
 namespace {
 
 constexpr std::string_view k_lambda = "{lambda(";
+constexpr std::string_view k_anonymous = "(anonymous namespace)";
 
 bool opens(char c) { return c == '<' || c == '(' || c == '{' || c == '['; }
 bool closes(char c) { return c == '>' || c == ')' || c == '}' || c == ']'; }
@@ -73,6 +74,45 @@ std::string place_text(const std::vector<std::string_view>& parts, std::size_t c
   return text;
 }
 
+// Of a function: without the type of its result, which stands in front of it where templates are: "void ",
+// "decltype(auto) ", "decltype ((f)((a)->b)) ".
+std::string_view without_result(std::string_view symbol) {
+  constexpr std::string_view k_operator = "operator";
+  constexpr std::string_view k_decltype = "decltype";
+  std::string open;  // brackets
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < symbol.size(); ++i) {
+    const std::string_view rest = symbol.substr(i);
+    if (open.empty() && rest.starts_with(k_operator)) {  // signs, or a type, up to the arguments
+      const std::string_view arguments = rest.substr(k_operator.size());
+      if (arguments.starts_with("()")) {
+        i += k_operator.size() + 1;
+        continue;
+      }
+      if (arguments.find_first_of(" <>=+-*/%^&|~!,[\"") == 0) break;
+    }
+    if (open.empty() && (rest.starts_with(k_decltype) && (i == begin))) {
+      const std::string_view behind = rest.substr(k_decltype.size());
+      if (behind.starts_with('(') || behind.starts_with(" (")) {
+        i += k_decltype.size() + behind.find('(');
+        open += '(';
+        continue;
+      }
+    }
+    if (open.empty() && rest.front() == '(') {
+      if (!rest.starts_with(k_anonymous)) break;  // its arguments
+      i += k_anonymous.size() - 1;
+    } else if (open.empty() && rest.front() == ' ') {
+      begin = i + 1;
+    } else if (opens(rest.front())) {
+      open += rest.front();
+    } else if (closes(rest.front()) && !open.empty() && (rest.front() == '>') == (open.back() == '<')) {
+      open.pop_back();  // else it is "->", or a comparison
+    }
+  }
+  return symbol.substr(begin);
+}
+
 // The first template argument that is a type of the program's, where no lambda is.
 std::string_view own_type(std::string_view symbol) {
   for (std::size_t at = symbol.find('<'); at != std::string_view::npos; at = symbol.find('<', at + 1)) {
@@ -100,11 +140,11 @@ body_name name_body(std::string_view symbol) {
   return {lambda_text(parts[last - 1]), place_text(parts, last - 1)};
 }
 
-std::string function_name(std::string_view symbol) {
+std::string function_name(std::string_view whole) {
+  const std::string_view symbol = without_result(whole);
   const auto parts = parts_of(symbol);
   for (std::size_t i = parts.size(); i-- > 0;)
     if (is_lambda(parts[i])) return lambda_text(parts[i]) + " in " + place_text(parts, i);
-  constexpr std::string_view k_anonymous = "(anonymous namespace)";
   constexpr std::string_view k_call = "operator()";
   constexpr std::size_t k_longest_arguments = 24;
   std::string text;
@@ -124,15 +164,12 @@ std::string function_name(std::string_view symbol) {
       const std::string_view all = symbol.substr(i, end - i);
       text += all.size() <= k_longest_arguments ? all : "<...>";
       i = end;
-    } else if (rest.front() == ' ' && !text.ends_with("operator")) {
-      text.clear();  // the result
-      ++i;
     } else {
       text += rest.front();
       ++i;
     }
   }
-  return text.empty() ? std::string(symbol) : text;
+  return text.empty() ? std::string(whole) : text;
 }
 
 }  // namespace shoal::runtime

@@ -45,5 +45,20 @@ TEST(function_name, has_no_result_no_arguments_and_short_template_arguments) {
   EXPECT_EQ(function_name("a::f(int)::{lambda(b)#2}::operator()(b) const"), "lambda 2 in a::f(int)");
 }
 
+TEST(function_name, is_not_the_word_that_gives_the_type_of_the_result) {
+  EXPECT_EQ(function_name("decltype(auto) a::f<int>(int)"), "a::f<int>");
+  EXPECT_EQ(function_name("decltype (((declval<a::b*>)())->c((int)(0))) a::f<a::b>(a::b*)"), "a::f<a::b>");
+  EXPECT_EQ(function_name("decltype ((a)>(b)) (anonymous namespace)::f<int>(int, int)"),
+            "(anonymous namespace)::f<int>");
+  EXPECT_EQ(function_name("std::enable_if<((a::n)>(3)), void>::type a::f<int>(int)"), "a::f<int>");
+  EXPECT_EQ(function_name("decltype(auto) a::f<int>(int)::{lambda(b)#2}::operator()(b) const"),
+            "lambda 2 in a::f<int>(int)");
+  EXPECT_EQ(function_name("decltype_of::f(int)"), "decltype_of::f");
+  EXPECT_EQ(function_name("decltype(auto) a::b::operator()<int>(int) const"), "a::b::operator()<int>");
+  EXPECT_EQ(function_name("a::b::operator unsigned long() const"), "a::b::operator unsigned long");
+  EXPECT_EQ(function_name("bool a::operator< <int>(b, c)").substr(0, 12), "a::operator<");
+  EXPECT_EQ(function_name("operators::f(int)"), "operators::f");
+}
+
 }  // namespace
 }  // namespace shoal::runtime
