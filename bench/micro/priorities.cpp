@@ -15,6 +15,7 @@
 #include "bench/micro/priorities_groups.hpp"
 #include "bench/micro/workers.hpp"
 #include "bench/progress.hpp"
+#include "bench/real_range.hpp"
 #include "bench/report.hpp"
 #include "runtime/profile_report.hpp"
 #include "shoal/task.hpp"
@@ -260,19 +261,19 @@ subcommand_body declare_priorities(CLI::App& app) {
       ->check(CLI::Range(1U, 1'000'000U))
       ->capture_default_str();
   app.add_option("--link-us", o->balance.link_us, "microseconds of a link")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(real_range(0.0, 1e6))
       ->capture_default_str();
   app.add_option("--tasks", o->balance.tasks, "short tasks beside the chain")
       ->check(CLI::Range(0U, 10'000'000U))
       ->capture_default_str();
   app.add_option("--task-us", o->balance.task_us, "microseconds of a short task")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(real_range(0.0, 1e6))
       ->capture_default_str();
   app.add_option("--steps", o->background.steps, "steps of the foreground")
       ->check(CLI::Range(1U, 1'000'000U))
       ->capture_default_str();
   app.add_option("--background-us", o->background.background_us, "microseconds of a task in the background")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(real_range(0.0, 1e6))
       ->capture_default_str();
   app.add_option("--experiments", o->experiments, "balance, background, groups")
       ->delimiter(',')
@@ -286,7 +287,7 @@ subcommand_body declare_priorities(CLI::App& app) {
   app.add_option("--processors", g.processors, "for all groups together (default: as a node has)")
       ->check(CLI::Range(1U, 1024U));
   app.add_option("--imbalance", g.imbalance, "how many times as much work the first group has")
-      ->check(CLI::Range(1.0, 100.0))
+      ->check(real_range(1.0, 100.0))
       ->capture_default_str();
   app.add_option("--group-steps", g.steps, "steps of the groups")
       ->check(CLI::Range(1U, 100'000U))
@@ -295,7 +296,7 @@ subcommand_body declare_priorities(CLI::App& app) {
       ->check(CLI::Range(1U, 10'000U))
       ->capture_default_str();
   app.add_option("--group-task-us", g.task_us, "microseconds of such a task")
-      ->check(CLI::Range(0.01, 1e6))
+      ->check(real_range(0.01, 1e6))
       ->capture_default_str();
   app.add_option("--nice", g.nice, "how much more nice the other groups are")
       ->check(CLI::Range(1, 19))

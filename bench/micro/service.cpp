@@ -16,6 +16,7 @@
 #include "base/clock.hpp"
 #include "bench/job.hpp"
 #include "bench/progress.hpp"
+#include "bench/real_range.hpp"
 #include "bench/report.hpp"
 #include "sched/pool.hpp"
 #include "shoal/array.hpp"
@@ -307,7 +308,7 @@ subcommand_body declare_service(CLI::App& app) {
   app.get_option("--nodes")->default_str("2");
   app.get_option("--workers")->default_str("1")->description("worker threads per node");
   app.add_option("--body-us", options->body_us, "length of a body, in us")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(real_range(0.0, 1e6))
       ->capture_default_str();
   app.add_option("--load", options->job.load, "threads that compute beside the job, as other programs would")
       ->check(CLI::Range(0U, 1024U))

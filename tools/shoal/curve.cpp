@@ -11,6 +11,7 @@
 
 #include "bench/benchmarks.hpp"
 #include "bench/progress.hpp"
+#include "bench/real_range.hpp"
 #include "bench/report.hpp"
 #include "machine/process.hpp"
 #include "runtime/profile_report.hpp"
@@ -183,7 +184,7 @@ subcommand_body declare_curve(CLI::App& app) {
       ->check(CLI::Range(1U, 1000U))
       ->capture_default_str();
   app.add_option("--limit", o->limit_seconds, "a run that takes longer has failed; 0: no limit")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(bench::real_range(0.0, 1e6))
       ->capture_default_str()
       ->type_name("SECONDS");
   app.add_option("--picture", o->picture, "draw the curves (SVG)")->type_name("FILE");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/real_range.hpp"
 #include "kernels/kmers/kmers.hpp"
 #include "shoal/error.hpp"
 #include "tools/shoal/kernel_command.hpp"
@@ -109,10 +110,10 @@ subcommand_body declare_kmers(CLI::App& app) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 24))
       ->capture_default_str();
   app.add_option("--coverage", o->coverage, "reads over each base of the genome")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(bench::real_range(0.001, 1e6))
       ->capture_default_str();
   app.add_option("--errors", o->generated.errors, "share of wrong bases in generated reads")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(bench::real_range(0.0, 1.0))
       ->capture_default_str();
   app.add_option("--expected", o->expected, "different k-mers to make room for before the first, in the simple form")
       ->capture_default_str();

@@ -51,6 +51,18 @@ TEST(command, bench_service_shows_its_own_defaults) {
   EXPECT_FALSE(got.has("processors divided by nodes"));
 }
 
+TEST(command, what_is_no_number_is_refused) {
+  for (const char* const words :
+       {"bench priorities --link-us", "bench priorities --task-us", "bench priorities --background-us",
+        "bench priorities --imbalance", "bench priorities --group-task-us", "bench service --body-us",
+        "kmers --coverage", "kmers --errors"})
+    for (const char* const value : {"nan", "inf", "-1", "much"}) {
+      const answer got = run(std::string(words) + " " + value);
+      EXPECT_EQ(got.status, 2) << words << " " << value << got.text;
+      EXPECT_TRUE(got.has(value)) << words << got.text;
+    }
+}
+
 TEST(command, sim_says_to_a_kernel_how_many_nodes_there_are) {
   const std::string kernel = " -- '" + shoal::tests::command_path() + "' bfs --kronecker 8 --roots 1";
   EXPECT_TRUE(run("sim --nodes 4" + kernel).has("simulated 4 nodes"));
