@@ -76,9 +76,10 @@ bool has_code(event_kind k) {
   return k == event_kind::task_begin || k == event_kind::task_name || k == event_kind::task_resume;
 }
 
-// The worker may have gone on meanwhile: what it may be writing over is left out.
+// The worker may have gone on meanwhile: what it may be writing over is left out. That may be the oldest event even if
+// none was added: a worker writes, or has been killed, between both.
 std::vector<event> copy_events(const event* events, std::uint64_t size, const std::atomic<std::uint64_t>& added,
-                               bool overwrite, std::uint64_t& left_out) {
+                               bool overwrite, bool has_ended, std::uint64_t& left_out) {
   const std::uint64_t n = added.load(std::memory_order_acquire);
   if (!overwrite) {
     left_out = n > size ? n - size : 0;
@@ -90,7 +91,7 @@ std::vector<event> copy_events(const event* events, std::uint64_t size, const st
   for (std::uint64_t i = first; i < n; ++i) copied.push_back(events[i & (size - 1)]);
   const std::uint64_t later = added.load(std::memory_order_acquire);
   const std::uint64_t safe = later + 1 > size ? later + 1 - size : 0;
-  if (later != n && safe > first) {
+  if ((later != n || !has_ended) && safe > first) {
     const std::uint64_t drop = std::min<std::uint64_t>(safe - first, copied.size());
     copied.erase(copied.begin(), copied.begin() + static_cast<std::ptrdiff_t>(drop));
     first += drop;
@@ -295,7 +296,8 @@ node_trace read_trace(std::span<const std::byte> file, const std::string& path) 
     const std::byte* const at = file.data() + ring_place(w, h->events);
     std::uint64_t left_out = 0;
     t.workers.push_back(copy_events(reinterpret_cast<const event*>(at + k_page), h->events,
-                                    reinterpret_cast<const ring_state*>(at)->added, t.form.overwrite, left_out));
+                                    reinterpret_cast<const ring_state*>(at)->added, t.form.overwrite, t.is_whole,
+                                    left_out));
     t.threads.push_back(reinterpret_cast<const ring_state*>(at)->thread.load(std::memory_order_relaxed));
     t.left_out.push_back(left_out);
     if (!t.workers.back().empty()) last = std::max(last, t.workers.back().back().ticks);

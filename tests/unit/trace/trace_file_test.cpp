@@ -89,6 +89,12 @@ TEST(trace_file, the_newest_or_the_oldest_are_kept) {
     const memory m(trace_bytes(f));
     trace_writer w(m.bytes(), f, {});
     for (std::uint64_t i = 0; i < 20; ++i) w.ring(0).add_at(100 + i, event_kind::mark, 0, 0, i);
+    // Over the oldest one the worker may be writing, or may have been when it was killed.
+    const node_trace written = read_trace(m.bytes(), "x");
+    EXPECT_EQ(written.workers[0].size(), overwrite ? 7U : 8U);
+    EXPECT_EQ(written.workers[0].front().value, overwrite ? 13U : 0U);
+    EXPECT_EQ(written.left_out[0], overwrite ? 13U : 12U);
+    w.finish({200, 0, 0});
     const node_trace t = read_trace(m.bytes(), "x");
     ASSERT_EQ(t.workers[0].size(), 8U);
     EXPECT_EQ(t.left_out[0], 12U);
