@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 
 #include "machine/topology.hpp"
 #include "machine/tracepoints.hpp"
@@ -43,7 +44,19 @@ TEST(quanta, fixed_time_has_a_figure_for_each_quantum) {
 TEST(quanta, fixed_work_has_the_rest_of_each) {
   const quanta_result q = measure_fixed_work(short_quanta());
   ASSERT_EQ(q.noise_ns.size(), 50U);
-  EXPECT_NEAR(std::ranges::min(q.noise_ns), 0, 1);
+  // The fastest has lost nothing but what its detours took; beside other programs each may have some.
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < 50; ++i) {
+    double rest = q.noise_ns[i];
+    for (const detour& d : q.detours) {
+      const std::uint64_t begin = std::max(d.begin_ns, q.quantum_begin_ns[i]);
+      const std::uint64_t end = std::min(d.end_ns, q.quantum_begin_ns[i + 1]);
+      if (end > begin) rest -= static_cast<double>(end - begin);
+    }
+    EXPECT_GE(rest, -1) << i;
+    least = std::min(least, rest);
+  }
+  EXPECT_NEAR(least, 0, 1);
   EXPECT_GT(q.quantum_ns, 0U);
 }
 
