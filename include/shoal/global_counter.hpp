@@ -21,6 +21,7 @@
 #include "shoal/detail/container.hpp"
 #include "shoal/detail/map_operations.hpp"
 #include "shoal/detail/most_frequent.hpp"
+#include "shoal/detail/settled_end.hpp"
 #include "shoal/detail/withheld_counts.hpp"
 #include "shoal/global_map.hpp"
 #include "shoal/memory_use.hpp"

@@ -7,6 +7,7 @@
 #include "shoal/change_count.hpp"
 #include "shoal/checkpoint.hpp"
 #include "shoal/collectives.hpp"
+#include "shoal/combined_updates.hpp"
 #include "shoal/distribution.hpp"
 #include "shoal/element_stream.hpp"
 #include "shoal/error.hpp"

@@ -51,6 +51,10 @@ public:
 enum class work : std::uint8_t {
   turn,       // a task, a child that runs inline, a chunk of a loop
   iteration,  // of a loop
+  write,      // a word of a command, in a block that goes over routes
+  execute,    // and where it is executed
+  copy,       // and each time such a block is copied
+  block,      // a block that is copied, however small
 };
 
 class executor {

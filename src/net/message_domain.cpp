@@ -149,6 +149,7 @@ void message_domain::finish() noexcept {
     if (lane == nullptr) continue;
     if (server_ != nullptr) lane->send_posted();
     lane->look_back(wire_);
+    lane->look_back(wire_);  // for those that are acknowledged with the next look
   }
   const std::uint64_t until_ns = executor_.now_ns() + k_patience_ns;
   while (!wire_.all_sent() && executor_.now_ns() < until_ns) {

@@ -159,7 +159,9 @@ message_lane::message_lane(message_domain& through, message_domain& aside, unsig
       memory_(lane_bytes(shape)),
       out_(channels(shape)),
       in_(channels(shape)),
+      few_(shape.requests_may_wait ? std::max(half_room_ / 2, 1U) : 1),
       told_(shape.nodes),
+      is_late_(shape.requests_may_wait ? channels(shape) : 1),
       nudging_(shape.nodes),
       boards_(3 * board_words(shape)),
       arrivals_(boards_.data(), channels(shape)),
@@ -329,17 +331,42 @@ deputy message_lane::wake_deputy(std::uint32_t node) noexcept {
 // Releases executed buffers and sends the acknowledgements that are due.
 void message_lane::look_back(wire& wire) noexcept {
   if (waits_.load(std::memory_order_relaxed) && waits_.exchange(false, std::memory_order_relaxed)) wake();
-  if (!executions_.any()) return;
+  if (!executions_.any()) {
+    if (!acknowledged_later_.empty()) acknowledge_late(wire);
+    return;
+  }
   executions_.take([this, &wire](std::size_t place) {
-    const std::uint32_t n = node_of(place);
-    const traffic t = traffic_of(place);
     message_in& in = in_at(place);
     in.give_back_executed(wire);
-    const auto owed = static_cast<std::uint32_t>(in.executed()) - told_[n].executed[static_cast<unsigned>(t)];
+    const std::uint32_t owed = owed_for(place);
     // The label says it for all classes.
-    if (owed >= (is_reply(t) ? half_room_ : 1))
-      wire.send(n, label(n, message_kind::acknowledgement), nullptr, 0, nullptr);
+    if (owed >= (is_reply(traffic_of(place)) ? half_room_ : few_)) {
+      send_acknowledgement(wire, place);
+    } else if (few_ > 1 && owed != 0 && !is_reply(traffic_of(place)) && !std::exchange(is_late_[place], true)) {
+      acknowledged_later_.push_back(place);
+      if (acknowledged_later_.size() == 1) wake();  // its worker looks again
+    }
   });
+  if (++looks_since_late_ >= k_most_looks_since_late) acknowledge_late(wire);
+}
+
+std::uint32_t message_lane::owed_for(std::size_t place) noexcept {
+  return static_cast<std::uint32_t>(in_at(place).executed()) -
+         told_[node_of(place)].executed[static_cast<unsigned>(traffic_of(place))];
+}
+
+void message_lane::send_acknowledgement(wire& wire, std::size_t place) noexcept {
+  const std::uint32_t n = node_of(place);
+  wire.send(n, label(n, message_kind::acknowledgement), nullptr, 0, nullptr);
+}
+
+void message_lane::acknowledge_late(wire& wire) noexcept {
+  looks_since_late_ = 0;
+  for (const std::size_t place : acknowledged_later_) {
+    is_late_[place] = false;
+    if (owed_for(place) != 0) send_acknowledgement(wire, place);
+  }
+  acknowledged_later_.clear();
 }
 
 std::uint64_t message_lane::outstanding(std::uint32_t node) const noexcept {

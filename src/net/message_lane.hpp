@@ -158,6 +158,11 @@ private:
   message_out& out_at(std::size_t i) noexcept;
   message_in& in_at(std::size_t i) noexcept;
   bool nudge(std::uint32_t node) noexcept;
+  std::uint32_t owed_for(std::size_t place) noexcept;
+  void send_acknowledgement(wire& wire, std::size_t place) noexcept;
+  void acknowledge_late(wire& wire) noexcept;
+
+  static constexpr unsigned k_most_looks_since_late = 64;
 
   message_domain& through_;
   message_domain& aside_;
@@ -174,7 +179,12 @@ private:
   // By index(), from the first use on, which several threads may begin. Partners: out_at(), in_at().
   machine::zero_array<std::atomic<message_out*>> out_;
   machine::zero_array<std::atomic<message_in*>> in_;
-  machine::zero_array<told> told_;                  // by node; under the lock
+  const std::uint32_t few_;         // executed requests that are acknowledged at once; fewer with the next look in vain
+  machine::zero_array<told> told_;  // by node; under the lock
+  // Under the lock: places whose executed requests are to be acknowledged later, also as a list.
+  machine::zero_array<bool> is_late_;
+  std::vector<std::size_t> acknowledged_later_;
+  unsigned looks_since_late_ = 0;
   machine::zero_array<std::atomic<bool>> nudging_;  // by node: one is under way. Partners: nudge(), arrived()
   machine::zero_array<lockfree::announcement_board<>::word> boards_;
   lockfree::announcement_board<> arrivals_;    // of requests that nobody watches

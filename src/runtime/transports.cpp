@@ -39,7 +39,8 @@ net::job_shape job_shape_of(const config& c, std::uint32_t nodes) {
 void choose_routes(config& c, std::uint32_t nodes, std::uint64_t memory_bytes_of_node,
                    std::vector<std::uint32_t> machines) {
   net::route_wish wish = c.routes;
-  if (wish.memory_bytes == 0)
+  wish.must_fit = wish.memory_bytes != 0;
+  if (!wish.must_fit)
     wish.memory_bytes = std::min(memory_bytes_of_node / k_share_for_buffers, net::route_wish::k_most_default_bytes);
   net::job_shape shape = job_shape_of(c, nodes);
   shape.machines = std::move(machines);

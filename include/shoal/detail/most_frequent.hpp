@@ -164,30 +164,4 @@ struct take_count : map_operations<Key, std::uint64_t, Hash>::template on_key<> 
   }
 };
 
-/// Waits, when it is destroyed, for all that the workers of all nodes have begun.
-class settled_end {
-public:
-  settled_end() = default;
-  settled_end(settled_end&& other) noexcept : owns_(std::exchange(other.owns_, false)) {}
-  settled_end& operator=(settled_end&& other) noexcept {
-    if (this == &other) return *this;
-    settle();
-    owns_ = std::exchange(other.owns_, false);
-    return *this;
-  }
-  ~settled_end() { settle(); }
-
-private:
-  void settle() noexcept {
-    if (!owns_) return;
-    try {
-      parallel_for(everywhere, node_count(), [](std::uint64_t) { settle_workers(); });
-    } catch (const error&) {
-      // A node is lost, and the job ends.
-    }
-  }
-
-  bool owns_ = true;
-};
-
 }  // namespace shoal::detail

@@ -76,7 +76,9 @@ route_plan plan_routes(const route_wish& wish, const job_shape& shape) {
   if (wish.route == "machine")
     if (route_plan plan = fitting(wish.route, wish, shape, limit); plan.is_routed()) return plan;
   const std::string route = wish.route == "auto" ? "cube" : wish.route;
-  const std::uint64_t least = routed_bytes(shape, *map_for(route, shape), k_least_block_bytes, k_least_kept);
+  const auto map = map_for(route, shape);
+  const std::uint64_t least = routed_bytes(shape, *map, k_least_block_bytes, k_least_kept);
+  if (!wish.must_fit) return {route, map, k_least_block_bytes, k_least_kept, least};
   throw error(errc::invalid_argument,
               fmt::format("{} for the buffers of a node are too few: {} of {} need at least {} with route {}; raise "
                           "SHOAL_AGGREGATION_MEMORY, or lower SHOAL_BUFFERS",

@@ -15,7 +15,7 @@ constexpr std::uint64_t k_ticks_per_us = 1000 * base::rough_time::k_per_ns;
 // An urgent buffer waits for company while an earlier one is in flight, but not for long; others until the worker is
 // idle.
 constexpr std::uint64_t k_urgent_ticks = 20 * k_ticks_per_us;
-constexpr std::uint64_t k_old_ticks = 200 * k_ticks_per_us;
+constexpr std::uint64_t k_old_ticks = 1000 * k_ticks_per_us;
 // While messages wait for room at a next hop, which wakes the worker that looks at that hop's arrivals only.
 constexpr std::int64_t k_room_look_ns = 20'000;
 constexpr int k_most_buffers = 8;  // of a neighbour in one look
@@ -32,6 +32,7 @@ routed_wire::routed_wire(routed_network& of, unsigned number)
       number_(number),
       inner_(of.inner().at(number)),
       node_(of.shape().node),
+      is_charged_(!of.shape().executor->has_real_clock()),
       full_words_(of.shape().block_words * 3 / 4),
       sent_(std::size_t{of.map().nodes()} * k_traffic_classes),
       received_(std::size_t{of.map().nodes()} * k_traffic_classes),
@@ -50,8 +51,16 @@ routed_wire::own_link& routed_wire::link_to(std::uint32_t hop, traffic t) noexce
 }
 
 std::uint64_t routed_wire::now() noexcept {
+  return is_charged_ ? network_.shape().executor->now_ns() * base::rough_time::k_per_ns : base::rough_time::now();
+}
+
+// A block of so many words was copied, and of its words so many were written or executed.
+void routed_wire::charge(std::size_t copied, machine::work what, std::size_t words) noexcept {
+  if (!is_charged_) return;
   machine::executor& by = *network_.shape().executor;
-  return by.has_real_clock() ? base::rough_time::now() : by.now_ns() * base::rough_time::k_per_ns;
+  by.charge(machine::work::block, 1);
+  by.charge(machine::work::copy, copied);
+  if (words != 0) by.charge(what, words);
 }
 
 void routed_wire::touch(own_link& l, bool urgent) noexcept {
@@ -61,6 +70,13 @@ void routed_wire::touch(own_link& l, bool urgent) noexcept {
   if (std::exchange(l.touched, true)) return;
   l.since = now();
   touched_.push_back(&l);
+  wake_worker();
+}
+
+// It looks after what is left open here; a sibling may be at it while it sleeps.
+void routed_wire::wake_worker() noexcept {
+  lockfree::doorbell<>* const bell = inner_.bell();
+  if (bell != nullptr && bell->ring()) network_.shape().executor->wake(bell->word(), 1, inner_.bell_is_shared());
 }
 
 bool routed_wire::put_message(own_link& l, const waiting_message& m) noexcept {
@@ -74,6 +90,7 @@ bool routed_wire::put_message(own_link& l, const waiting_message& m) noexcept {
   head.label = m.label;
   std::memcpy(at, &head, sizeof head);
   if (m.count != 0) std::memcpy(at + k_block_head_words, m.words, m.count * sizeof(std::uint64_t));
+  charge(k_block_head_words + m.count, machine::work::write, m.count);
   l.shared.copied(k_block_head_words + m.count);
   touch(l, urgent);
   if (m.sent != nullptr) m.sent->store(true, std::memory_order_release);
@@ -86,7 +103,9 @@ void routed_wire::send(std::uint32_t node, const message_label& label, std::uint
   const waiting_message m{node, label, words, count, sent};
   if (l.waiting.empty() && put_message(l, m)) return;
   l.waiting.push_back(m);
-  if (!std::exchange(l.blocked, true)) blocked_.push_back(&l);
+  if (std::exchange(l.blocked, true)) return;
+  blocked_.push_back(&l);
+  wake_worker();
 }
 
 bool routed_wire::send_waiting() noexcept {
@@ -181,7 +200,10 @@ bool routed_wire::look_at(arrivals& a) noexcept {
       const std::size_t words = k_block_head_words + head.words();
       SHOAL_ASSERT(a.position + words <= buffer.size() && head.to < network_.map().nodes(),
                    "another node has sent a block that no node sends; start the same program on all nodes");
-      if (!(head.to == node_ ? keep(block, head, a.its_class) : pass_on(block, head, a.its_class))) return any;
+      if (!(head.to == node_ ? keep(block, head, a.its_class) : pass_on(block, head, a.its_class))) {
+        wake_worker();
+        return any;
+      }
       a.position += words;
       any = true;
     }
@@ -198,6 +220,7 @@ bool routed_wire::pass_on(const std::uint64_t* block, const block_head& head, tr
   std::uint64_t* const at = l.shared.claim(words);
   if (at == nullptr) return false;
   std::memcpy(at, block, words * sizeof(std::uint64_t));
+  charge(words, machine::work::copy, 0);
   l.shared.copied(words);
   touch(l, head.is_urgent());
   return true;
@@ -208,11 +231,13 @@ bool routed_wire::keep(const std::uint64_t* block, const block_head& head, traff
     head.label.kind == k_all_ended ? network_.all_ended() : network_.child_ended();
     return true;
   }
-  SHOAL_ASSERT(head.label.lane < network_.shape().workers, "another node has more workers; start it as this one");
+  SHOAL_ASSERT(head.label.lane < network_.shape().workers && head.label.from < network_.map().nodes(),
+               "another node has sent a message that no node sends; start the same program on all nodes");
   kept_block* const kept = memory_for(head.words(), t);
   if (kept == nullptr) return false;
   kept->head = head;
   std::memcpy(kept->words.get(), block + k_block_head_words, head.words() * sizeof(std::uint64_t));
+  charge(k_block_head_words + head.words(), machine::work::execute, head.words());
   network_.wire_of(head.label.lane).take(*kept);
   return true;
 }
@@ -253,9 +278,7 @@ void routed_wire::take_back() noexcept {
 
 // On the thread of another wire, or this one.
 void routed_wire::take(kept_block& b) noexcept {
-  if (!inbox_.push(&b)) return;
-  lockfree::doorbell<>* const bell = inner_.bell();
-  if (bell != nullptr && bell->ring()) network_.shape().executor->wake(bell->word(), 1, inner_.bell_is_shared());
+  if (inbox_.push(&b)) wake_worker();
 }
 
 bool routed_wire::deliver(wire_user& user) noexcept {

@@ -87,6 +87,7 @@ private:
   kept_block* memory_for(std::size_t words, traffic t) noexcept;
   void take_back() noexcept;
   void take(kept_block& b) noexcept;
+  void wake_worker() noexcept;
 
   own_link& link_to(std::uint32_t hop, traffic t) noexcept;
   bool put_message(own_link& l, const waiting_message& m) noexcept;
@@ -94,11 +95,13 @@ private:
   void touch(own_link& l, bool urgent) noexcept;
   void close_buffers(bool idle) noexcept;
   std::uint64_t now() noexcept;
+  void charge(std::size_t copied, machine::work what, std::size_t words) noexcept;
 
   routed_network& network_;
   const unsigned number_;
   domain& inner_;
   const std::uint32_t node_;
+  const bool is_charged_;         // by an executor with a clock of its own
   const std::size_t full_words_;  // a message of so many is not urgent
   // By node and class.
   machine::zero_array<std::uint16_t> sent_;  // sequence numbers

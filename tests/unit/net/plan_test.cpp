@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t k_mib = std::uint64_t{1} << 20;
 
 route_plan plan_for(std::uint32_t nodes, unsigned workers, std::uint64_t bytes, const std::string& route = "auto") {
-  return plan_routes({route, bytes, 512}, {nodes, workers, 16384, 8, {}});
+  return plan_routes({route, bytes, 512, true}, {nodes, workers, 16384, 8, {}});
 }
 
 TEST(route_plan, few_nodes_have_buffers_of_their_own) {
@@ -49,9 +49,15 @@ TEST(route_plan, too_little_memory_is_refused_with_what_is_needed) {
   }
 }
 
+TEST(route_plan, a_memory_that_nobody_has_asked_for_may_be_exceeded) {
+  const route_plan plan = plan_routes({"auto", k_mib, 512, false}, {1024, 64, 16384, 8, {}});
+  EXPECT_EQ(plan.name, "cube");
+  EXPECT_GT(plan.bytes, k_mib);
+}
+
 TEST(route_plan, a_route_can_be_asked_for_by_name) {
   for (const char* const name : {"shared", "grid", "cube"}) EXPECT_EQ(plan_for(8, 1, 64 * k_mib, name).name, name);
-  EXPECT_EQ(plan_routes({"machine", 64 * k_mib, 512}, {6, 1, 16384, 8, {4, 2}}).map->next_hop(0, 5), 1U);
+  EXPECT_EQ(plan_routes({"machine", 64 * k_mib, 512, true}, {6, 1, 16384, 8, {4, 2}}).map->next_hop(0, 5), 1U);
   EXPECT_THROW(plan_for(8, 1, 64 * k_mib, "machine"), error);
 }
 

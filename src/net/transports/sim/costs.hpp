@@ -18,6 +18,8 @@ struct sim_costs {
   std::uint64_t receive_ps = 250'000;       // taking one
   std::uint64_t write_ps = 2'000;           // a word of a command, where it is written
   std::uint64_t execute_ps = 3'000;         // and where it is executed
+  std::uint64_t copy_ps = 500;              // and each time it is copied, with its block
+  std::uint64_t block_ps = 50'000;          // a block that is copied, however small
   std::uint64_t clock_ps = 20'000;          // reading the clock
   std::uint64_t yield_ps = 500'000;         // giving the processor to nobody
   std::uint64_t wait_ps = 300'000;          // falling asleep

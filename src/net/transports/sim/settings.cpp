@@ -64,7 +64,7 @@ constexpr setting k_sim_table[] = {
      .type = setting_type::text,
      .default_value = "",
      .help = "transport sim: changes of the table of costs, NAME=TIME joined by commas: turn, iteration, poll, send, "
-             "receive, write, execute, clock, yield, wait, wake, wake_delay"},
+             "receive, write, execute, copy, block, clock, yield, wait, wake, wake_delay"},
     {.name = "sim_factor",
      .type = setting_type::real,
      .default_value = "1",
@@ -99,7 +99,8 @@ constexpr named_cost k_costs[] = {
     {"turn", &sim_costs::turn_ps},       {"iteration", &sim_costs::iteration_ps},
     {"poll", &sim_costs::poll_ps},       {"send", &sim_costs::send_ps},
     {"receive", &sim_costs::receive_ps}, {"write", &sim_costs::write_ps},
-    {"execute", &sim_costs::execute_ps}, {"clock", &sim_costs::clock_ps},
+    {"execute", &sim_costs::execute_ps}, {"copy", &sim_costs::copy_ps},
+    {"block", &sim_costs::block_ps},     {"clock", &sim_costs::clock_ps},
     {"yield", &sim_costs::yield_ps},     {"wait", &sim_costs::wait_ps},
     {"wake", &sim_costs::wake_ps},       {"wake_delay", &sim_costs::wake_delay_ps},
 };

@@ -132,7 +132,15 @@ std::uint64_t sim_executor::now_ns() noexcept {
 }
 
 void sim_executor::charge(machine::work what, std::uint64_t times) noexcept {
-  spend_ps(times * (what == machine::work::turn ? options_.costs.turn_ps : options_.costs.iteration_ps));
+  const sim_costs& c = options_.costs;
+  switch (what) {
+    case machine::work::turn: return spend_ps(times * c.turn_ps);
+    case machine::work::iteration: return spend_ps(times * c.iteration_ps);
+    case machine::work::write: return spend_ps(times * c.write_ps);
+    case machine::work::execute: return spend_ps(times * c.execute_ps);
+    case machine::work::copy: return spend_ps(times * c.copy_ps);
+    case machine::work::block: return spend_ps(times * c.block_ps);
+  }
 }
 
 // Whether there is something to come that is no background activity's.

@@ -182,7 +182,7 @@ std::uint64_t* sim_channel::acquire() noexcept {
 void sim_channel::post(std::size_t words) noexcept {
   sim_executor& by = world_->executor();
   const sim_costs& costs = by.options().costs;
-  by.spend_ps(words * costs.write_ps);
+  if (!world_->shape().is_routed) by.spend_ps(words * costs.write_ps);
   by.delay_ps(costs.send_ps);
   by.come_last();  // cards and links take messages in the order of time
   const std::size_t bytes = words * sizeof(std::uint64_t) + k_header_bytes;
@@ -196,7 +196,7 @@ void sim_channel::post(std::size_t words) noexcept {
   by.note(arrives_ps ^ (std::uint64_t{from_} << 40) ^ (std::uint64_t{to_} << 20) ^ words ^
           (static_cast<std::uint64_t>(class_) << 60));
   sim_domain& receiver = world_->at(to_, worker_);
-  if (!is_reply(class_) || world_->shape().announces_replies) receiver.expect(*this, arrives_ps);
+  if (!is_reply(class_) || world_->shape().is_routed) receiver.expect(*this, arrives_ps);
   by.ring_at(arrives_ps, receiver.its_bell());
 }
 
@@ -222,7 +222,7 @@ void sim_channel::release() noexcept {
   sim_executor& by = world_->executor();
   const sim_costs& costs = by.options().costs;
   contents& b = *body_;
-  by.spend_ps(b.flying.front().words * costs.execute_ps);
+  if (!world_->shape().is_routed) by.spend_ps(b.flying.front().words * costs.execute_ps);
   by.delay_ps(costs.receive_ps);
   world_->give_buffer(std::move(b.flying.front().buffer));
   b.flying.pop_front();

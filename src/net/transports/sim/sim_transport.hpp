@@ -26,7 +26,7 @@ struct sim_world_shape {
   std::size_t slot_bytes = std::size_t{16} << 10;
   std::size_t slots = 8;  // buffers in flight per channel
   sim_network_shape network;
-  bool announces_replies = false;  // to who does not expect them: for routes
+  bool is_routed = false;  // replies are announced, too, and who fills and empties buffers charges for their words
 };
 
 struct sim_traffic {
