@@ -66,6 +66,14 @@ public:
 
   /// Switches tasks.
   explicit combined_updates(const array_ref<T>& array) : workers_(array.layout()), ref_(array, workers_.ref()) {}
+  combined_updates(combined_updates&&) noexcept = default;
+  combined_updates& operator=(combined_updates&& other) noexcept {
+    if (this == &other) return *this;
+    end_ = std::move(other.end_);  // first: it waits for what is on its way
+    workers_ = std::move(other.workers_);
+    ref_ = other.ref_;
+    return *this;
+  }
 
   ref_type ref() const noexcept { return ref_; }
   operator ref_type() const noexcept { return ref_; }

@@ -42,9 +42,15 @@ public:
   bool make_room(std::size_t words) noexcept {
     if (stream_->cursor + words <= stream_->limit && begin_ != nullptr) return true;
     publish(reason::full);
-    if (begin_ != nullptr) return true;  // the buffer was empty
+    // One that was empty may be too small for these.
     const std::span<std::uint64_t> buffer = channel_->acquire_for(words);
-    if (buffer.empty()) return false;
+    if (buffer.empty()) {
+      begin_ = nullptr;
+      stream_->cursor = stream_->limit = nullptr;
+      wanted_words_ = words;
+      return false;
+    }
+    wanted_words_ = 1;
     begin_ = stream_->cursor = buffer.data();
     stream_->limit = begin_ + buffer.size();
     return true;
@@ -76,7 +82,8 @@ public:
   bool has_content() const noexcept { return begin_ != nullptr && stream_->cursor != begin_; }
   /// The number of buffers sent so far.
   std::uint64_t posted() const noexcept { return channel_->posted(); }
-  bool can_open() noexcept { return begin_ != nullptr || channel_->acquire() != nullptr; }
+  /// What make_room() had no room for last would have it.
+  bool can_open() noexcept { return begin_ != nullptr || !channel_->acquire_for(wanted_words_).empty(); }
   std::uint64_t mark() const noexcept { return channel_->posted() + (has_content() ? 1 : 0); }
   bool reached(std::uint64_t mark) const noexcept { return channel_->done() >= mark; }
   std::size_t capacity_words() const noexcept { return channel_->capacity_words(); }
@@ -91,6 +98,7 @@ private:
   detail::stream* stream_ = nullptr;
   flush_counts* counts_ = nullptr;
   std::uint64_t* begin_ = nullptr;  // of the open buffer
+  std::size_t wanted_words_ = 1;
   std::uint32_t to_ = 0;
 };
 

@@ -44,7 +44,9 @@ public:
 
   bool has_content() const noexcept { return begin_ != nullptr && stream_->cursor != begin_; }
   bool in_memory() const noexcept { return first_ != nullptr || open_ != nullptr; }
-  bool can_drain() noexcept { return in_memory() && channel_ != nullptr && channel_->acquire() != nullptr; }
+  bool can_drain() noexcept {
+    return in_memory() && channel_ != nullptr && !channel_->acquire_for(first_ != nullptr ? first_->words : 1).empty();
+  }
   std::uint64_t mark() const noexcept { return posted() + waiting_ + (has_content() ? 1 : 0); }
   bool reached(std::uint64_t mark) const noexcept { return done() >= mark; }
   std::uint64_t done() const noexcept { return channel_ != nullptr ? channel_->done() : executed_; }

@@ -53,12 +53,31 @@ public:
   }
 };
 
+class timer_interruption final : public executor::interruption {
+public:
+  timer_interruption(thread_timer::action act, void* data, std::uint64_t first_ns) : timer_(act, data, first_ns) {}
+
+private:
+  thread_timer timer_;
+};
+
 constinit thread_executor g_threads;
 
 }  // namespace
 
 std::unique_ptr<activity_runner> executor::make_runner(std::string name, activity& what) {
   return std::make_unique<activity_thread>(*this, std::move(name), what);
+}
+
+void executor::spend_ns(std::uint64_t ns) noexcept {
+  const std::uint64_t until =
+      base::ticks() + static_cast<std::uint64_t>(static_cast<double>(ns) * 1e-3 * base::ticks_per_us());
+  while (static_cast<std::int64_t>(until - base::ticks()) > 0) continue;
+}
+
+std::unique_ptr<executor::interruption> executor::interrupt(thread_timer::action act, void* data,
+                                                            std::uint64_t first_ns) {
+  return std::make_unique<timer_interruption>(act, data, first_ns);
 }
 
 executor& threads() noexcept { return g_threads; }

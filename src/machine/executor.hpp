@@ -17,6 +17,7 @@
 #include <string>
 
 #include "machine/futex.hpp"
+#include "machine/thread_timer.hpp"
 
 namespace shoal::machine {
 
@@ -87,6 +88,15 @@ public:
   virtual std::unique_ptr<activity_runner> make_runner(std::string name, activity& what);
   /// The calling thread has done so much since it told last. Not called where the clock is real. Does not wait.
   virtual void charge(work, std::uint64_t /*times*/) noexcept {}
+  /// Time in which the calling thread does nothing else; it does not wait, so no other thread runs in its place.
+  virtual void spend_ns(std::uint64_t ns) noexcept;
+  /// Calls `act` on the calling thread, which ends the result: as a thread_timer of this executor's clock. Throws
+  /// shoal::error if the system has no timer left.
+  class interruption {
+  public:
+    virtual ~interruption() = default;
+  };
+  virtual std::unique_ptr<interruption> interrupt(thread_timer::action act, void* data, std::uint64_t first_ns);
 
 protected:
   ~executor() = default;

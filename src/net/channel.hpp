@@ -129,8 +129,9 @@ public:
   virtual ~transport() = default;
   virtual const char* name() const noexcept = 0;
   virtual domain& at(unsigned worker) noexcept = 0;
-  /// After the last operation of this node's workers: sends pending replies; losses are not reported any more.
-  virtual void finish() noexcept {}
+  /// After the last operation of this node's workers: sends pending replies; losses are not reported any more. In order:
+  /// the other nodes end, too, and this one waits for those that need it to hand on messages.
+  virtual void finish(bool /*in_order*/) noexcept {}
   /// Describes the requests that a node has not answered yet, for the report of its loss; may be out of date.
   virtual std::string outstanding(std::uint32_t) const { return {}; }
   virtual registered_memory registered() const noexcept { return {}; }

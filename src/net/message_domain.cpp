@@ -12,8 +12,6 @@
 namespace shoal::net {
 namespace {
 
-// For what leaves at the end; a node that is gone does not take it.
-constexpr std::uint64_t k_patience_ns = 1'000'000'000;
 // A limit for the thread that serves events, since other domains have events, too. Then sleepers poll themselves.
 constexpr int k_rounds_to_serve = 64;
 
@@ -37,6 +35,10 @@ void message_domain::send(message_lane& lane, std::uint32_t to, traffic t, std::
   hold();
   const std::lock_guard guard(*lock_, std::adopt_lock);
   send_now(lane, to, t, words, count, sent);
+  // Over routes any worker of the node may send here; what the library has not taken needs this domain's.
+  if (!wire_.all_sent())
+    for (message_lane* sleeper : sleepers_)
+      if (sleeper->asleep()) sleeper->wake();
 }
 
 void message_domain::send_now(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
@@ -83,7 +85,9 @@ void message_domain::hold() noexcept {
 
 std::int64_t message_domain::longest_sleep_ns() noexcept {
   if (!lock_->try_lock()) return k_look_again;
-  const std::int64_t ns = move() ? k_look_again : wire_.longest_sleep_ns();
+  std::int64_t ns = move() ? k_look_again : wire_.longest_sleep_ns();
+  for (message_lane* l : lanes_)
+    if (l != nullptr && l->acknowledges_later()) ns = k_look_again;
   lock_->unlock();
   return ns;
 }
@@ -103,6 +107,7 @@ bool message_domain::move() noexcept {
   any |= wire_.progress(*this);
   for (message_lane* lane : lanes_)
     if (lane != nullptr) lane->look_back(wire_);
+  wire_.end_look(any);
   return any;
 }
 
@@ -142,20 +147,24 @@ void message_domain::serve_event() noexcept {
   for (message_lane* lane : sleepers_) lane->wake();
 }
 
-void message_domain::finish() noexcept {
+void message_domain::begin_end() noexcept {
   hold();
   const std::lock_guard guard(*lock_, std::adopt_lock);
   for (message_lane* lane : lanes_) {
     if (lane == nullptr) continue;
     if (server_ != nullptr) lane->send_posted();
     lane->look_back(wire_);
-    lane->look_back(wire_);  // for those that are acknowledged with the next look
+    lane->acknowledge_late(wire_);
   }
-  const std::uint64_t until_ns = executor_.now_ns() + k_patience_ns;
-  while (!wire_.all_sent() && executor_.now_ns() < until_ns) {
-    wire_.progress(*this);
-    executor_.yield();
-  }
+}
+
+bool message_domain::has_sent_all() noexcept {
+  hold();
+  const std::lock_guard guard(*lock_, std::adopt_lock);
+  if (wire_.all_sent()) return true;
+  wire_.progress(*this);
+  wire_.end_look(false);
+  return wire_.all_sent();
 }
 
 void message_domain::end_losses() noexcept {

@@ -47,7 +47,9 @@ public:
   bool get(remote_piece from, void* to, std::size_t bytes, std::atomic<bool>& done) noexcept;
   /// Unless another thread is at it.
   bool progress() noexcept;
-  void finish() noexcept;
+  /// At the end: acknowledges what has been executed; whether all messages have left, after another look.
+  void begin_end() noexcept;
+  bool has_sent_all() noexcept;
   /// From now on losses are not reported: other nodes may leave.
   void end_losses() noexcept;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/rough_time.hpp"
 #include "machine/memory_info.hpp"
 #include "net/message_domain.hpp"
 #include "net/message_server.hpp"
@@ -23,7 +24,8 @@ std::size_t large_begin(const message_shape& s) {
   return machine::round_up(channels(s) * s.slots * s.slot_bytes, machine::page_size());
 }
 
-unsigned large_slots(const message_shape& s) { return s.large_bytes == 0 ? 0 : s.large_slots; }
+// Of all classes, which do not wait for each other.
+unsigned large_slots(const message_shape& s) { return s.large_bytes == 0 ? 0 : k_traffic_classes * s.large_slots; }
 
 std::size_t lane_bytes(const message_shape& s) {
   return machine::round_up(large_begin(s) + large_slots(s) * s.large_bytes, machine::page_size());
@@ -49,7 +51,8 @@ message_out::message_out(message_lane& lane, std::size_t place, std::uint64_t* s
 
 std::span<std::uint64_t> message_out::acquire_for(std::size_t words) noexcept {
   const std::size_t usual = slot_words_ - k_label_words;
-  if (words > usual && large_ == nullptr && ring_.has_room()) large_ = lane_.take_large();
+  if (words > usual && large_ == nullptr && ring_.has_room())
+    large_ = lane_.take_large(message_lane::traffic_of(place_));
   if (large_ != nullptr) return {large_->words, most_words_};
   std::uint64_t* const buffer = words > usual ? nullptr : acquire();
   return {buffer, buffer == nullptr ? 0 : usual};
@@ -178,8 +181,9 @@ message_lane::message_lane(message_domain& through, message_domain& aside, unsig
         reinterpret_cast<std::uint64_t*>(memory_.data() + large_begin(shape) + i * shape.large_bytes) + k_label_words;
 }
 
-large_slot* message_lane::take_large() noexcept {
-  for (unsigned i = 0; i < large_slots(shape_); ++i)
+large_slot* message_lane::take_large(traffic t) noexcept {
+  const unsigned first = static_cast<unsigned>(t) * shape_.large_slots;
+  for (unsigned i = first; i < first + shape_.large_slots; ++i)
     if (large_[i].free.load(std::memory_order_relaxed) && large_[i].free.exchange(false, std::memory_order_acquire))
       return &large_[i];
   waits_for_library();
@@ -347,7 +351,13 @@ void message_lane::look_back(wire& wire) noexcept {
       if (acknowledged_later_.size() == 1) wake();  // its worker looks again
     }
   });
-  if (++looks_since_late_ >= k_most_looks_since_late) acknowledge_late(wire);
+  if (acknowledged_later_.empty()) return;
+  // The first after some time go at once: their worker may begin something long.
+  const std::uint64_t now =
+      executor_.has_real_clock() ? base::rough_time::now() : executor_.now_ns() * base::rough_time::k_per_ns;
+  if (now - acknowledged_at_ < k_late_ticks) return;
+  acknowledged_at_ = now;
+  acknowledge_late(wire);
 }
 
 std::uint32_t message_lane::owed_for(std::size_t place) noexcept {
@@ -361,7 +371,6 @@ void message_lane::send_acknowledgement(wire& wire, std::size_t place) noexcept 
 }
 
 void message_lane::acknowledge_late(wire& wire) noexcept {
-  looks_since_late_ = 0;
   for (const std::size_t place : acknowledged_later_) {
     is_late_[place] = false;
     if (owed_for(place) != 0) send_acknowledgement(wire, place);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/rough_time.hpp"
 #include "lockfree/announcements.hpp"
 #include "lockfree/slot_ring.hpp"
 #include "machine/zero_array.hpp"
@@ -135,13 +136,15 @@ public:
   void waits_for_library() noexcept { waits_.store(true, std::memory_order_relaxed); }
   void executed(std::size_t place) noexcept;
   /// Null: none is free.
-  large_slot* take_large() noexcept;
+  large_slot* take_large(traffic t) noexcept;
   /// Where a server sends: a message waits for it.
   void posted(std::size_t place) noexcept { postings_.announce(place); }
   /// Under the lock.
   message_label label(std::uint32_t to, message_kind kind) noexcept;
   void arrived(const arrival& a, wire& over) noexcept;
   void look_back(wire& wire) noexcept;
+  void acknowledge_late(wire& wire) noexcept;
+  bool acknowledges_later() const noexcept { return !acknowledged_later_.empty(); }
   bool send_posted() noexcept;
   std::uint64_t outstanding(std::uint32_t node) const noexcept;
   buffer_memory buffers() const {
@@ -160,9 +163,8 @@ private:
   bool nudge(std::uint32_t node) noexcept;
   std::uint32_t owed_for(std::size_t place) noexcept;
   void send_acknowledgement(wire& wire, std::size_t place) noexcept;
-  void acknowledge_late(wire& wire) noexcept;
 
-  static constexpr unsigned k_most_looks_since_late = 64;
+  static constexpr std::uint64_t k_late_ticks = 200'000 * base::rough_time::k_per_ns;
 
   message_domain& through_;
   message_domain& aside_;
@@ -184,7 +186,7 @@ private:
   // Under the lock: places whose executed requests are to be acknowledged later, also as a list.
   machine::zero_array<bool> is_late_;
   std::vector<std::size_t> acknowledged_later_;
-  unsigned looks_since_late_ = 0;
+  std::uint64_t acknowledged_at_ = 0;               // when these were acknowledged last but by a look in vain
   machine::zero_array<std::atomic<bool>> nudging_;  // by node: one is under way. Partners: nudge(), arrived()
   machine::zero_array<lockfree::announcement_board<>::word> boards_;
   lockfree::announcement_board<> arrivals_;    // of requests that nobody watches

@@ -12,6 +12,8 @@
 namespace shoal::net {
 namespace {
 
+// For what leaves at the end; a node that is gone does not take it.
+constexpr std::uint64_t k_patience_ns = 1'000'000'000;
 // For nodes that need this one. One that is gone ends the job by other ways.
 constexpr std::uint64_t k_departure_ns = 30'000'000'000;
 
@@ -55,15 +57,26 @@ void message_transport::end_threads() noexcept {
   watch_.reset();
 }
 
-void message_transport::finish() noexcept {
+void message_transport::finish(bool in_order) noexcept {
   end_threads();
-  for (auto& d : domains_) d->finish();
-  const std::uint64_t until_ns = executor_.now_ns() + k_departure_ns;
-  while (!net_->may_leave() && executor_.now_ns() < until_ns) {
-    for (auto& d : domains_) d->progress();
-    executor_.yield();
-  }
+  for (auto& d : domains_) d->begin_end();
+  wait(k_patience_ns, [this] {
+    return std::ranges::count_if(domains_, [](const auto& d) { return d->has_sent_all(); }) == std::ssize(domains_);
+  });
+  // A job that ends otherwise ends the other nodes, too.
+  if (in_order)
+    wait(k_departure_ns, [this] {
+      if (net_->may_leave()) return true;
+      for (auto& d : domains_) d->progress();
+      return false;
+    });
   for (auto& d : domains_) d->end_losses();
+}
+
+template <class Done>
+void message_transport::wait(std::uint64_t at_most_ns, const Done& done) noexcept {
+  const std::uint64_t until_ns = executor_.now_ns() + at_most_ns;
+  while (!done() && executor_.now_ns() < until_ns) executor_.yield();
 }
 
 registered_memory message_transport::registered() const noexcept {
@@ -77,6 +90,9 @@ buffer_memory message_transport::buffers() const {
     all.reserved_bytes += one.reserved_bytes;
     all.resident_bytes += one.resident_bytes;
   }
+  const auto [reserved, resident] = net_->buffer_bytes();
+  all.reserved_bytes += reserved;
+  all.resident_bytes += resident;
   return all;
 }
 

@@ -44,9 +44,9 @@ struct message_shape {
   unsigned domains = 1;  // per node; workers share them in turn
   std::size_t slot_bytes = std::size_t{16} << 10;
   std::size_t slots = 8;  // per channel; a power of two
-  // Others, for messages that are larger than a slot, and how many a worker has for all its channels; 0: none.
+  // Others, for messages that are larger than a slot, and how many a worker has for all its channels of a class; 0: none.
   std::size_t large_bytes = 0;
-  unsigned large_slots = 8;
+  unsigned large_slots = 4;
   std::size_t credits = 0;  // messages in flight per channel; a power of two, at least `slots`; 0: that many
   message_route route = message_route::own;
   std::uint32_t poll_mask = 0;  // with domain_0: workers of other domains poll it every poll_mask + 1 polls
@@ -81,7 +81,7 @@ public:
 
   const char* name() const noexcept override { return name_; }
   domain& at(unsigned worker) noexcept override;
-  void finish() noexcept override;
+  void finish(bool in_order) noexcept override;
   std::string outstanding(std::uint32_t node) const override;
   registered_memory registered() const noexcept override;
   buffer_memory buffers() const override;
@@ -89,6 +89,8 @@ public:
 
 private:
   void end_threads() noexcept;
+  template <class Done>
+  void wait(std::uint64_t at_most_ns, const Done& done) noexcept;
 
   const char* name_;
   machine::executor& executor_;

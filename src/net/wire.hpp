@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace shoal::net {
@@ -90,6 +91,8 @@ public:
                     std::atomic<bool>* sent) noexcept = 0;
   /// Moves messages on; true if anything has arrived.
   virtual bool progress(wire_user& user) noexcept = 0;
+  /// After each progress(), and what was sent because of it; `any`: something has arrived, or was moved on.
+  virtual void end_look(bool /*any*/) noexcept {}
   virtual void give_back(void* token) noexcept = 0;
   /// Whether all messages leave without further progress().
   virtual bool all_sent() const noexcept = 0;
@@ -126,6 +129,8 @@ public:
   /// Asked after the node's last message, until it is true; meanwhile the wires' progress() is called, since others may
   /// need it.
   virtual bool may_leave() noexcept { return true; }
+  /// Memory of buffers beside those of channels: reserved, and in memory.
+  virtual std::pair<std::uint64_t, std::uint64_t> buffer_bytes() const { return {0, 0}; }
   /// How much memory was registered: a segment counts as often as there are domains that want it for themselves.
   virtual std::uint64_t registrations() const noexcept { return 0; }
   virtual std::uint64_t registered_bytes() const noexcept { return 0; }

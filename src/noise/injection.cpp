@@ -178,11 +178,12 @@ void require_timer(const injection_plan& plan) {
   const machine::thread_timer one([](void*) noexcept -> std::uint64_t { return 0; }, nullptr, k_never_ns);
 }
 
-injector::injector(const injection_plan& plan, std::uint32_t node, unsigned worker)
+injector::injector(const injection_plan& plan, std::uint32_t node, unsigned worker, machine::executor& by)
     : plan_(plan),
       worker_(worker),
-      random_{xoshiro256ss(0), xoshiro256ss(0), xoshiro256ss(0), xoshiro256ss(0)},
-      ticks_per_ns_(base::ticks_per_us() * 1e-3) {
+      executor_(by),
+      random_{xoshiro256ss(0), xoshiro256ss(0), xoshiro256ss(0), xoshiro256ss(0)} {
+  base::ticks_per_us();  // measured here, and not at first in a handler of signals
   for (std::size_t i = 0; i < random_.size(); ++i) {
     random_[i] = xoshiro256ss(mix64(plan.seed + mix64((std::uint64_t{node} << 32) + worker * 8 + i)));
     // Workers of one processor's recording would all be delayed at the same moments.
@@ -206,8 +207,7 @@ std::uint64_t injector::draw(injected_at where) noexcept {
 }
 
 void injector::spend(injected_at where, std::uint64_t ns, std::uint64_t times) noexcept {
-  const std::uint64_t until = base::ticks() + static_cast<std::uint64_t>(static_cast<double>(ns) * ticks_per_ns_);
-  while (static_cast<std::int64_t>(until - base::ticks()) > 0) continue;
+  executor_.spend_ns(ns);
   injected_sum& sum = sums_[static_cast<std::size_t>(where)];  // one writer
   sum.count.store(sum.count.load(std::memory_order_relaxed) + times, std::memory_order_relaxed);
   sum.ns.store(sum.ns.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
@@ -250,7 +250,7 @@ injector::attachment::attachment(injector& of) {
     const std::uint64_t before = next == 0 ? 0 : own[next - 1].begin_ns + own[next - 1].ns;
     first = own[next].begin_ns - std::min(before, own[next].begin_ns);
   }
-  timer_ = std::make_unique<machine::thread_timer>(interrupt, &of, first + 1);
+  timer_ = of.executor_.interrupt(interrupt, &of, first + 1);
 }
 
 injector::attachment::~attachment() {

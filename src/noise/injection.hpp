@@ -9,8 +9,8 @@
 // replay: the timer interrupts when the recorded detours came, for as long as they took, and begins again at the end; its
 // DELAY is recorded(FILE). Files are those of `shoal noise --raw`; each worker replays one processor's. Workers draw
 // sequences of their own, by seed, node and number. TIME is a number of nanoseconds, or has a unit: ns, us, ms.
-// Who may call: see below. Delays are spent looking at the clock: nothing switches tasks. Errors: shoal::error says what
-// is wrong in the setting or file. Test: tests/unit/noise/injection_test.cpp.
+// Who may call: see below. Delays are spent looking at the clock, on a simulated machine in virtual time: nothing switches
+// tasks. Errors: shoal::error says what is wrong in the setting or file. Test: tests/unit/noise/injection_test.cpp.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/thread_timer.hpp"
+#include "machine/executor.hpp"
 #include "shoal/random.hpp"
 
 namespace shoal::noise {
@@ -67,7 +67,8 @@ struct injected_sum {
 /// Of one worker. All but the sums belongs to its thread, the timer's part to the handler on that thread.
 class injector {
 public:
-  injector(const injection_plan& plan, std::uint32_t node, unsigned worker);
+  /// `by`: whose clock the delays take; outlives it.
+  injector(const injection_plan& plan, std::uint32_t node, unsigned worker, machine::executor& by = machine::threads());
 
   /// `times` delays, as one.
   void delay(injected_at where, std::uint64_t times) noexcept;
@@ -82,7 +83,7 @@ public:
     attachment& operator=(const attachment&) = delete;
 
   private:
-    std::unique_ptr<machine::thread_timer> timer_;
+    std::unique_ptr<machine::executor::interruption> timer_;
   };
 
 private:
@@ -92,10 +93,10 @@ private:
 
   const injection_plan& plan_;
   unsigned worker_;
+  machine::executor& executor_;
   std::array<xoshiro256ss, 4> random_;
   std::array<std::size_t, 4> next_{};  // of recorded ones
   std::array<injected_sum, 4> sums_;
-  double ticks_per_ns_;
 };
 
 namespace detail {

@@ -93,8 +93,10 @@ bool node_ports::flush(sched::worker& w) noexcept {
     transport_.at(i).progress();
     server& s = *servers_[i];
     if (!s.pending() || !s.try_hold()) continue;
-    served |= s.serve(&w);
+    const bool some = s.serve(&w);
     s.let_go();
+    if (some) transport_.at(i).progress();  // who sent it hears of it
+    served |= some;
   }
   return served;
 }

@@ -101,7 +101,7 @@ sched::pool_options scheduler_options(const config& c, std::uint32_t node) {
   o.workers = c.workers;
   o.executor = c.executor;
   o.heavy_fences = c.executor->has_real_clock();  // else all threads are one
-  if (c.injection != nullptr) o.around_thread = around_injected_threads(c.injection, node);
+  if (c.injection != nullptr) o.around_thread = around_injected_threads(c.injection, node, *c.executor);
   return o;
 }
 

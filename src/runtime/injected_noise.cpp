@@ -34,9 +34,9 @@ constexpr setting k_injection_table[] = {
 
 class injected_noise {
 public:
-  injected_noise(std::shared_ptr<const noise::injection_plan> plan, std::uint32_t node)
-      : plan_(std::move(plan)), node_(node) {
-    noise::require_timer(*plan_);
+  injected_noise(std::shared_ptr<const noise::injection_plan> plan, std::uint32_t node, machine::executor& by)
+      : plan_(std::move(plan)), node_(node), executor_(by) {
+    if (by.has_real_clock()) noise::require_timer(*plan_);
   }
   injected_noise(const injected_noise&) = delete;
   injected_noise& operator=(const injected_noise&) = delete;
@@ -60,12 +60,13 @@ public:
 
   noise::injector& of_worker(unsigned worker) {
     const std::lock_guard hold(lock_);
-    return workers_.emplace_back(*plan_, node_, worker);
+    return workers_.emplace_back(*plan_, node_, worker, executor_);
   }
 
 private:
   const std::shared_ptr<const noise::injection_plan> plan_;
   const std::uint32_t node_;
+  machine::executor& executor_;
   std::mutex lock_;
   std::deque<noise::injector> workers_;
 };
@@ -81,8 +82,8 @@ std::shared_ptr<const noise::injection_plan> read_injection(const base::settings
 }
 
 std::function<std::shared_ptr<void>(unsigned worker)> around_injected_threads(
-    std::shared_ptr<const noise::injection_plan> plan, std::uint32_t node) {
-  return [all = std::make_shared<injected_noise>(std::move(plan), node)](unsigned worker) -> std::shared_ptr<void> {
+    std::shared_ptr<const noise::injection_plan> plan, std::uint32_t node, machine::executor& by) {
+  return [all = std::make_shared<injected_noise>(std::move(plan), node, by)](unsigned worker) -> std::shared_ptr<void> {
     return std::make_shared<noise::injector::attachment>(all->of_worker(worker));
   };
 }

@@ -19,6 +19,6 @@ std::shared_ptr<const noise::injection_plan> read_injection(const base::settings
 
 /// For sched::pool_options::around_thread.
 std::function<std::shared_ptr<void>(unsigned worker)> around_injected_threads(
-    std::shared_ptr<const noise::injection_plan> plan, std::uint32_t node);
+    std::shared_ptr<const noise::injection_plan> plan, std::uint32_t node, machine::executor& by);
 
 }  // namespace shoal::runtime

@@ -135,7 +135,7 @@ node::node(node_parts parts)
 void node::end_messages() noexcept {
   for (unsigned w = 0; w < pool_.size(); ++w) ports_.at(w).trace_into(nullptr);
   helpers_.reset();
-  transport_->finish();
+  transport_->finish(finished_);
 }
 
 // By a task of node 0, after its last main task. Detached work of one node may begin some on another before it ends: none

@@ -25,8 +25,6 @@ constexpr std::uint64_t k_memory_bytes = std::uint64_t{4} << 30;  // of a node: 
 constexpr std::uint64_t k_waiting_bytes = std::uint64_t{64} << 20;
 
 config& adapt(config& c) {
-  if (c.injection != nullptr)
-    throw error(errc::unsupported, "transport sim does not inject noise yet; leave SHOAL_INJECT out");
   if (c.helpers != 0)
     throw error(errc::unsupported, "transport sim gives each worker a processor; leave SHOAL_HELPERS out");
   if (c.workers == 0) c.workers = 1;

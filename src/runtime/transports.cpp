@@ -42,14 +42,16 @@ void choose_routes(config& c, std::uint32_t nodes, std::uint64_t memory_bytes_of
   wish.must_fit = wish.memory_bytes != 0;
   if (!wish.must_fit)
     wish.memory_bytes = std::min(memory_bytes_of_node / k_share_for_buffers, net::route_wish::k_most_default_bytes);
+  // A thread that moves messages has no routes.
+  if (c.progress == net::progress_role::server && wish.route == "auto") wish.route = "direct";
   net::job_shape shape = job_shape_of(c, nodes);
   shape.machines = std::move(machines);
   c.plan = net::plan_routes(wish, shape);
   if (!c.plan.is_routed()) return;
   if (c.progress == net::progress_role::server)
     throw error(errc::unsupported,
-                fmt::format("SHOAL_PROGRESS=server moves the messages of route direct only, and the route is {}; leave "
-                            "one of the two out",
+                fmt::format("SHOAL_PROGRESS=server moves the messages of route direct only, and the route is {}; set "
+                            "SHOAL_ROUTE=direct, or leave SHOAL_PROGRESS out",
                             c.plan.name));
   base::verbose("route {}: {}, blocks of {}, at most {} of buffers in a node", c.plan.name,
                 base::counted(c.plan.map->hops(), "hop"), machine::describe_bytes(c.plan.block_bytes),

@@ -72,6 +72,20 @@ TEST_P(combined, minima_and_maxima) {
   });
 }
 
+TEST_P(combined, one_takes_the_place_of_another) {
+  run([] {
+    global_array<std::int32_t> a(100), b(100);
+    combined_updates<std::int32_t> sums(a);
+    shoal::parallel_for(everywhere, 1000, [s = sums.ref()](std::uint64_t i) { s.async(i % 100, 1); });
+    sums->async(99, 5);
+    sums = combined_updates<std::int32_t>(b);
+    EXPECT_EQ(a->get(99), 15);
+    for (int k = 0; k < 3; ++k) sums->async(99, std::int32_t{1} << 30);
+    shoal::wait();
+    EXPECT_EQ(b->get(99), static_cast<std::int32_t>(3U << 30));  // wraps
+  });
+}
+
 // A task's own wait completes what it has begun, and what others of its worker have begun is not lost.
 TEST_P(combined, a_wait_completes_them) {
   run([] {

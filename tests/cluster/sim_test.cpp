@@ -4,11 +4,13 @@
 
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "noise/injection.hpp"
 #include "runtime/job.hpp"
 #include "shoal/shoal.hpp"
 #include "tests/cluster/cluster.hpp"
@@ -72,6 +74,30 @@ TEST(simulated_job, programs_see_virtual_time) {
     EXPECT_LE(took_ns, 100U * 4 * 1500 + 1'000'000);
     EXPECT_EQ(a->get(1), 100U);
   });
+}
+
+// Noise that each of many nodes has now and then stops all of them at each barrier.
+TEST(simulated_job, injected_noise_takes_virtual_time) {
+  const auto time_of_barriers = [](unsigned nodes, const char* noise) {
+    std::uint64_t took_ns = 0;
+    auto c = simulated(nodes, 1);
+    if (*noise != '\0')
+      c.injection = std::make_shared<const shoal::noise::injection_plan>(shoal::noise::parse_injection(noise, 1));
+    run(c, [&] {
+      const std::uint64_t before_ns = shoal::base::now_ns();
+      shoal::spmd([](shoal::team& team) {
+        for (int i = 0; i < 100; ++i) team.barrier();
+      });
+      took_ns = shoal::base::now_ns() - before_ns;
+    });
+    return static_cast<double>(took_ns);
+  };
+  constexpr const char* k_noise = "quantum(1ms):constant(50us)";
+  const double few = time_of_barriers(2, k_noise) / time_of_barriers(2, "");
+  const double many = time_of_barriers(32, k_noise) / time_of_barriers(32, "");
+  EXPECT_GT(few, 1.01);
+  EXPECT_GT(many, 1.2 * few);  // 5 % of each
+  EXPECT_EQ(time_of_barriers(8, k_noise), time_of_barriers(8, k_noise));
 }
 
 TEST(simulated_job, loops_take_the_time_of_their_iterations) {

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "shoal/detail/array_access.hpp"
@@ -62,7 +63,10 @@ private:
 
   static std::size_t place_of(std::uint64_t i) noexcept { return (i * 0x9e3779b97f4a7c15U) >> (64 - k_bits); }
   static T combined(T a, T b) noexcept {
-    if constexpr (V == verb::add) return static_cast<T>(a + b);
+    if constexpr (V == verb::add && std::is_integral_v<T>)  // wraps, as in memory
+      return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+    else if constexpr (V == verb::add)
+      return a + b;
     if constexpr (V == verb::min) return b < a ? b : a;
     return a < b ? b : a;
   }

@@ -12,6 +12,7 @@
 
 #include "lockfree/shared_fill.hpp"
 #include "net/channel.hpp"
+#include "shoal/detail/assert.hpp"
 
 namespace shoal::net {
 
@@ -21,6 +22,7 @@ public:
 
   /// Room for a block; null: none now. The caller fills it and calls copied(), soon.
   std::uint64_t* claim(std::size_t words) noexcept {
+    SHOAL_ASSERT(words <= out_.capacity_words(), "a block fits into an empty buffer");
     for (int tries = 0; tries < 2; ++tries) {
       const auto claim = fill_.claim(words);
       if (claim.at != lockfree::shared_fill<>::k_none) return open_.load(std::memory_order_relaxed) + claim.at;

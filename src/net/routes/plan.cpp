@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "base/counted.hpp"
@@ -19,9 +20,8 @@ namespace {
 // Requests, and the replies to them; what handlers send is little beside it.
 constexpr std::uint64_t k_busy_classes = 2;
 // A block is copied to a shared buffer when it is posted, so that a worker needs a second one only while there is no
-// room; how many may be on their way is another matter.
+// room, however many are on their way.
 constexpr std::size_t k_slots = 2;
-constexpr std::size_t k_credits = 16;
 constexpr std::size_t k_least_block_bytes = 128;
 constexpr std::size_t k_least_kept = 64;
 constexpr std::size_t k_most_kept = 4096;
@@ -33,7 +33,14 @@ std::uint64_t direct_bytes(const job_shape& s) {
 std::uint64_t routed_bytes(const job_shape& s, const route_map& map, std::size_t block_bytes, std::size_t kept) {
   const std::uint64_t shared = k_busy_classes * map.most_next_hops() * s.buffers * s.buffer_bytes;
   const std::uint64_t own = k_busy_classes * (s.nodes - 1) * s.workers * k_slots * block_bytes;
-  return shared + own + k_busy_classes * s.workers * kept * block_bytes;
+  const std::uint64_t large = k_busy_classes * s.workers * message_shape().large_slots * s.buffer_bytes;
+  return shared + own + large + k_busy_classes * s.workers * kept * block_bytes;
+}
+
+// Blocks of a worker for a node that may be on their way: those of all workers of a node fill a shared buffer some times.
+std::size_t credits_for(unsigned workers) {
+  constexpr std::size_t k_least = 16, k_of_node = 128;
+  return std::bit_ceil(std::max(k_of_node / workers, k_least));
 }
 
 std::shared_ptr<const route_map> map_for(const std::string& route, const job_shape& s) {
@@ -50,7 +57,7 @@ std::shared_ptr<const route_map> map_for(const std::string& route, const job_sha
 // With the largest blocks that fit; not routed if none do.
 route_plan fitting(const std::string& route, const route_wish& wish, const job_shape& s, std::uint64_t limit) {
   const auto map = map_for(route, s);
-  for (std::size_t block = wish.block_bytes;; block /= 2) {
+  for (std::size_t block = std::min(wish.block_bytes, s.buffer_bytes / 2);; block /= 2) {
     const std::uint64_t kept =
         std::clamp<std::uint64_t>(limit / 8 / (k_busy_classes * s.workers * block), k_least_kept, k_most_kept);
     const std::uint64_t bytes = routed_bytes(s, *map, block, kept);
@@ -95,8 +102,10 @@ std::unique_ptr<transport> route_over(std::unique_ptr<transport> inner, const ro
   m.workers = m.domains = shape.workers;
   m.slot_bytes = plan.block_bytes;
   m.slots = k_slots;
-  m.large_bytes = shape.buffer_bytes - k_block_head_words * sizeof(std::uint64_t);
-  m.credits = k_credits;
+  // With its head it fits into a buffer of the inner transport, whose own label may take as much as that of a block.
+  m.large_bytes = std::min(shape.buffer_bytes - k_block_head_words * sizeof(std::uint64_t),
+                           (k_most_block_words + k_label_words) * sizeof(std::uint64_t));
+  m.credits = credits_for(shape.workers);
   m.requests_may_wait = true;
   m.executor = &executor;
   routed_shape r;

@@ -20,6 +20,7 @@ routed_network::routed_network(std::unique_ptr<transport> inner, std::shared_ptr
       shape_(shape),
       links_(std::size_t{map_->nodes()} * k_traffic_classes) {
   SHOAL_ASSERT(shape.most_words <= k_most_block_words, "the size of a block fits into its head");
+  SHOAL_ASSERT(shape.most_words >= shape.block_words, "the usual message is not larger than the largest");
   for (unsigned w = 0; w < shape.workers; ++w) wires_.push_back(std::make_unique<routed_wire>(*this, w));
 }
 
@@ -74,7 +75,7 @@ bool routed_network::may_leave() noexcept {
     if (!all_ended_.load(std::memory_order_relaxed)) return false;
   }
   if (!say_to_children()) return false;
-  inner_->finish();
+  inner_->finish(true);
   return true;
 }
 

@@ -49,6 +49,10 @@ public:
   wire& at(unsigned domain) noexcept override;
   std::string describe() const override;
   bool may_leave() noexcept override;
+  std::pair<std::uint64_t, std::uint64_t> buffer_bytes() const override {
+    const buffer_memory m = inner_->buffers();
+    return {m.reserved_bytes, m.resident_bytes};
+  }
   std::uint64_t registrations() const noexcept override { return inner_->registered().times; }
   std::uint64_t registered_bytes() const noexcept override { return inner_->registered().bytes; }
 

@@ -15,7 +15,7 @@ constexpr std::uint64_t k_ticks_per_us = 1000 * base::rough_time::k_per_ns;
 // An urgent buffer waits for company while an earlier one is in flight, but not for long; others until the worker is
 // idle.
 constexpr std::uint64_t k_urgent_ticks = 20 * k_ticks_per_us;
-constexpr std::uint64_t k_old_ticks = 1000 * k_ticks_per_us;
+constexpr std::uint64_t k_old_ticks = 200 * k_ticks_per_us;
 // While messages wait for room at a next hop, which wakes the worker that looks at that hop's arrivals only.
 constexpr std::int64_t k_room_look_ns = 20'000;
 constexpr int k_most_buffers = 8;  // of a neighbour in one look
@@ -127,8 +127,11 @@ bool routed_wire::send_waiting() noexcept {
   return any;
 }
 
-// Idle: nothing came and nothing was sent since the last look, so that no more blocks are to be expected soon.
-void routed_wire::close_buffers(bool idle) noexcept {
+// Buffers leave at once where nothing came and nothing was sent since the last look, so that no more blocks are to be
+// expected soon; where somebody may wait; and the first to a hop after some time, since the worker may begin something long.
+void routed_wire::end_look(bool any) noexcept {
+  const bool idle = !any && !std::exchange(has_sent_, false);
+  has_sent_ = false;
   if (touched_.empty()) return;
   const std::uint64_t time = now();
   for (std::size_t i = 0; i < touched_.size();) {
@@ -136,8 +139,10 @@ void routed_wire::close_buffers(bool idle) noexcept {
     bool left = l.shared.posted() != l.posted;
     if (!left) {
       const std::uint64_t age = time - l.since;
-      if (((l.urgent || idle) && (age >= k_urgent_ticks || l.shared.is_idle())) || age >= k_old_ticks) {
+      const bool soon = l.urgent || idle || time - l.closed >= k_old_ticks;
+      if ((soon && (age >= k_urgent_ticks || l.shared.is_idle())) || age >= k_old_ticks) {
         l.shared.close();
+        l.closed = time;
         left = true;
       }
     }
@@ -201,9 +206,10 @@ bool routed_wire::look_at(arrivals& a) noexcept {
       SHOAL_ASSERT(a.position + words <= buffer.size() && head.to < network_.map().nodes(),
                    "another node has sent a block that no node sends; start the same program on all nodes");
       if (!(head.to == node_ ? keep(block, head, a.its_class) : pass_on(block, head, a.its_class))) {
-        wake_worker();
+        if (!std::exchange(a.stuck, true)) wake_worker();
         return any;
       }
+      a.stuck = false;
       a.position += words;
       any = true;
     }
@@ -215,7 +221,6 @@ bool routed_wire::look_at(arrivals& a) noexcept {
 
 bool routed_wire::pass_on(const std::uint64_t* block, const block_head& head, traffic t) noexcept {
   own_link& l = link_to(network_.map().next_hop(node_, head.to), t);
-  if (!l.waiting.empty()) return false;
   const std::size_t words = k_block_head_words + head.words();
   std::uint64_t* const at = l.shared.claim(words);
   if (at == nullptr) return false;
@@ -301,13 +306,14 @@ void routed_wire::give_back(void* token) noexcept {
   b->owner->returned_.push(b);
 }
 
+// What waits here and what arrives take the room that there is in turn.
 bool routed_wire::progress(wire_user& user) noexcept {
   bool any = inner_.progress();
+  arrivals_first_ = !arrivals_first_;
+  if (!arrivals_first_) any |= send_waiting();
   any |= look_at_arrivals();
   any |= deliver(user);
-  any |= send_waiting();
-  close_buffers(!any && !has_sent_);
-  has_sent_ = false;
+  if (arrivals_first_) any |= send_waiting();
   return any;
 }
 
@@ -321,8 +327,7 @@ std::int64_t routed_wire::longest_sleep_ns() noexcept {
   touched_.clear();
   if (!blocked_.empty() || !inbox_.empty()) return k_room_look_ns;
   const std::int64_t inner_ns = inner_.longest_sleep_ns();
-  // A block that could not go on.
-  const bool stuck = std::ranges::any_of(watched_, [](const arrivals* a) { return a->in->seems_available(); });
+  const bool stuck = std::ranges::any_of(watched_, [](const arrivals* a) { return a->stuck; });
   return !stuck ? inner_ns : inner_ns < 0 ? k_room_look_ns : std::min(inner_ns, k_room_look_ns);
 }
 

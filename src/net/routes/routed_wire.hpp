@@ -37,6 +37,7 @@ public:
   void send(std::uint32_t node, const message_label& label, std::uint64_t* words, std::size_t count,
             std::atomic<bool>* sent) noexcept override;
   bool progress(wire_user& user) noexcept override;
+  void end_look(bool any) noexcept override;
   void give_back(void* token) noexcept override;
   bool all_sent() const noexcept override;
   bool one_sided() const noexcept override { return inner_.one_sided(); }
@@ -67,6 +68,7 @@ private:
     bool urgent = false;
     std::uint64_t posted = 0;  // when it was touched last: which buffer is meant
     std::uint64_t since = 0;   // in ticks
+    std::uint64_t closed = 0;  // when this wire has closed a buffer
   };
   // What arrives from a neighbour in one class.
   struct arrivals {
@@ -76,6 +78,7 @@ private:
     std::size_t position = 0;  // in the front buffer
     std::uint32_t looks_in_vain = 0;
     bool watched = false;
+    bool stuck = false;  // the block there cannot go on now
   };
 
   void announced(std::uint32_t node, traffic t) noexcept override;
@@ -93,7 +96,6 @@ private:
   bool put_message(own_link& l, const waiting_message& m) noexcept;
   bool send_waiting() noexcept;
   void touch(own_link& l, bool urgent) noexcept;
-  void close_buffers(bool idle) noexcept;
   std::uint64_t now() noexcept;
   void charge(std::size_t copied, machine::work what, std::size_t words) noexcept;
 
@@ -112,7 +114,8 @@ private:
   std::vector<own_link*> blocked_;
   std::vector<own_link*> touched_;
   std::vector<arrivals*> watched_;
-  bool has_sent_ = false;  // since the last progress()
+  bool has_sent_ = false;  // since the last look
+  bool arrivals_first_ = false;
 
   lockfree::inbox<> inbox_;     // blocks for this wire
   lockfree::inbox<> returned_;  // its own blocks, from other wires

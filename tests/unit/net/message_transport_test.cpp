@@ -263,7 +263,7 @@ TEST(message_transport, losses_are_told_once_and_not_after_the_end) {
   job.at(0).progress();
   job.at(0).progress();
   EXPECT_EQ(job.lost, std::vector<std::uint32_t>{1});
-  job.nodes[1]->finish();
+  job.nodes[1]->finish(true);
   job.wire(1).break_with(0);
   job.at(1).progress();
   EXPECT_EQ(job.lost, std::vector<std::uint32_t>{1});
@@ -301,7 +301,7 @@ TEST(message_transport, what_is_owed_leaves_at_the_end) {
   job.settle();
   job.in(1).front();
   job.in(1).release();
-  job.nodes[1]->finish();
+  job.nodes[1]->finish(true);
   EXPECT_TRUE(job.wire(1).all_sent());
   job.at(0).progress();
   EXPECT_EQ(job.out(0).done(), 1U);

@@ -387,7 +387,7 @@ void run_channels(const net_plugin& plugin, unsigned domains) {
           if (!nodes[node]->at(worker).progress()) std::this_thread::yield();
       });
   for (std::thread& t : threads) t.join();
-  for (auto& node : nodes) node->finish();
+  for (auto& node : nodes) node->finish(true);
 }
 
 TEST_P(plugins, channels_stand_on_it) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -30,6 +31,7 @@ struct routed_case {
   std::size_t buffers = 2;
   std::size_t kept = 64;
   std::uint32_t messages = 200;  // of each worker to each node
+  bool large = false;            // all messages need the room that channels share
 };
 
 std::uint64_t word_of(std::uint32_t from, std::uint32_t to, unsigned worker, traffic t, std::uint64_t number,
@@ -43,11 +45,13 @@ std::uint64_t word_of(std::uint32_t from, std::uint32_t to, unsigned worker, tra
 // A worker of a node: sends requests to all nodes in random order, and answers those it gets.
 class routed_worker final : announced_to {
 public:
-  routed_worker(transport& by, std::uint32_t node, unsigned worker, std::uint32_t nodes, std::uint32_t messages)
+  routed_worker(transport& by, std::uint32_t node, unsigned worker, std::uint32_t nodes, std::uint32_t messages,
+                bool large)
       : domain_(by.at(worker)),
         node_(node),
         worker_(worker),
         messages_(messages),
+        large_(large),
         random_(node * 64 + worker),
         peers_(nodes) {}
 
@@ -87,7 +91,8 @@ private:
     out_channel& out = domain_.out(to, t);
     // Mostly small, some as large as they may be.
     const std::uint64_t choice = word_of(node_, to, worker_, t, number, 1000);
-    const std::size_t words = 1 + choice % ((choice >> 32 & 7) != 0 ? 25 : out.capacity_words());
+    std::size_t words = 1 + choice % ((choice >> 32 & 7) != 0 ? 25 : out.capacity_words());
+    if (large_) words = std::max<std::size_t>(words, 100);
     const std::span<std::uint64_t> at = out.acquire_for(words);
     if (at.empty()) return false;
     EXPECT_GE(at.size(), words);
@@ -131,6 +136,7 @@ private:
   const std::uint32_t node_;
   const unsigned worker_;
   const std::uint32_t messages_;
+  const bool large_;
   std::minstd_rand random_;
   std::vector<peer> peers_;
 };
@@ -158,14 +164,14 @@ TEST_P(routed, every_message_arrives_once_in_order_and_is_answered) {
   for (std::uint32_t n = 0; n < nodes; ++n)
     for (unsigned w = 0; w < c.workers; ++w)
       threads.emplace_back([&, n, w] {
-        routed_worker me(*all[n], n, w, nodes, c.messages);
+        routed_worker me(*all[n], n, w, nodes, c.messages, c.large);
         bool done = false;
         while (busy.load() != 0 && std::chrono::steady_clock::now() < end)
           if (me.turn() && !std::exchange(done, true)) busy.fetch_sub(1);
         EXPECT_TRUE(done) << "node " << n << ", worker " << w;
         taken += me.taken();
         // The last of a node ends it, while others may still need it.
-        if (working[n]->fetch_sub(1) == 1) all[n]->finish();
+        if (working[n]->fetch_sub(1) == 1) all[n]->finish(true);
       });
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(taken.load(), std::uint64_t{c.messages} * nodes * (nodes - 1) * c.workers);
@@ -175,6 +181,8 @@ const routed_case k_routed_cases[] = {
     {"shared", std::make_shared<route_map>(3, 1), 2},
     {"grid", std::make_shared<route_map>(9, 2)},
     {"short_grid", std::make_shared<route_map>(7, 2), 2, 2, 64, 100},
+    {"large", std::make_shared<route_map>(6, 2), 1, 2, 2, 300, true},
+    {"large_shared", std::make_shared<route_map>(3, 1), 3, 2, 2, 200, true},
     {"cube", std::make_shared<route_map>(8, 3), 1, 2, 2, 100},
     {"short_cube", std::make_shared<route_map>(11, 3), 1, 4, 64, 60},
     {"machines", std::make_shared<route_map>(std::vector<std::uint32_t>{3, 1, 2}), 2, 2, 4, 100},

@@ -271,5 +271,44 @@ TEST_F(sim_executor_death_test, activities_do_not_keep_a_deadlock_from_being_fou
 }
 #endif
 
+// Once in 100 us for 10 us.
+struct delays_of_test {
+  sim_executor& by;
+  int calls = 0;
+  static std::uint64_t delay(void* of) noexcept {
+    auto& self = *static_cast<delays_of_test*>(of);
+    ++self.calls;
+    self.by.spend_ns(10'000);
+    return 90'000;
+  }
+};
+
+TEST(sim_executor, interruptions_take_time_from_a_thread_that_runs) {
+  sim_executor by({});
+  delays_of_test d{by};
+  const std::uint64_t before_ps = by.now_ps();
+  {
+    const auto timer = by.interrupt(&delays_of_test::delay, &d, 50'000);
+    for (int i = 0; i < 1000; ++i) by.spend_ps(900'000);  // 900 us, and an interruption in each 90
+    by.now_ps();
+  }
+  EXPECT_NEAR(d.calls, 10, 1);
+  EXPECT_EQ(by.now_ps() - before_ps, 900'000'000U + static_cast<std::uint64_t>(d.calls) * 10'000'000);
+  const int calls = d.calls;
+  by.spend_ps(1'000'000'000);
+  by.now_ps();
+  EXPECT_EQ(d.calls, calls);
+}
+
+TEST(sim_executor, interruptions_take_nothing_from_a_thread_that_sleeps) {
+  sim_executor by({});
+  delays_of_test d{by};
+  const auto timer = by.interrupt(&delays_of_test::delay, &d, 50'000);
+  const std::uint64_t before_ps = by.now_ps();
+  sleep_for(by, 1'000'000);
+  EXPECT_LT(by.now_ps() - before_ps, 1'000'000'000U + 15'000'000);
+  EXPECT_NEAR(d.calls, 10, 1);
+}
+
 }  // namespace
 }  // namespace shoal::net

@@ -21,14 +21,12 @@
 #include "machine/reserved_range.hpp"
 #include "machine/thread_id.hpp"
 #include "net/transports/sim/sim_background.hpp"
+#include "net/transports/sim/sim_thread.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/random.hpp"
 
 namespace shoal::net {
 namespace {
-
-constexpr std::uint64_t k_ps_per_ns = 1000;
-constexpr std::uint64_t k_never_ps = ~std::uint64_t{0};
 
 // The clock of base::now_ns(), and how a fresh thread finds its executor. One simulated machine at a time.
 constinit sim_executor* g_simulated = nullptr;
@@ -39,28 +37,6 @@ std::uint64_t deadline_of(std::uint64_t now_ps, std::int64_t timeout_ns) noexcep
 }
 
 }  // namespace
-
-struct sim_executor::sim_thread {
-  std::string name;
-  std::uint64_t number = 0;
-  std::uint64_t time_ps = 0;
-  bool is_background = false;
-  bool ended = false;
-  const void* asleep_on = nullptr;  // null: it runs, or can run
-  std::uint64_t wait = 0;           // the number of its last wait
-  bool has_deadline = false;        // of that wait; its entry is in the queue
-  std::size_t ended_waits = 0;      // with entries in the queue
-  machine::futex_result result = machine::futex_result::woken;
-  sim_thread* next_asleep = nullptr;  // on the same word
-  sim_thread* before_asleep = nullptr;
-
-  fiber::fiber stack;
-  fiber::stack_notes own_notes;  // of the first thread
-  machine::reserved_range memory;
-  std::function<void()> body;
-  int error_number = 0;
-  std::array<std::byte, base::thread_value::k_most * base::thread_value::k_most_bytes> values{};
-};
 
 class sim_executor::handle final : public thread {
 public:
@@ -142,6 +118,8 @@ void sim_executor::charge(machine::work what, std::uint64_t times) noexcept {
     case machine::work::block: return spend_ps(times * c.block_ps);
   }
 }
+
+void sim_executor::spend_ns(std::uint64_t ns) noexcept { *clock_ps_ += ns * k_ps_per_ns; }
 
 // Whether there is something to come that is no background activity's.
 bool sim_executor::counts(const entry& e) const noexcept { return e.thread == nullptr || !e.thread->is_background; }
@@ -256,8 +234,10 @@ void sim_executor::go_on(sim_thread& next) noexcept {
     others += base::thread_value::k_most_bytes;
   }
   me.error_number = errno;
+  me.interrupt_at_ps = interrupt_at_ps_;
   running_ = &next;
   clock_ps_ = &next.time_ps;
+  interrupt_at_ps_ = next.interrupt_at_ps;
   if (options_.measured_factor != 0) measured_from_ = base::ticks();
   fiber::release_to(this);  // one at a time: all that a thread has done is before what the next one does
   fiber::forget_bounds(me.stack);
@@ -337,6 +317,7 @@ machine::futex_result sim_executor::sleep(const void* on, std::int64_t timeout_n
   me.has_deadline = timeout_ns >= 0;
   if (me.has_deadline) push(deadline_of(me.time_ps, timeout_ns), &me, me.wait, nullptr);
   go_on(choose());
+  me.slept_until_ps = me.time_ps;
   return me.result;
 }
 

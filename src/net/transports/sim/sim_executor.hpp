@@ -36,6 +36,8 @@ struct sim_clock_options {
   std::uint64_t quiet_limit_ps = 2'000'000'000'000;  // of nothing but background activities: then nothing follows
 };
 
+inline constexpr std::uint64_t k_never_ps = ~std::uint64_t{0};
+
 class sim_executor final : public machine::executor {
 public:
   explicit sim_executor(const sim_clock_options& options);
@@ -53,6 +55,10 @@ public:
   void yield() noexcept override;
   unsigned processors() noexcept override { return 0; }  // one for each thread
   void charge(machine::work what, std::uint64_t times) noexcept override;
+  void spend_ns(std::uint64_t ns) noexcept override;
+  /// What would interrupt a thread while it sleeps takes nothing from it, but for what lasts until it is woken.
+  std::unique_ptr<interruption> interrupt(machine::thread_timer::action act, void* data,
+                                          std::uint64_t first_ns) override;
   std::unique_ptr<thread> start_thread(std::string name, std::function<void()> body) override;
   std::unique_ptr<machine::activity_runner> make_runner(std::string name, machine::activity& what) override;
 
@@ -103,6 +109,7 @@ private:
   struct sim_thread;
   class handle;
   class background;
+  class own_interruption;
 
   // What happens at a time: a thread goes on, its wait ends, or a bell rings.
   struct entry {
@@ -119,7 +126,10 @@ private:
   void account() noexcept {
     if (options_.measured_factor != 0) [[unlikely]]
       measure();
+    if (*clock_ps_ >= interrupt_at_ps_) [[unlikely]]
+      catch_up();
   }
+  void catch_up() noexcept;
   void measure() noexcept;
   std::unique_ptr<thread> add(std::string name, std::function<void()> body, bool is_background);
   void push(std::uint64_t time_ps, sim_thread* of, std::uint64_t wait, lockfree::doorbell<>* bell);
@@ -141,9 +151,10 @@ private:
   const sim_clock_options options_;
   std::vector<std::unique_ptr<sim_thread>> threads_;  // in the order in which they were started
   sim_thread* running_ = nullptr;
-  std::uint64_t* clock_ps_ = nullptr;  // its clock
-  std::vector<entry> queue_;           // a heap
-  std::size_t ended_waits_ = 0;        // entries of queue_ whose waits have ended otherwise
+  std::uint64_t* clock_ps_ = nullptr;           // its clock
+  std::uint64_t interrupt_at_ps_ = k_never_ps;  // its next interruption
+  std::vector<entry> queue_;                    // a heap
+  std::size_t ended_waits_ = 0;                 // entries of queue_ whose waits have ended otherwise
   struct waiters {
     sim_thread* first = nullptr;
     sim_thread* last = nullptr;
