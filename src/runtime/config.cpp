@@ -91,9 +91,7 @@ config read_config(const base::settings& s) {
           static_cast<std::int64_t>(s.get_real("hang_seconds") * 1e9),
           base::log_level_of(s.get_text("log")),
           read_profile_wish(s),
-          read_injection(s),
-          &machine::threads(),
-          {}};
+          read_injection(s)};
 }
 
 sched::pool_options scheduler_options(const config& c, std::uint32_t node) {

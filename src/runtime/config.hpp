@@ -40,7 +40,7 @@ struct config : fiber::options,
   profile_wish profiling;
   std::shared_ptr<const noise::injection_plan> injection;  // nullptr: none
   machine::executor* executor = &machine::threads();       // no setting: chosen by code
-  net::route_plan plan;                                    // chosen by choose_routes(), when workers are known
+  net::route_plan plan{};                                  // chosen by choose_routes(), when workers are known
 
   /// The settings that all nodes of a job must have in common, as text.
   std::string common() const;

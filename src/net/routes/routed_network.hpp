@@ -31,11 +31,11 @@ class routed_wire;
 
 struct routed_shape {
   std::uint32_t node = 0;
-  unsigned workers = 1;            // per node; each has a wire
-  std::size_t block_words = 61;    // of the usual message
-  std::size_t most_words = 61;     // of the largest
-  std::size_t most_blocks = 1024;  // usual ones that a wire keeps for workers of this node, of each class
-  machine::executor* executor = &machine::threads();
+  unsigned workers = 1;                   // per node; each has a wire
+  std::size_t block_words = 61;           // of the usual message
+  std::size_t most_words = 61;            // of the largest
+  std::size_t most_blocks = 1024;         // usual ones that a wire keeps for workers of this node, of each class
+  machine::executor* executor = nullptr;  // of this process
 };
 
 class routed_network final : public network {

@@ -15,7 +15,7 @@ constexpr std::uint64_t k_ticks_per_us = 1000 * base::rough_time::k_per_ns;
 // An urgent buffer waits for company while an earlier one is in flight, but not for long; others until the worker is
 // idle.
 constexpr std::uint64_t k_urgent_ticks = 20 * k_ticks_per_us;
-constexpr std::uint64_t k_old_ticks = 200 * k_ticks_per_us;
+constexpr std::uint64_t k_old_ticks = 1000 * k_ticks_per_us;
 // While messages wait for room at a next hop, which wakes the worker that looks at that hop's arrivals only.
 constexpr std::int64_t k_room_look_ns = 20'000;
 constexpr int k_most_buffers = 8;  // of a neighbour in one look
@@ -139,10 +139,9 @@ void routed_wire::end_look(bool any) noexcept {
     bool left = l.shared.posted() != l.posted;
     if (!left) {
       const std::uint64_t age = time - l.since;
-      const bool soon = l.urgent || idle || time - l.closed >= k_old_ticks;
+      const bool soon = l.urgent || idle || time - l.left >= k_old_ticks;
       if ((soon && (age >= k_urgent_ticks || l.shared.is_idle())) || age >= k_old_ticks) {
         l.shared.close();
-        l.closed = time;
         left = true;
       }
     }
@@ -151,6 +150,7 @@ void routed_wire::end_look(bool any) noexcept {
       continue;
     }
     l.touched = l.urgent = false;
+    l.left = time;
     touched_[i] = touched_.back();
     touched_.pop_back();
   }

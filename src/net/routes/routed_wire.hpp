@@ -68,7 +68,7 @@ private:
     bool urgent = false;
     std::uint64_t posted = 0;  // when it was touched last: which buffer is meant
     std::uint64_t since = 0;   // in ticks
-    std::uint64_t closed = 0;  // when this wire has closed a buffer
+    std::uint64_t left = 0;    // when a buffer with blocks of this wire had left
   };
   // What arrives from a neighbour in one class.
   struct arrivals {

@@ -16,7 +16,7 @@ namespace {
 
 class two_nodes {
 public:
-  explicit two_nodes(message_shape s = {}, bool tells = false) : shape(s), world(2, s.domains, tells) {
+  explicit two_nodes(const message_shape& s = {}, bool tells = false) : shape(s), world(2, s.domains, tells) {
     for (shape.node = 0; shape.node < 2; ++shape.node)
       nodes.push_back(std::make_unique<message_transport>(
           "memory", std::make_unique<loop_network>(world, shape.node, shape.domains), shape,
