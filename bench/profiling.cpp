@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/settings.hpp"
+#include "bench/real_range.hpp"
 #include "runtime/config.hpp"
 #include "shoal/detail/assert.hpp"
 
@@ -56,7 +57,7 @@ void add_profile_options(CLI::App& app, profile_choice& choice) {
   app.add_option("--profile-serial", choice.serial_seconds,
                  "time of the same work without tasks; shows the additional time with tasks (one node)")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
+      ->check(real_range(1e-9, 1e9));
 }
 
 void append(profile& to, const profile& next) {

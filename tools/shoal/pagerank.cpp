@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "bench/real_range.hpp"
 #include "kernels/pagerank/pagerank.hpp"
 #include "tools/shoal/graph_input.hpp"
 #include "tools/shoal/kernel_command.hpp"
@@ -61,7 +62,7 @@ subcommand_body declare_pagerank(CLI::App& app) {
   auto o = std::make_shared<pagerank_options>();
   add_graph_input(app, o->input);
   app.add_option("--tolerance", o->ranks.tolerance, "ends when all ranks together change by less")
-      ->check(CLI::NonNegativeNumber)
+      ->check(bench::real_range(0.0, 1e9))
       ->capture_default_str();
   app.add_option("--rounds", o->ranks.most_rounds, "ends after this many rounds")
       ->check(CLI::Range(1, 1 << 20))

@@ -7,6 +7,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "bench/real_range.hpp"
 #include "kernels/sssp/fast.hpp"
 #include "kernels/sssp/sssp.hpp"
 #include "shoal/error.hpp"
@@ -178,7 +179,7 @@ subcommand_body declare_sssp(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--source", o->source, "the vertex to begin at (default: another one for each run)");
   app.add_option("--delta", o->delta, "width of the bins of distances (default: the greatest weight / mean degree)")
-      ->check(CLI::PositiveNumber);
+      ->check(bench::real_range(1e-12, 1e12));
   add_kernel_options(app, o->common);
   return [o] {
     check_graph_input(o->input, o->common, 12, 24);

@@ -64,11 +64,17 @@ void routed_wire::charge(std::size_t copied, machine::work what, std::size_t wor
 }
 
 void routed_wire::touch(own_link& l, bool urgent) noexcept {
-  l.posted = l.shared.posted();
-  l.urgent |= urgent;
   has_sent_ = true;
-  if (std::exchange(l.touched, true)) return;
+  const std::uint64_t posted = l.shared.posted();
+  if (l.touched && l.posted == posted) {
+    l.urgent |= urgent;
+    return;
+  }
+  l.urgent = urgent;
   l.since = now();
+  if (l.touched) l.left = l.since;  // the buffer before
+  l.posted = posted;
+  if (std::exchange(l.touched, true)) return;
   touched_.push_back(&l);
   wake_worker();
 }
