@@ -21,7 +21,8 @@ template <class T>
 class zero_array {
 public:
   zero_array() = default;
-  explicit zero_array(std::size_t count) : range_(round_up(count * sizeof(T), page_size()), page_size()) {
+  explicit zero_array(std::size_t count)
+      : range_(round_up(count * sizeof(T), page_size()), page_size()) {  // NOLINT(bugprone-sizeof-expression)
     range_.commit(0, range_.size());
   }
   T* data() const noexcept { return reinterpret_cast<T*>(range_.data()); }
