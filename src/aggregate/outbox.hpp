@@ -82,11 +82,12 @@ public:
   bool has_content() const noexcept { return begin_ != nullptr && stream_->cursor != begin_; }
   /// The number of buffers sent so far.
   std::uint64_t posted() const noexcept { return channel_->posted(); }
-  /// What make_room() had no room for last would have it.
+  /// Whether make_room() would find what it last looked for.
   bool can_open() noexcept { return begin_ != nullptr || !channel_->acquire_for(wanted_words_).empty(); }
   std::uint64_t mark() const noexcept { return channel_->posted() + (has_content() ? 1 : 0); }
   bool reached(std::uint64_t mark) const noexcept { return channel_->done() >= mark; }
   std::size_t capacity_words() const noexcept { return channel_->capacity_words(); }
+  std::size_t own_words() const noexcept { return channel_->own_words(); }
   std::uint64_t done() const noexcept { return channel_->done(); }
   /// If buffers are not executed yet, wakes a worker that can execute them.
   net::deputy wake_deputy() noexcept {

@@ -26,7 +26,7 @@ bool overflow_outbox::make_room(std::size_t words) noexcept {
     if (open_ != nullptr) {
       append_open();
     } else {
-      const auto filled = static_cast<std::size_t>(stream_->cursor - begin_);
+      const std::size_t filled = open_words();
       count(filled, reason::full);
       channel_->post(filled);
     }
@@ -43,7 +43,7 @@ bool overflow_outbox::make_room(std::size_t words) noexcept {
 bool overflow_outbox::publish(reason why) noexcept {
   if (in_memory()) return drain();
   if (!has_content()) return false;
-  const auto filled = static_cast<std::size_t>(stream_->cursor - begin_);
+  const std::size_t filled = open_words();
   count(filled, why);
   begin_ = nullptr;
   stream_->cursor = stream_->limit = nullptr;
@@ -64,7 +64,7 @@ bool overflow_outbox::drain() noexcept {
     any = true;
   }
   if (first_ != nullptr || open_ == nullptr) return any;
-  const auto filled = static_cast<std::size_t>(stream_->cursor - begin_);
+  const std::size_t filled = open_words();
   if (channel_->acquire_for(filled).empty()) return any;
   block* const b = std::exchange(open_, nullptr);
   begin_ = nullptr;
@@ -106,7 +106,7 @@ bool overflow_outbox::open_block() noexcept {
 
 void overflow_outbox::append_open() noexcept {
   block* const b = std::exchange(open_, nullptr);
-  b->words = static_cast<std::size_t>(stream_->cursor - begin_);
+  b->words = open_words();
   (first_ == nullptr ? first_ : last_->next) = b;
   last_ = b;
   ++waiting_;

@@ -45,7 +45,8 @@ public:
   bool has_content() const noexcept { return begin_ != nullptr && stream_->cursor != begin_; }
   bool in_memory() const noexcept { return first_ != nullptr || open_ != nullptr; }
   bool can_drain() noexcept {
-    return in_memory() && channel_ != nullptr && !channel_->acquire_for(first_ != nullptr ? first_->words : 1).empty();
+    if (!in_memory() || channel_ == nullptr) return false;
+    return !channel_->acquire_for(first_ != nullptr ? first_->words : open_words()).empty();
   }
   std::uint64_t mark() const noexcept { return posted() + waiting_ + (has_content() ? 1 : 0); }
   bool reached(std::uint64_t mark) const noexcept { return done() >= mark; }
@@ -66,6 +67,7 @@ private:
   overflow_memory::use use() const noexcept {
     return channel_ != nullptr ? overflow_memory::use::commands : overflow_memory::use::calls;
   }
+  std::size_t open_words() const noexcept { return static_cast<std::size_t>(stream_->cursor - begin_); }
   bool open_block() noexcept;
   void append_open() noexcept;
   void post(const std::uint64_t* from, std::size_t words, reason why) noexcept;

@@ -59,12 +59,6 @@ public:
     return 0;
   }
 
-  // A hint: what has been claimed of an open buffer.
-  std::size_t content() const {
-    const std::uint64_t claimed = claimed_.load(std::memory_order_relaxed);
-    return claimed > capacity_ ? 0 : static_cast<std::size_t>(claimed);
-  }
-
   // The buffer is sent: another can be opened. Partner: begin_opening().
   void posted() { absent_.store(1, std::memory_order_release); }
   // True for one caller, which then calls open() or cancel_opening().

@@ -41,6 +41,8 @@ public:
   virtual void post(std::size_t words) noexcept = 0;
   /// Of the largest.
   virtual std::size_t capacity_words() const noexcept = 0;
+  /// Of those that are this channel's alone; larger ones it may share with others.
+  virtual std::size_t own_words() const noexcept { return capacity_words(); }
   virtual std::uint64_t posted() const noexcept = 0;
   /// Another thread may ask while the worker sleeps (runtime/hang_watch): it changes nothing.
   virtual std::uint64_t done() const noexcept = 0;

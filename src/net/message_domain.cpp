@@ -24,21 +24,22 @@ message_domain::message_domain(wire& over, const message_shape& shape, const mes
       lost_(lost),
       node_(shape.node),
       lock_(make_lock(shape.lock, shape.wait)),
-      lanes_(shape.workers, nullptr),
+      by_worker_(shape.workers, nullptr),
       unreachable_(shape.nodes),
       server_(server) {}
 
-void message_domain::add(message_lane& lane, unsigned worker) { lanes_[worker] = &lane; }
+void message_domain::add(message_lane& lane, unsigned worker) {
+  by_worker_[worker] = &lane;
+  lanes_.push_back(&lane);
+}
 
 void message_domain::send(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
                           std::atomic<bool>& sent) noexcept {
   hold();
   const std::lock_guard guard(*lock_, std::adopt_lock);
   send_now(lane, to, t, words, count, sent);
-  // Over routes any worker of the node may send here; what the library has not taken needs this domain's.
-  if (!wire_.all_sent())
-    for (message_lane* sleeper : sleepers_)
-      if (sleeper->asleep()) sleeper->wake();
+  // Another worker may send here, too; what the library has not taken needs the lane's own.
+  if (lane.asleep() && !wire_.all_sent()) lane.wake();
 }
 
 void message_domain::send_now(message_lane& lane, std::uint32_t to, traffic t, std::uint64_t* words, std::size_t count,
@@ -86,14 +87,17 @@ void message_domain::hold() noexcept {
 std::int64_t message_domain::longest_sleep_ns() noexcept {
   if (!lock_->try_lock()) return k_look_again;
   std::int64_t ns = move() ? k_look_again : wire_.longest_sleep_ns();
-  for (message_lane* l : lanes_)
-    if (l != nullptr && l->acknowledges_later()) ns = k_look_again;
+  if (std::ranges::any_of(lanes_, &message_lane::acknowledges_later)) ns = k_look_again;
   lock_->unlock();
   return ns;
 }
 
 bool message_domain::progress() noexcept {
-  if (!lock_->try_lock()) return false;
+  if (!lock_->try_lock()) {
+    // A task that waits by yielding would come here again and again, and no time would pass for the holder.
+    if (!executor_.has_real_clock()) executor_.yield();
+    return false;
+  }
   const bool any = move();
   lock_->unlock();
   return any;
@@ -102,11 +106,9 @@ bool message_domain::progress() noexcept {
 bool message_domain::move() noexcept {
   bool any = false;
   if (server_ != nullptr)
-    for (message_lane* lane : lanes_)
-      if (lane != nullptr) any |= lane->send_posted();
+    for (message_lane* lane : lanes_) any |= lane->send_posted();
   any |= wire_.progress(*this);
-  for (message_lane* lane : lanes_)
-    if (lane != nullptr) lane->look_back(wire_);
+  for (message_lane* lane : lanes_) lane->look_back(wire_);
   wire_.end_look(any);
   return any;
 }
@@ -151,7 +153,6 @@ void message_domain::begin_end() noexcept {
   hold();
   const std::lock_guard guard(*lock_, std::adopt_lock);
   for (message_lane* lane : lanes_) {
-    if (lane == nullptr) continue;
     if (server_ != nullptr) lane->send_posted();
     lane->look_back(wire_);
     lane->acknowledge_late(wire_);
@@ -174,9 +175,10 @@ void message_domain::end_losses() noexcept {
 }
 
 bool message_domain::arrived(const arrival& a) noexcept {
-  SHOAL_ASSERT(is_sound(a.label, a.count, node_, unreachable_.size(), lanes_.size()) && lanes_[a.label.lane] != nullptr,
-               "another node has sent a message that no node sends; start the same program on all nodes");
-  lanes_[a.label.lane]->arrived(a, wire_);
+  SHOAL_ASSERT(
+      is_sound(a.label, a.count, node_, unreachable_.size(), by_worker_.size()) && by_worker_[a.label.lane] != nullptr,
+      "another node has sent a message that no node sends; start the same program on all nodes");
+  by_worker_[a.label.lane]->arrived(a, wire_);
   return a.count != 0;
 }
 

@@ -66,7 +66,8 @@ private:
   const message_transport::loss_handler& lost_;
   const std::uint32_t node_;
   std::unique_ptr<any_lock> lock_;
-  std::vector<message_lane*> lanes_;  // by worker; null: not ours
+  std::vector<message_lane*> by_worker_;  // null: not ours
+  std::vector<message_lane*> lanes_;      // ours
   std::vector<message_lane*> sleepers_;
   std::vector<bool> unreachable_;  // by node; under the lock
   bool tells_losses_ = true;       // under the lock

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/rough_time.hpp"
 #include "machine/memory_info.hpp"
 #include "net/message_domain.hpp"
 #include "net/message_server.hpp"
@@ -50,12 +49,11 @@ message_out::message_out(message_lane& lane, std::size_t place, std::uint64_t* s
 }
 
 std::span<std::uint64_t> message_out::acquire_for(std::size_t words) noexcept {
-  const std::size_t usual = slot_words_ - k_label_words;
-  if (words > usual && large_ == nullptr && ring_.has_room())
-    large_ = lane_.take_large(message_lane::traffic_of(place_));
+  const std::size_t own = own_words();
+  if (words > own && large_ == nullptr && ring_.has_room()) large_ = lane_.take_large(message_lane::traffic_of(place_));
   if (large_ != nullptr) return {large_->words, most_words_};
-  std::uint64_t* const buffer = words > usual ? nullptr : acquire();
-  return {buffer, buffer == nullptr ? 0 : usual};
+  std::uint64_t* const buffer = words > own ? nullptr : acquire();
+  return {buffer, buffer == nullptr ? 0 : own};
 }
 
 std::uint64_t* message_out::acquire() noexcept {
@@ -154,6 +152,7 @@ message_lane::message_lane(message_domain& through, message_domain& aside, unsig
     : through_(through),
       aside_(aside),
       executor_(*shape.executor),
+      clock_(*shape.executor),
       shape_(shape),
       node_(shape.node),
       worker_(static_cast<std::uint16_t>(worker)),
@@ -353,8 +352,7 @@ void message_lane::look_back(wire& wire) noexcept {
   });
   if (acknowledged_later_.empty()) return;
   // The first after some time go at once: their worker may begin something long.
-  const std::uint64_t now =
-      executor_.has_real_clock() ? base::rough_time::now() : executor_.now_ns() * base::rough_time::k_per_ns;
+  const std::uint64_t now = clock_.now();
   if (now - acknowledged_at_ < k_late_ticks) return;
   acknowledged_at_ = now;
   acknowledge_late(wire);

@@ -11,6 +11,7 @@
 #include "base/rough_time.hpp"
 #include "lockfree/announcements.hpp"
 #include "lockfree/slot_ring.hpp"
+#include "machine/rough_clock.hpp"
 #include "machine/zero_array.hpp"
 #include "net/message_transport.hpp"
 
@@ -30,6 +31,7 @@ public:
   std::span<std::uint64_t> acquire_for(std::size_t words) noexcept override;
   void post(std::size_t words) noexcept override;
   std::size_t capacity_words() const noexcept override { return most_words_; }
+  std::size_t own_words() const noexcept override { return slot_words_ - k_label_words; }
   std::uint64_t posted() const noexcept override { return ring_.published(); }
   std::uint64_t done() const noexcept override { return ring_.consumed(); }
   deputy wake_deputy() noexcept override;
@@ -171,6 +173,7 @@ private:
   const std::vector<std::unique_ptr<message_lane>>* lanes_ = nullptr;
   unsigned next_deputy_ = 0;  // the worker's
   machine::executor& executor_;
+  const machine::rough_clock clock_;
   const message_shape shape_;
   const std::uint32_t node_;
   const std::uint16_t worker_;
@@ -181,12 +184,12 @@ private:
   // By index(), from the first use on, which several threads may begin. Partners: out_at(), in_at().
   machine::zero_array<std::atomic<message_out*>> out_;
   machine::zero_array<std::atomic<message_in*>> in_;
-  const std::uint32_t few_;         // executed requests that are acknowledged at once; fewer with the next look in vain
+  const std::uint32_t few_;  // so many executed requests are acknowledged at once; fewer may wait for the next look
   machine::zero_array<told> told_;  // by node; under the lock
   // Under the lock: places whose executed requests are to be acknowledged later, also as a list.
   machine::zero_array<bool> is_late_;
   std::vector<std::size_t> acknowledged_later_;
-  std::uint64_t acknowledged_at_ = 0;               // when these were acknowledged last but by a look in vain
+  std::uint64_t acknowledged_at_ = 0;  // when they were last acknowledged although there was something to do
   machine::zero_array<std::atomic<bool>> nudging_;  // by node: one is under way. Partners: nudge(), arrived()
   machine::zero_array<lockfree::announcement_board<>::word> boards_;
   lockfree::announcement_board<> arrivals_;    // of requests that nobody watches

@@ -55,7 +55,8 @@ struct message_shape {
   wait_kind wait = wait_kind::adaptive;
   machine::executor* executor = &machine::threads();
 
-  // On the way requests may wait for room that replies make, so what must be acknowledged does not go with them alone.
+  // Requests may wait in the network until replies have made room. So what a request acknowledges is acknowledged once
+  // more, by itself or with a reply.
   bool requests_may_wait = false;
   bool announces_replies = false;  // to who does not expect them: for routes
 

@@ -91,7 +91,7 @@ public:
                     std::atomic<bool>* sent) noexcept = 0;
   /// Moves messages on; true if anything has arrived.
   virtual bool progress(wire_user& user) noexcept = 0;
-  /// After each progress(), and what was sent because of it; `any`: something has arrived, or was moved on.
+  /// Called after each progress(), when what arrived has been answered. `any`: what progress() returned.
   virtual void end_look(bool /*any*/) noexcept {}
   virtual void give_back(void* token) noexcept = 0;
   /// Whether all messages leave without further progress().

@@ -230,7 +230,6 @@ std::int64_t worker_port::longest_sleep_ns() noexcept {
 
 namespace {
 
-constexpr std::size_t k_small_words = 8;
 constexpr const char* k_too_small_buffer = "a command is larger than a buffer; raise SHOAL_BUFFER";
 
 struct waiting_task final : stream_waiter {
@@ -279,8 +278,8 @@ void worker_port::make_room(std::uint32_t to, std::size_t words) {
   hot_[to].awaited = false;  // the open buffer goes; nobody waits for the next one yet
   constexpr int k_polls_before_leaving = 16;
   for (int tries = 0; overflow_.holds_tasks() || !out.make_room(words); ++tries) {
-    // Open buffers may have the room that large commands of all nodes share.
-    if (tries == 0 && words > k_small_words) flush(aggregate::reason::full);
+    // The open buffers for other nodes may hold what large commands share.
+    if (tries == 0 && words > out.own_words()) flush(aggregate::reason::asked);
     // The receiver is slow. It may wait for this node to serve its requests.
     if (sched::this_worker()->poll()) continue;
     if (tries < k_polls_before_leaving) {

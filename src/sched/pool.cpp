@@ -73,7 +73,7 @@ pool::pool(const pool_options& options, pool_hooks* above)
               stack_pages_),
       classes_(region_.capacity(), options.guards, stack_pages_),
       heavy_fences_(options.heavy_fences && machine::can_fence_all()),
-      real_clock_(options.executor->has_real_clock()),
+      clock_(*options.executor),
       may_double_(has_processor_for_each(options)),
       native_notes_(std::make_unique<fiber::stack_notes[]>(options.workers)),
       lanes_(options.workers, signs_.urgent) {

@@ -24,6 +24,7 @@
 #include "lockfree/sleeper_map.hpp"
 #include "lockfree/waker_count.hpp"
 #include "machine/executor.hpp"
+#include "machine/rough_clock.hpp"
 #include "sched/block_depot.hpp"
 #include "sched/lanes.hpp"
 #include "sched/profiler.hpp"
@@ -122,14 +123,10 @@ public:
   const machine::page_plan& stack_pages() const noexcept { return stack_pages_; }
   machine::executor& executor() const noexcept { return *options_.executor; }
   /// What base::rough_time counts, by the clock of the executor.
-  std::uint64_t rough_now() const noexcept {
-    if (real_clock_) [[likely]]
-      return base::rough_time::now();
-    return executor().now_ns() * base::rough_time::k_per_ns;
-  }
+  std::uint64_t rough_now() const noexcept { return clock_.now(); }
   /// Has a virtual clock charge work that the calling worker has done.
   void charge(machine::work what, std::uint64_t times) const noexcept {
-    if (!real_clock_) [[unlikely]]
+    if (!clock_.is_real()) [[unlikely]]
       executor().charge(what, times);
   }
   const worker_map& map() const noexcept { return map_; }
@@ -230,7 +227,7 @@ private:
   fiber::stack_region region_;
   fiber::stack_classes classes_;
   const bool heavy_fences_;
-  const bool real_clock_;                                     // of the executor
+  const machine::rough_clock clock_;                          // of the executor
   const bool may_double_;                                     // there is a processor for each worker
   const std::unique_ptr<fiber::stack_notes[]> native_notes_;  // by worker
   alignas(64) detail::pool_signs signs_;                      // partners: parking workers and whoever spawns

@@ -40,18 +40,20 @@ protected:
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(each, routed_jobs,
-                         testing::Values(routed_job{"shared_inproc", "shared", "inproc", "3", "2"},
-                                         routed_job{"grid_inproc", "grid", "inproc", "5", "1"},
-                                         routed_job{"cube_inproc", "cube", "inproc", "8", "1"},
-                                         routed_job{"shared_shm", "shared", "shm", "2", "2"},
-                                         routed_job{"grid_shm", "grid", "shm", "4", "1"},
-                                         routed_job{"grid_ucx", "grid", "ucx", "4", "1"},
-                                         routed_job{"grid_mpi", "grid", "mpi", "4", "1"},
-                                         routed_job{"shared_sim", "shared", "sim", "4", "4"},
-                                         routed_job{"grid_sim", "grid", "sim", "13", "2"},
-                                         routed_job{"cube_sim", "cube", "sim", "30", "1"}),
-                         [](const auto& given) { return std::string(given.param.name); });
+constexpr routed_job k_in_process[] = {{"shared_inproc", "shared", "inproc", "3", "2"},
+                                       {"grid_inproc", "grid", "inproc", "5", "1"},
+                                       {"cube_inproc", "cube", "inproc", "8", "1"}};
+constexpr routed_job k_others[] = {
+    {"shared_shm", "shared", "shm", "2", "2"}, {"machine_shm", "machine", "shm", "3", "1"},
+    {"grid_shm", "grid", "shm", "4", "1"},     {"grid_ucx", "grid", "ucx", "4", "1"},
+    {"grid_mpi", "grid", "mpi", "4", "1"},     {"shared_sim", "shared", "sim", "4", "4"},
+    {"grid_sim", "grid", "sim", "13", "2"},    {"cube_sim", "cube", "sim", "30", "1"}};
+constexpr auto k_name = [](const auto& given) { return std::string(given.param.name); };
+// The command starts processes, or simulates: it has no searches in one process.
+class routed_searches : public routed_jobs {};
+INSTANTIATE_TEST_SUITE_P(in_process, routed_jobs, testing::ValuesIn(k_in_process), k_name);
+INSTANTIATE_TEST_SUITE_P(each, routed_jobs, testing::ValuesIn(k_others), k_name);
+INSTANTIATE_TEST_SUITE_P(each, routed_searches, testing::ValuesIn(k_others), k_name);
 
 TEST_P(routed_jobs, keep_all_promises) {
   const outcome got = run_here({program("cluster_promises")}, 100);
@@ -60,11 +62,10 @@ TEST_P(routed_jobs, keep_all_promises) {
   EXPECT_TRUE(got.has(std::string("route ") + GetParam().route)) << got;
 }
 
-TEST_P(routed_jobs, a_search_is_validated) {
+TEST_P(routed_searches, a_search_is_validated) {
   const std::string nodes = GetParam().nodes;
   std::vector<std::string> command{SHOAL_COMMAND, "bfs", "--kronecker", "10", "--roots", "2"};
   const std::string transport = GetParam().transport;
-  if (transport == "inproc") return;  // the command starts processes
   if (transport == "sim") command = with(command, {"-n", nodes, "-w", GetParam().workers});
   const outcome got = run_here(command, 100);
   EXPECT_TRUE(got.status.clean()) << got;
@@ -86,6 +87,13 @@ TEST(routes, too_little_memory_is_refused_with_what_is_needed) {
                           {"SHOAL_NODES=4", "SHOAL_WORKERS=2", "SHOAL_ROUTE=grid", "SHOAL_AGGREGATION_MEMORY=64K"}, 30);
   EXPECT_FALSE(got.status.clean()) << got;
   EXPECT_TRUE(got.has("SHOAL_AGGREGATION_MEMORY")) << got;
+}
+
+TEST(routes, a_thread_that_moves_messages_has_none) {
+  const outcome got = run({program("cluster_promises")},
+                          {"SHOAL_NODES=3", "SHOAL_WORKERS=1", "SHOAL_ROUTE=grid", "SHOAL_PROGRESS=server"}, 30);
+  EXPECT_FALSE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("set SHOAL_ROUTE=direct, or leave SHOAL_PROGRESS out")) << got;
 }
 
 }  // namespace

@@ -366,4 +366,10 @@ inline stream& room_for(port& p, std::uint32_t node, std::size_t words) {
   return s;
 }
 
+/// Whether there is room for them now. Neither waits nor switches.
+inline bool try_room_for(port& p, std::uint32_t node, std::size_t words) noexcept {
+  const stream& s = p.peers[node].requests;
+  return s.cursor + words <= s.limit || try_make_room(p, node, words);
+}
+
 }  // namespace shoal::detail

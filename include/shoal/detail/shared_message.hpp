@@ -69,7 +69,7 @@ inline std::uint64_t* try_begin_shared(port& p, std::uint32_t node, std::uint64_
     if (std::uint64_t* const at = grow_message(p, node, code, place, words); at != nullptr) return at;
   peer_port& to = p.peers[node];
   stream& s = to.requests;
-  if (s.cursor + words + 2 > s.limit && !try_make_room(p, node, words + 2)) return nullptr;
+  if (!try_room_for(p, node, words + 2)) return nullptr;
   s.cursor[0] = message_header(words + 1, code);
   s.cursor[1] = place;
   to.growing = shares ? static_cast<std::uint32_t>(s.limit - s.cursor) : 0;

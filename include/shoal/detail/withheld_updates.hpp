@@ -74,10 +74,7 @@ private:
   // False: there is no room for it now.
   bool send(port& p, const place& one) noexcept {
     const std::uint32_t owner = layout_.template locate<T>(one.index).node;
-    if (p.bases[owner] == nullptr) {
-      const stream& s = p.peers[owner].requests;
-      if (s.cursor + k_most_words > s.limit && !try_make_room(p, owner, k_most_words)) return false;
-    }
+    if (p.bases[owner] == nullptr && !try_room_for(p, owner, k_most_words)) return false;
     begin_access<V, T>(layout_, one.index, one.value, nullptr, T{});
     return true;
   }

@@ -34,8 +34,8 @@ inline block_head read_head(const std::uint64_t* at) noexcept {
   return h;
 }
 
-/// Between neighbours, beyond those of message_kind: a node and all that are behind it on the tree towards node 0 have
-/// ended; all have.
+/// Two kinds more than message_kind has, which neighbours send each other at the end of a job. To the next hop towards
+/// node 0: this node has ended, and so have all whose way to node 0 leads over it. Back: all nodes have.
 inline constexpr std::uint8_t k_ended = 0xf0;
 inline constexpr std::uint8_t k_all_ended = 0xf1;
 

@@ -12,7 +12,6 @@
 
 #include "lockfree/shared_fill.hpp"
 #include "net/channel.hpp"
-#include "shoal/detail/assert.hpp"
 
 namespace shoal::net {
 
@@ -22,7 +21,6 @@ public:
 
   /// Room for a block; null: none now. The caller fills it and calls copied(), soon.
   std::uint64_t* claim(std::size_t words) noexcept {
-    SHOAL_ASSERT(words <= out_.capacity_words(), "a block fits into an empty buffer");
     for (int tries = 0; tries < 2; ++tries) {
       const auto claim = fill_.claim(words);
       if (claim.at != lockfree::shared_fill<>::k_none) return open_.load(std::memory_order_relaxed) + claim.at;
@@ -36,7 +34,6 @@ public:
   void close() noexcept { post(fill_.close()); }
 
   /// Hints, since others fill it too.
-  bool has_content() const noexcept { return fill_.content() != 0; }
   std::uint64_t posted() const noexcept { return posted_.load(std::memory_order_relaxed); }
   bool is_idle() const noexcept { return out_.done() >= posted(); }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <utility>
 
@@ -37,7 +36,7 @@ std::uint64_t routed_bytes(const job_shape& s, const route_map& map, std::size_t
   return shared + own + large + k_busy_classes * s.workers * kept * block_bytes;
 }
 
-// Blocks of a worker for a node that may be on their way: those of all workers of a node fill a shared buffer some times.
+// Blocks of a worker for a node that may be on their way: those of all its workers together fill a buffer several times.
 std::size_t credits_for(unsigned workers) {
   constexpr std::size_t k_least = 16, k_of_node = 128;
   return std::bit_ceil(std::max(k_of_node / workers, k_least));
@@ -75,14 +74,11 @@ route_plan plan_routes(const route_wish& wish, const job_shape& shape) {
   if (wish.route == "direct") return direct;
   const std::uint64_t limit = wish.memory_bytes == 0 ? route_wish::k_most_default_bytes : wish.memory_bytes;
   if (wish.route == "auto" && direct.bytes <= limit) return direct;
-  constexpr std::array<const char*, 3> k_by_hops{"shared", "grid", "cube"};
-  for (const char* const route : k_by_hops) {
-    if (wish.route != "auto" && wish.route != route) continue;
+  const std::vector<std::string> tried =
+      wish.route == "auto" ? std::vector<std::string>{"shared", "grid", "cube"} : std::vector{wish.route};
+  for (const std::string& route : tried)
     if (route_plan plan = fitting(route, wish, shape, limit); plan.is_routed()) return plan;
-  }
-  if (wish.route == "machine")
-    if (route_plan plan = fitting(wish.route, wish, shape, limit); plan.is_routed()) return plan;
-  const std::string route = wish.route == "auto" ? "cube" : wish.route;
+  const std::string& route = tried.back();
   const auto map = map_for(route, shape);
   const std::uint64_t least = routed_bytes(shape, *map, k_least_block_bytes, k_least_kept);
   if (!wish.must_fit) return {route, map, k_least_block_bytes, k_least_kept, least};

@@ -3,9 +3,11 @@
 // dimensions, in the order of their numbers; the last row, and the last plane, may be short. A hop changes one
 // coordinate, so a box of k sides has about k * N^(1/k) next hops per node and at most k hops. Rows may also be given
 // one by one: those of a machine, so that the first hop stays on it.
-// Order: the highest coordinate last, but first where the own row or plane is short and the other one is not. Who has a
-// block for a next hop waits for room there while it keeps the room it came in: with this order no cycle of such waits
-// exists (shown for each number of nodes by the test; Dally and Seitz, "Deadlock-free message routing", 1987).
+// Order of hops: along the own row, then to the other row, then to the other plane. But a message that is to leave the
+// short last row or plane leaves it first, since the node where the others turn may not exist there.
+// A node that has a block to hand on keeps the buffer it came in until there is room at the next hop. With this order
+// such waits never form a cycle: the test builds the graph of all of them (Dally and Seitz, "Deadlock-free message
+// routing", 1987).
 // Who may call: anyone. Nothing switches tasks. Test: tests/unit/net/route_test.cpp.
 #pragma once
 

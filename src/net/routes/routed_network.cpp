@@ -39,7 +39,9 @@ route_link& routed_network::link(std::uint32_t hop, traffic t) noexcept {
   const std::lock_guard guard(making_);
   if (route_link* const known = place.load(std::memory_order_relaxed); known != nullptr) return *known;
   const unsigned looked_at_by = (shape_.node + hop) % shape_.workers;
-  made_.push_back(std::make_unique<route_link>(inner_->at(looked_at_by).out(hop, t)));
+  out_channel& out = inner_->at(looked_at_by).out(hop, t);
+  SHOAL_ASSERT(k_block_head_words + shape_.most_words <= out.capacity_words(), "a block fits into an empty buffer");
+  made_.push_back(std::make_unique<route_link>(out));
   place.store(made_.back().get(), std::memory_order_release);
   return *made_.back();
 }

@@ -20,6 +20,7 @@ constexpr std::uint64_t k_old_ticks = 1000 * k_ticks_per_us;
 constexpr std::int64_t k_room_look_ns = 20'000;
 constexpr int k_most_buffers = 8;  // of a neighbour in one look
 constexpr std::uint32_t k_most_looks = 1024;
+constexpr std::size_t k_most_touched_looks = 64;  // in one look; the others have their turn
 
 std::size_t place_of(std::uint32_t node, traffic t) noexcept {
   return std::size_t{node} * k_traffic_classes + static_cast<unsigned>(t);
@@ -29,10 +30,9 @@ std::size_t place_of(std::uint32_t node, traffic t) noexcept {
 
 routed_wire::routed_wire(routed_network& of, unsigned number)
     : network_(of),
-      number_(number),
       inner_(of.inner().at(number)),
       node_(of.shape().node),
-      is_charged_(!of.shape().executor->has_real_clock()),
+      clock_(*of.shape().executor),
       full_words_(of.shape().block_words * 3 / 4),
       sent_(std::size_t{of.map().nodes()} * k_traffic_classes),
       received_(std::size_t{of.map().nodes()} * k_traffic_classes),
@@ -50,13 +50,9 @@ routed_wire::own_link& routed_wire::link_to(std::uint32_t hop, traffic t) noexce
   return *place;
 }
 
-std::uint64_t routed_wire::now() noexcept {
-  return is_charged_ ? network_.shape().executor->now_ns() * base::rough_time::k_per_ns : base::rough_time::now();
-}
-
 // A block of so many words was copied, and of its words so many were written or executed.
 void routed_wire::charge(std::size_t copied, machine::work what, std::size_t words) noexcept {
-  if (!is_charged_) return;
+  if (clock_.is_real()) return;
   machine::executor& by = *network_.shape().executor;
   by.charge(machine::work::block, 1);
   by.charge(machine::work::copy, copied);
@@ -71,7 +67,7 @@ void routed_wire::touch(own_link& l, bool urgent) noexcept {
     return;
   }
   l.urgent = urgent;
-  l.since = now();
+  l.since = clock_.now();
   if (l.touched) l.left = l.since;  // the buffer before
   l.posted = posted;
   if (std::exchange(l.touched, true)) return;
@@ -133,31 +129,32 @@ bool routed_wire::send_waiting() noexcept {
   return any;
 }
 
-// Buffers leave at once where nothing came and nothing was sent since the last look, so that no more blocks are to be
-// expected soon; where somebody may wait; and the first to a hop after some time, since the worker may begin something long.
+// Whether a buffer leaves now: at once where somebody may wait; where nothing came and nothing was sent since the last
+// look, so that no more is to be expected soon; and the first one to a hop after some time, since the worker may begin
+// something long.
+bool routed_wire::is_due(const own_link& l, bool idle, std::uint64_t time) const noexcept {
+  const std::uint64_t age = time - l.since;
+  if (age >= k_old_ticks) return true;
+  const bool soon = l.urgent || idle || time - l.left >= k_old_ticks;
+  return soon && (age >= k_urgent_ticks || l.shared.is_idle());
+}
+
 void routed_wire::end_look(bool any) noexcept {
-  const bool idle = !any && !std::exchange(has_sent_, false);
-  has_sent_ = false;
+  const bool idle = !std::exchange(has_sent_, false) && !any;
   if (touched_.empty()) return;
-  const std::uint64_t time = now();
-  for (std::size_t i = 0; i < touched_.size();) {
-    own_link& l = *touched_[i];
-    bool left = l.shared.posted() != l.posted;
-    if (!left) {
-      const std::uint64_t age = time - l.since;
-      const bool soon = l.urgent || idle || time - l.left >= k_old_ticks;
-      if ((soon && (age >= k_urgent_ticks || l.shared.is_idle())) || age >= k_old_ticks) {
-        l.shared.close();
-        left = true;
-      }
-    }
-    if (!left) {
-      ++i;
+  const std::uint64_t time = clock_.now();
+  for (std::size_t looks = std::min(touched_.size(), k_most_touched_looks); looks > 0; --looks) {
+    if (next_touched_ >= touched_.size()) next_touched_ = 0;
+    own_link& l = *touched_[next_touched_];
+    const bool left = l.shared.posted() != l.posted;
+    if (!left && !is_due(l, idle, time)) {
+      ++next_touched_;
       continue;
     }
+    if (!left) l.shared.close();
     l.touched = l.urgent = false;
     l.left = time;
-    touched_[i] = touched_.back();
+    touched_[next_touched_] = touched_.back();
     touched_.pop_back();
   }
 }
@@ -168,7 +165,6 @@ void routed_wire::announced(std::uint32_t node, traffic t) noexcept {
   arrivals& a = arrivals_[place_of(node, t)];
   if (a.in == nullptr) {
     a.in = &inner_.in(node, t);
-    a.from = node;
     a.its_class = t;
   }
   if (std::exchange(a.watched, true)) return;

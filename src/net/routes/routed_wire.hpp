@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lockfree/inbox.hpp"
+#include "machine/rough_clock.hpp"
 #include "machine/zero_array.hpp"
 #include "net/channel.hpp"
 #include "net/routes/block.hpp"
@@ -73,7 +74,6 @@ private:
   // What arrives from a neighbour in one class.
   struct arrivals {
     in_channel* in = nullptr;
-    std::uint32_t from = 0;
     traffic its_class = traffic::request;
     std::size_t position = 0;  // in the front buffer
     std::uint32_t looks_in_vain = 0;
@@ -96,14 +96,13 @@ private:
   bool put_message(own_link& l, const waiting_message& m) noexcept;
   bool send_waiting() noexcept;
   void touch(own_link& l, bool urgent) noexcept;
-  std::uint64_t now() noexcept;
+  bool is_due(const own_link& l, bool idle, std::uint64_t time) const noexcept;
   void charge(std::size_t copied, machine::work what, std::size_t words) noexcept;
 
   routed_network& network_;
-  const unsigned number_;
   domain& inner_;
   const std::uint32_t node_;
-  const bool is_charged_;         // by an executor with a clock of its own
+  const machine::rough_clock clock_;
   const std::size_t full_words_;  // a message of so many is not urgent
   // By node and class.
   machine::zero_array<std::uint16_t> sent_;  // sequence numbers
@@ -113,6 +112,7 @@ private:
   std::vector<std::unique_ptr<own_link>> made_;
   std::vector<own_link*> blocked_;
   std::vector<own_link*> touched_;
+  std::size_t next_touched_ = 0;  // to look at
   std::vector<arrivals*> watched_;
   bool has_sent_ = false;  // since the last look
   bool arrivals_first_ = false;
