@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 namespace shoal::base {
 namespace {
@@ -95,6 +96,20 @@ std::optional<double> parse_real(std::string_view text) noexcept {
   const auto value = parse_whole<double>(text);
   if (!value || !std::isfinite(*value)) return std::nullopt;
   return value;
+}
+
+std::optional<double> parse_time_ns(std::string_view text) noexcept {
+  constexpr std::pair<std::string_view, double> k_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  double scale = 1;
+  for (const auto& [unit, ns] : k_units) {
+    if (!text.ends_with(unit)) continue;
+    text.remove_suffix(unit.size());
+    scale = ns;
+    break;
+  }
+  const std::optional<double> value = parse_real(text);
+  if (!value || !(*value >= 0)) return {};
+  return *value * scale;
 }
 
 std::vector<std::string_view> split_choices(std::string_view choices) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the text of a setting's value and checks its range.
-// Who may call: settings.cpp, and tools with the same notation on their command line (parse_size). May throw. Never
+// Who may call: settings.cpp, and whoever reads the same notation within texts. May throw. Never
 // switches tasks. Test: tests/unit/base/setting_value_test.cpp.
 #pragma once
 
@@ -22,6 +22,8 @@ std::optional<std::int64_t> parse_int(std::string_view text) noexcept;
 std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
 /// A finite decimal number.
 std::optional<double> parse_real(std::string_view text) noexcept;
+/// A time in nanoseconds: "500", "500ns", "20us", "1.5ms", "2s". Not negative.
+std::optional<double> parse_time_ns(std::string_view text) noexcept;
 
 /// The words of a choice.
 std::vector<std::string_view> split_choices(std::string_view choices);

@@ -7,10 +7,12 @@
 #include <charconv>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/setting_value.hpp"
 #include "base/thread_value.hpp"
 #include "shoal/error.hpp"
 
@@ -30,15 +32,10 @@ const base::thread_value k_injector_of_thread(+[]() noexcept { return &t_injecto
 }
 
 std::uint64_t time_of(std::string_view text, std::string_view part) {
-  double value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  const double scale = unit.empty() || unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : 0;
-  if (failed != std::errc() || scale == 0)
-    refuse(part, fmt::format("'{}' is no time such as 500ns, 20us or 1ms", text));
-  if (!(value * scale >= 0 && value * scale <= k_longest_ns))
-    refuse(part, fmt::format("a time of {} is not between 0 and 10 s", text));
-  return static_cast<std::uint64_t>(value * scale);
+  const std::optional<double> ns = base::parse_time_ns(text);
+  if (!ns) refuse(part, fmt::format("'{}' is no time such as 500ns, 20us or 1ms", text));
+  if (*ns > k_longest_ns) refuse(part, fmt::format("a time of {} is not between 0 and 10 s", text));
+  return static_cast<std::uint64_t>(*ns);
 }
 
 // "name(arguments)" or "name".

@@ -191,6 +191,7 @@ void process_nodes::begin() {
     for (unsigned n = 1; n < c_.nodes; ++n)
       serving_.push_back(c_.executor->start_thread(fmt::format("shoal-{}-w0", n), [this, n] {
         base::set_log_context({.level = c_.log, .node = static_cast<int>(n)});
+        if (simulated_) simulated_->enter_node(n);
         try {
           nodes_[n]->serve();
         } catch (...) {

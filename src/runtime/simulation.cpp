@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/simulation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/counted.hpp"
+#include "base/exit_status.hpp"
 #include "base/log.hpp"
 #include "launch/local_launch.hpp"
 #include "machine/memory_info.hpp"
+#include "machine/process.hpp"
 #include "runtime/job_questions.hpp"
 #include "runtime/transports.hpp"
 #include "shoal/error.hpp"
@@ -44,27 +49,65 @@ config& adapt(config& c) {
   return c;
 }
 
-net::sim_clock_options clock_of(const config& c) {
+net::sim_clock_options clock_of(const config& c, const std::vector<net::sim_fault>& faults) {
   net::sim_clock_options o;
   o.seed = c.sim.seed;
   o.lookahead_ps = c.sim.network.latency_ps;
   o.jitter = c.sim.jitter;
   o.measured_factor = c.sim.measured_factor;
   o.costs = c.sim.costs;
+  o.faults = faults;
   o.stack_bytes = c.sim.stack_bytes;
   return o;
 }
 
-net::sim_world_shape world_of(const config& c) {
-  return {c.nodes, c.workers, c.buffer_bytes, c.buffers, c.sim.network, c.plan.is_routed()};
+net::sim_world_shape world_of(const config& c, const std::vector<net::sim_fault>& faults) {
+  return {c.nodes, c.workers, c.buffer_bytes, c.buffers, c.sim.network, faults, c.plan.is_routed()};
 }
 
 }  // namespace
 
+// Ends the job some time after the first death, as a launcher ends it that has lost a process.
+class simulation::death_watch final : machine::activity {
+public:
+  death_watch(net::sim_executor& by, const net::sim_fault& death)
+      : executor_(by), death_(death), runner_(by.make_runner("deaths", *this)) {
+    runner_->start();
+  }
+  death_watch(const death_watch&) = delete;
+  death_watch& operator=(const death_watch&) = delete;
+  ~death_watch() { runner_->stop(); }
+
+private:
+  std::int64_t tick() noexcept override {
+    constexpr std::uint64_t k_notice_ns = 1'000'000, k_ps_per_ns = 1000;
+    const std::uint64_t due_ns = death_.from_ps / k_ps_per_ns + k_notice_ns, now_ns = executor_.now_ns();
+    if (now_ns < due_ns) return static_cast<std::int64_t>(due_ns - now_ns);
+    base::write_line(
+        "", fmt::format("simulated machine, at {:.6f} s, seed {}: node {} has died, as sim_faults says ({}); "
+                        "the job ends, as a launcher would end it",
+                        static_cast<double>(now_ns) * 1e-9, executor_.options().seed, death_.node, describe(death_)));
+    std::fflush(stdout);
+    machine::exit_now(base::k_job_failed_status);
+  }
+
+  net::sim_executor& executor_;
+  const net::sim_fault death_;
+  std::unique_ptr<machine::activity_runner> runner_;
+};
+
 simulation::simulation(config& c)
-    : settings_(adapt(c)), began_ns_(base::machine_now_ns()), executor_(clock_of(c)), world_(world_of(c), executor_) {
+    : settings_(adapt(c)),
+      faults_(net::faults_of(c.sim.faults, c.nodes, c.sim.seed)),
+      began_ns_(base::machine_now_ns()),
+      executor_(clock_of(c, faults_)),
+      world_(world_of(c, faults_), executor_) {
   c.executor = &executor_;
+  const auto death = std::ranges::find(faults_, net::sim_fault::kind::die, &net::sim_fault::what);
+  if (death != faults_.end()) deaths_ = std::make_unique<death_watch>(executor_, *death);
 }
+
+simulation::~simulation() = default;
 
 void simulation::watch(std::vector<node*> nodes) {
   constexpr std::size_t k_most_lines = 40;

@@ -21,7 +21,12 @@ class simulation {
 public:
   /// Adapts `c`, which must outlive it.
   explicit simulation(config& c);
+  simulation(const simulation&) = delete;
+  simulation& operator=(const simulation&) = delete;
+  ~simulation();
 
+  /// Called first by each thread that serves a node.
+  void enter_node(std::uint32_t node) noexcept { executor_.enter_node(node); }
   std::unique_ptr<net::transport> connect(unsigned node) { return world_.connect(node); }
   /// The nodes that run on it: if nothing can run any more, the report says what their tasks wait for.
   void watch(std::vector<node*> nodes);
@@ -29,10 +34,14 @@ public:
   void report() const;
 
 private:
+  class death_watch;
+
   const config& settings_;
+  const std::vector<net::sim_fault> faults_;
   const std::uint64_t began_ns_;  // of this machine
   net::sim_executor executor_;
   net::sim_world world_;
+  std::unique_ptr<death_watch> deaths_;  // if a node is to die
 };
 
 }  // namespace shoal::runtime

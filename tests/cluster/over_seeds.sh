@@ -5,12 +5,16 @@
 first=$1
 last=$2
 shift 2
+# Every second seed has faults as well.
 export SHOAL_TRANSPORT=sim SHOAL_SIM_JITTER="${SHOAL_SIM_JITTER-1}" SHOAL_LOG="${SHOAL_LOG-warn}"
+chosen=${SHOAL_SIM_FAULTS-}
 seed=$first
 while [ "$seed" -le "$last" ]; do
-  if ! SHOAL_SIM_SEED=$seed "$@"; then
+  faults=$chosen
+  if [ -z "$faults" ] && [ $((seed % 2)) -eq 0 ]; then faults='random(8,2ms)'; fi
+  if ! SHOAL_SIM_SEED=$seed SHOAL_SIM_FAULTS=$faults "$@"; then
     echo "seed $seed fails; to repeat it:"
-    echo "SHOAL_TRANSPORT=sim SHOAL_SIM_JITTER=$SHOAL_SIM_JITTER SHOAL_SIM_SEED=$seed $*"
+    echo "SHOAL_TRANSPORT=sim SHOAL_SIM_JITTER=$SHOAL_SIM_JITTER SHOAL_SIM_FAULTS='$faults' SHOAL_SIM_SEED=$seed $*"
     exit 1
   fi
   seed=$((seed + 1))

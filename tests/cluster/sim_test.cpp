@@ -135,16 +135,73 @@ TEST(simulated_job, the_same_seed_gives_the_same_run) {
   EXPECT_EQ(different.size(), 3U);
 }
 
+shoal::runtime::config with_faults(unsigned nodes, const char* faults, std::uint64_t seed = 1) {
+  auto c = simulated(nodes, 2, seed);
+  c.sim.faults = shoal::net::parse_sim_faults(faults);
+  return c;
+}
+
+// What stops or is cut for a while holds a job up, and changes no result.
+TEST(simulated_job, goes_on_after_faults_that_end) {
+  const auto time_of = [](const char* faults) {
+    std::uint64_t took_ns = 0;
+    run(with_faults(4, faults), [&] {
+      const std::uint64_t before_ns = shoal::base::now_ns();
+      compute_and_check();
+      took_ns = shoal::base::now_ns() - before_ns;
+    });
+    return took_ns;
+  };
+  const std::uint64_t usual_ns = time_of("");
+  EXPECT_LT(usual_ns, 5'000'000U);
+  for (const char* faults : {"stop(2,50us,20ms)", "stop(0,50us,20ms)", "cut(0-3,50us,20ms)", "cut(1-*,50us,20ms)"}) {
+    EXPECT_GT(time_of(faults), 19'000'000U) << faults;
+    EXPECT_LT(time_of(faults), 21'000'000U + usual_ns) << faults;
+  }
+  EXPECT_GT(time_of("slow(0-*,50,0)"), 3 * usual_ns);
+  EXPECT_EQ(time_of("slow(0-1,50,0)"), time_of("slow(0-1,50,0)"));
+}
+
+TEST(simulated_job, bears_faults_of_many_seeds) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) run(with_faults(5, "random(12,300us)", seed), compute_and_check);
+}
+
+TEST(simulated_job, refuses_faults_of_nodes_that_it_does_not_have) {
+  EXPECT_THROW(run(with_faults(4, "stop(4,1ms)"), [] {}), shoal::error);
+}
+
 #if !SHOAL_TSAN && !SHOAL_ASAN
+const auto k_fails = [](int status) { return status != 0; };
+
+void barrier_for_ever() {
+  shoal::spmd([](shoal::team& team) {
+    for (;;) team.barrier();
+  });
+}
+
+TEST(simulated_job_death_test, ends_when_a_node_dies) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(run(with_faults(3, "die(2,3ms)"), barrier_for_ever), k_fails,
+              "at 0.004000 s, seed 1: node 2 has died, as sim_faults says \\(die\\(2,3000us\\)\\); the job ends");
+  EXPECT_EXIT(run(with_faults(3, "die(0,3ms)"), barrier_for_ever), k_fails, "node 0 has died");
+  run(with_faults(3, "die(2,10s)"), compute_and_check);  // it ends before
+}
+
+TEST(simulated_job_death_test, tells_of_a_link_that_is_cut_for_ever) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(run(with_faults(3, "cut(1-2,3ms)"), barrier_for_ever), k_fails,
+              "nothing can run any more(.|\n)*; cut\\(1-2,3000us\\)(.|\n)*waits for(.|\n)*barrier");
+  EXPECT_EXIT(run(with_faults(3, "stop(1,3ms)"), barrier_for_ever), k_fails, "stop\\(1,3000us\\)");
+}
+
 TEST(simulated_job_death_test, who_waits_for_ever_is_told) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(
-      run(simulated(3, 2),
-          [] {
-            shoal::latch never(1);
-            never.wait();
-          }),
-      [](int status) { return status != 0; }, "nothing can run any more(.|\n)*waits for(.|\n)*latch");
+  EXPECT_EXIT(run(simulated(3, 2),
+                  [] {
+                    shoal::latch never(1);
+                    never.wait();
+                  }),
+              k_fails, "nothing can run any more(.|\n)*waits for(.|\n)*latch");
 }
 #endif
 

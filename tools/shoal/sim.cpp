@@ -28,6 +28,7 @@ struct sim_request {
   std::string compute;
   std::optional<double> factor;
   std::string costs;
+  std::string faults;
   std::vector<std::string> program;
 };
 
@@ -58,6 +59,7 @@ int simulate(const sim_request& request) {
   if (!request.compute.empty()) set("sim_compute", request.compute);
   if (request.factor) set("sim_factor", fmt::format("{}", *request.factor));
   if (!request.costs.empty()) set("sim_costs", request.costs);
+  if (!request.faults.empty()) set("sim_faults", request.faults);
   s.check();
   runtime::read_config(s);  // says here what is wrong
   machine::fix_addresses();
@@ -87,6 +89,10 @@ subcommand_body declare_sim(CLI::App& app) {
   app.add_option("--factor", request->factor, "simulated time for one unit of measured time");
   app.add_option("--costs", request->costs, "changes of the table of costs, as in iteration=20ns,send=0.3us")
       ->type_name("NAME=TIME,...");
+  app.add_option("--faults", request->faults,
+                 "what fails and when, as in stop(3,1ms,500us)+cut(0-1,2ms,1ms); also die(NODE,AT), "
+                 "slow(A-B,FACTOR,AT,FOR), random(COUNT,WITHIN)")
+      ->type_name("FAULT+...");
   app.add_option("program", request->program, "the program and its arguments, after --")->required();
   app.positionals_at_end();
   return [request] { return simulate(*request); };

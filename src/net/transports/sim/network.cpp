@@ -29,6 +29,10 @@ constexpr named_network k_networks[] = {
     {"ethernet", {sim_topology::fat_tree, 20'000'000, 1'000'000, 2'000'000, 320, 48, 3, 0}},
 };
 
+std::uint64_t times(double factor, std::uint64_t ps) noexcept {
+  return static_cast<std::uint64_t>(factor * static_cast<double>(ps));
+}
+
 std::array<unsigned, 3> sides_for(unsigned nodes) {
   std::array<unsigned, 3> sides{1, 1, 1};
   const auto product = [&sides] { return std::uint64_t{sides[0]} * sides[1] * sides[2]; };
@@ -43,8 +47,10 @@ const sim_network_shape* find_sim_network(std::string_view name) noexcept {
   return found == std::end(k_networks) ? nullptr : &found->shape;
 }
 
-sim_network::sim_network(const sim_network_shape& shape, unsigned nodes)
+sim_network::sim_network(const sim_network_shape& shape, unsigned nodes, const std::vector<sim_fault>& faults)
     : shape_(shape), nodes_(nodes), sends_free_ps_(nodes), receives_free_ps_(nodes) {
+  for (const sim_fault& f : faults)
+    if (f.is_of_link()) faulty_.push_back({f});
   SHOAL_ASSERT(shape.radix >= 2 && shape.taper >= 1, "a switch has two ports or more");
   leaf_nodes_ = std::max(shape.radix / 2, 1U);
   uplinks_ = std::max(leaf_nodes_ / shape.taper, 1U);
@@ -88,6 +94,22 @@ std::uint64_t sim_network::latency_ps(unsigned from, unsigned to) const noexcept
   return shape_.latency_ps + (switches_between(from, to) - 1) * shape_.hop_ps;
 }
 
+std::size_t sim_network::find_fault(unsigned from, unsigned to, std::uint64_t at_ps) const noexcept {
+  const auto found = std::ranges::find_if(faulty_, [&](const faulty_link& l) {
+    return l.fault.from_ps <= at_ps && at_ps < l.fault.until_ps && l.fault.is_between(from, to);
+  });
+  return static_cast<std::size_t>(found - faulty_.begin());
+}
+
+std::uint64_t sim_network::carry_acknowledgement(unsigned from, unsigned to, std::uint64_t at_ps) const noexcept {
+  const std::uint64_t usual_ps = latency_ps(from, to);
+  const std::size_t found = find_fault(from, to, at_ps);
+  if (found == faulty_.size()) return at_ps + usual_ps;
+  const sim_fault& f = faulty_[found].fault;
+  if (f.what == sim_fault::kind::slow) return at_ps + times(f.factor, usual_ps);
+  return f.until_ps == k_never_ps ? k_never_ps : f.until_ps + usual_ps;
+}
+
 // The head of a message gets through once what was before it has; then it is busy for as long as the message is.
 std::uint64_t sim_network::pass(std::uint64_t& free_ps, std::uint64_t at_ps, std::uint64_t takes_ps) const noexcept {
   const std::uint64_t begins_ps = std::max(at_ps, free_ps);
@@ -124,6 +146,14 @@ std::uint64_t sim_network::cross_torus(unsigned from, unsigned to, std::uint64_t
 std::uint64_t sim_network::carry(unsigned from, unsigned to, std::size_t bytes, std::uint64_t at_ps,
                                  std::uint64_t extra_ps) {
   const std::uint64_t long_ps = bytes * shape_.byte_ps;
+  if (const std::size_t found = find_fault(from, to, at_ps); found != faulty_.size()) {
+    faulty_link& l = faulty_[found];
+    if (l.fault.what == sim_fault::kind::cut) at_ps = l.fault.until_ps;
+    if (at_ps == k_never_ps) return k_never_ps;
+    const std::uint64_t slow_ps = times(l.fault.factor, std::max(long_ps, shape_.message_gap_ps));
+    const std::uint64_t begins_ps = pass(l.free_ps, at_ps, slow_ps);
+    return begins_ps + times(l.fault.factor, latency_ps(from, to)) + slow_ps + extra_ps;
+  }
   const std::uint64_t card_ps = std::max(long_ps, shape_.message_gap_ps);
   std::uint64_t head_ps = pass(sends_free_ps_[from], at_ps, card_ps);
   if (shape_.topology == sim_topology::fat_tree) head_ps = cross_fat_tree(from, to, head_ps, long_ps);

@@ -5,7 +5,8 @@
 // through switches without being stored, so its bytes count once where nobody is in its way.
 // Topologies: flat (cards only); fat_tree (leaf switches of `radix` / 2 nodes, with as many links upwards divided by
 // `taper`, the one for a message given by its destination); torus (three dimensions, x first; each link is used by one
-// message at a time).
+// message at a time). A link that is slow or cut (faults.hpp) is a path of its own from card to card meanwhile, which
+// carries one message at a time.
 // Who may call: one thread at a time. Limits: links serve messages in the order of the calls. Tests:
 // tests/unit/net/sim_network_test.cpp.
 #pragma once
@@ -15,6 +16,8 @@
 #include <cstdint>
 #include <string_view>
 #include <vector>
+
+#include "net/transports/sim/faults.hpp"
 
 namespace shoal::net {
 
@@ -36,11 +39,13 @@ const sim_network_shape* find_sim_network(std::string_view name) noexcept;
 
 class sim_network {
 public:
-  sim_network(const sim_network_shape& shape, unsigned nodes);
+  /// Of the faults those of links count.
+  sim_network(const sim_network_shape& shape, unsigned nodes, const std::vector<sim_fault>& faults = {});
 
-  /// When `bytes` handed over by `from` at `at_ps` have arrived at `to`. `extra_ps`: of latency.
+  /// When `bytes` handed over by `from` at `at_ps` have arrived at `to`, or k_never_ps. `extra_ps`: of latency.
   std::uint64_t carry(unsigned from, unsigned to, std::size_t bytes, std::uint64_t at_ps, std::uint64_t extra_ps = 0);
-  /// Of a message without bytes that waits for nothing: an acknowledgement by the cards.
+  /// The same for a message without bytes that waits for nothing: an acknowledgement by the cards.
+  std::uint64_t carry_acknowledgement(unsigned from, unsigned to, std::uint64_t at_ps) const noexcept;
   std::uint64_t latency_ps(unsigned from, unsigned to) const noexcept;
   /// The least latency between two nodes.
   std::uint64_t least_latency_ps() const noexcept { return shape_.latency_ps; }
@@ -51,6 +56,12 @@ private:
   std::uint64_t cross_fat_tree(unsigned from, unsigned to, std::uint64_t head_ps, std::uint64_t takes_ps) noexcept;
   std::uint64_t cross_torus(unsigned from, unsigned to, std::uint64_t head_ps, std::uint64_t takes_ps) noexcept;
   std::array<unsigned, 3> place(unsigned node) const noexcept;
+  struct faulty_link {
+    sim_fault fault;
+    std::uint64_t free_ps = 0;
+  };
+  // Its index; one past the last: the link is as it should be.
+  std::size_t find_fault(unsigned from, unsigned to, std::uint64_t at_ps) const noexcept;
 
   const sim_network_shape shape_;
   const unsigned nodes_;
@@ -59,7 +70,8 @@ private:
   std::array<unsigned, 3> sides_{1, 1, 1};
   std::vector<std::uint64_t> sends_free_ps_;     // by node: until then its card sends something else
   std::vector<std::uint64_t> receives_free_ps_;  // by node
-  std::vector<std::uint64_t> links_free_ps_;     // fat_tree: by leaf, up and down; torus: by node and direction
+  std::vector<faulty_link> faulty_;
+  std::vector<std::uint64_t> links_free_ps_;  // fat_tree: by leaf, up and down; torus: by node and direction
 };
 
 }  // namespace shoal::net

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/setting_value.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::net {
@@ -77,6 +78,11 @@ constexpr setting k_sim_table[] = {
      .help = "transport sim: latencies and wake-ups take at random at most so much longer, as a part of them",
      .min = "0",
      .max = "1000"},
+    {.name = "sim_faults",
+     .type = setting_type::text,
+     .default_value = "",
+     .help = "transport sim: what fails, joined by +: stop(NODE,AT,FOR), die(NODE,AT), slow(A-B,FACTOR,AT,FOR), "
+             "cut(A-B,AT,FOR), random(COUNT,WITHIN)"},
     {.name = "sim_seed",
      .type = setting_type::integer,
      .default_value = "1",
@@ -117,20 +123,11 @@ std::uint64_t ps_of_ns(double ns) { return static_cast<std::uint64_t>(std::llrou
 }
 
 std::uint64_t cost_of(std::string_view text, std::string_view part) {
-  double scale = 1;
-  if (text.ends_with("us")) {
-    scale = 1e3;
-    text.remove_suffix(2);
-  } else if (text.ends_with("ns")) {
-    text.remove_suffix(2);
-  }
-  const std::string number(text);
-  char* end = nullptr;
-  const double value = std::strtod(number.c_str(), &end);
-  if (number.empty() || *end != '\0') refuse_costs(part, "this is no time");
+  const std::optional<double> ns = base::parse_time_ns(text);
+  if (!ns) refuse_costs(part, "this is no time");
   constexpr double k_most_ns = 1e9;
-  if (!(value * scale >= 0 && value * scale <= k_most_ns)) refuse_costs(part, "a time is between 0 and 1 s");
-  return ps_of_ns(value * scale);
+  if (*ns > k_most_ns) refuse_costs(part, "a time is between 0 and 1 s");
+  return ps_of_ns(*ns);
 }
 
 }  // namespace
@@ -168,6 +165,7 @@ sim_options read_sim_options(const base::settings& s) {
   o.jitter = o.network.jitter = s.get_real("sim_jitter");
   o.measured_factor = s.get_text("sim_compute") == "measured" ? s.get_real("sim_factor") : 0;
   o.costs = s.judge_text("sim_costs", [](const std::string& text) { return parse_sim_costs(text); });
+  o.faults = s.judge_text("sim_faults", [](const std::string& text) { return parse_sim_faults(text); });
   o.seed = static_cast<std::uint64_t>(s.get_int("sim_seed"));
   o.stack_bytes = s.get_size("sim_stack");
   return o;

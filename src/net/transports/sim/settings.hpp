@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings of the simulated machine, and the options that are read from them.
-// Who may call: one thread, at start. Throws shoal::error for a table of costs that is wrong.
+// Who may call: one thread, at start. Throws shoal::error for costs or faults that are wrong.
 // Shown by tests/unit/net/sim_settings_test.cpp.
 #pragma once
 
@@ -9,6 +9,7 @@
 
 #include "base/settings.hpp"
 #include "net/transports/sim/costs.hpp"
+#include "net/transports/sim/faults.hpp"
 #include "net/transports/sim/network.hpp"
 
 namespace shoal::net {
@@ -20,6 +21,7 @@ struct sim_options {
   sim_costs costs;
   double measured_factor = 0;  // 0: by the table
   double jitter = 0;
+  sim_fault_plan faults;
   std::uint64_t seed = 1;
   std::size_t stack_bytes = 0;
 };

@@ -69,6 +69,7 @@ sim_executor::sim_executor(const sim_clock_options& options)
   clock_ps_ = &running_->time_ps;
   running_->name = "first";
   running_->number = ++started_;
+  enter_node(0);
   fiber::adopt_thread(running_->stack, running_->own_notes);
   if (options_.measured_factor != 0) {
     ps_per_tick_ = 1e6 / base::ticks_per_us() * options_.measured_factor;
@@ -207,6 +208,10 @@ sim_executor::sim_thread& sim_executor::choose() noexcept {
       rouse(*e.thread, e.time_ps, machine::futex_result::timeout);
       continue;
     }
+    if (const std::uint64_t until_ps = held_until(*e.thread, e.time_ps); until_ps != 0) [[unlikely]] {
+      if (until_ps != k_never_ps) make_ready(*e.thread, until_ps);
+      continue;
+    }
     if (quiet && reports_ == nullptr && e.time_ps > latest_ps_ + options_.quiet_limit_ps)
       end_deadlocked("nothing can run any more but background activities");
     return *e.thread;
@@ -234,10 +239,9 @@ void sim_executor::go_on(sim_thread& next) noexcept {
     others += base::thread_value::k_most_bytes;
   }
   me.error_number = errno;
-  me.interrupt_at_ps = interrupt_at_ps_;
   running_ = &next;
   clock_ps_ = &next.time_ps;
-  interrupt_at_ps_ = next.interrupt_at_ps;
+  find_disturbance();
   if (options_.measured_factor != 0) measured_from_ = base::ticks();
   fiber::release_to(this);  // one at a time: all that a thread has done is before what the next one does
   fiber::forget_bounds(me.stack);
@@ -276,6 +280,7 @@ std::unique_ptr<machine::executor::thread> sim_executor::add(std::string name, s
   t.number = ++started_;
   t.body = std::move(body);
   t.is_background = is_background;
+  if (!is_background) t.node = running_->node;
   const std::size_t page = machine::page_size();
   const std::size_t bytes = machine::round_up(options_.stack_bytes, page);
   t.memory = machine::reserved_range(bytes + page, page);
@@ -356,6 +361,10 @@ void sim_executor::end_deadlocked(const char* why) {
   for (const auto& t : threads_)
     if (!t->ended && t->asleep_on != nullptr && !t->is_background && ++named <= k_most_named) text += " " + t->name;
   if (named > k_most_named) text += fmt::format(" and {} more", named - k_most_named);
+  for (const sim_fault& f : options_.faults) {
+    if (f.from_ps > latest_ps_) break;
+    text += fmt::format("; {}", describe(f));
+  }
   if (reports_ == nullptr) base::write_line("", text);
   const auto leave = [] {
     std::fflush(stdout);  // what the program has printed says where it has come to

@@ -7,7 +7,8 @@
 // thread but now_ns(), wake(), charge() and spend_ps(), which only advance the caller's clock.
 // Guarantees: a thread that looks after give_way() sees all that others did more than lookahead_ps before its time.
 // When no thread can ever run again, a report says who waits, and the process ends. Background activities do not
-// count. Tests: tests/unit/net/sim_executor_test.cpp, tests/cluster/sim_test.cpp.
+// count. A node that stops or dies (faults.hpp) does so between two instructions that look at the clock; its threads
+// give way a last time before they are dead. Tests: tests/unit/net/sim_executor_test.cpp, tests/cluster/sim_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 #include "lockfree/doorbell.hpp"
 #include "machine/executor.hpp"
 #include "net/transports/sim/costs.hpp"
+#include "net/transports/sim/faults.hpp"
 
 namespace shoal::net {
 
@@ -32,11 +34,10 @@ struct sim_clock_options {
   double jitter = 0;           // of the delay of a wake-up: at most so much more, as a part of it
   double measured_factor = 0;  // of the host's time; 0: by the table
   sim_costs costs;
+  std::vector<sim_fault> faults;  // in the order of their begin; those of nodes count
   std::size_t stack_bytes = std::size_t{1} << 20;
   std::uint64_t quiet_limit_ps = 2'000'000'000'000;  // of nothing but background activities: then nothing follows
 };
-
-inline constexpr std::uint64_t k_never_ps = ~std::uint64_t{0};
 
 class sim_executor final : public machine::executor {
 public:
@@ -61,6 +62,10 @@ public:
                                           std::uint64_t first_ns) override;
   std::unique_ptr<thread> start_thread(std::string name, std::function<void()> body) override;
   std::unique_ptr<machine::activity_runner> make_runner(std::string name, machine::activity& what) override;
+
+  /// The calling thread, and those that it starts from now on but background activities, belong to that node, and fail
+  /// with it. The first thread belongs to node 0.
+  void enter_node(std::uint32_t node) noexcept;
 
   // For transports.
   /// The caller's clock.
@@ -126,10 +131,12 @@ private:
   void account() noexcept {
     if (options_.measured_factor != 0) [[unlikely]]
       measure();
-    if (*clock_ps_ >= interrupt_at_ps_) [[unlikely]]
+    if (*clock_ps_ >= disturbed_at_ps_) [[unlikely]]
       catch_up();
   }
   void catch_up() noexcept;
+  void find_disturbance() noexcept;
+  std::uint64_t held_until(sim_thread& t, std::uint64_t time_ps) const noexcept;
   void measure() noexcept;
   std::unique_ptr<thread> add(std::string name, std::function<void()> body, bool is_background);
   void push(std::uint64_t time_ps, sim_thread* of, std::uint64_t wait, lockfree::doorbell<>* bell);
@@ -152,7 +159,7 @@ private:
   std::vector<std::unique_ptr<sim_thread>> threads_;  // in the order in which they were started
   sim_thread* running_ = nullptr;
   std::uint64_t* clock_ps_ = nullptr;           // its clock
-  std::uint64_t interrupt_at_ps_ = k_never_ps;  // its next interruption
+  std::uint64_t disturbed_at_ps_ = k_never_ps;  // its next interruption or stop
   std::vector<entry> queue_;                    // a heap
   std::size_t ended_waits_ = 0;                 // entries of queue_ whose waits have ended otherwise
   struct waiters {

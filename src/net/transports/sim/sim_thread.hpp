@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/thread_value.hpp"
@@ -31,7 +32,9 @@ struct sim_executor::sim_thread {
   bool has_deadline = false;        // of that wait; its entry is in the queue
   std::size_t ended_waits = 0;      // with entries in the queue
   machine::futex_result result = machine::futex_result::woken;
-  std::uint64_t interrupt_at_ps = k_never_ps;  // while it does not run
+  std::optional<std::uint32_t> node;
+  std::size_t next_fault = 0;  // of options().faults; earlier ones have passed, or are not its node's
+  std::uint64_t interrupt_at_ps = k_never_ps;
   std::uint64_t slept_until_ps = 0;
   machine::thread_timer::action interrupt = nullptr;
   void* interrupt_data = nullptr;

@@ -197,7 +197,7 @@ void sim_channel::post(std::size_t words) noexcept {
           (static_cast<std::uint64_t>(class_) << 60));
   sim_domain& receiver = world_->at(to_, worker_);
   if (!is_reply(class_) || world_->shape().is_routed) receiver.expect(*this, arrives_ps);
-  by.ring_at(arrives_ps, receiver.its_bell());
+  if (arrives_ps != k_never_ps) by.ring_at(arrives_ps, receiver.its_bell());
 }
 
 std::uint64_t sim_channel::done() const noexcept {
@@ -228,14 +228,14 @@ void sim_channel::release() noexcept {
   b.flying.pop_front();
   ++b.released;
   const std::uint64_t at_ps =
-      std::max(by.now_ps() + world_->network().latency_ps(to_, from_), b.last_acknowledgement_ps);
+      std::max(world_->network().carry_acknowledgement(to_, from_, by.now_ps()), b.last_acknowledgement_ps);
   b.last_acknowledgement_ps = at_ps;
   b.acknowledgements_ps.push_back(at_ps);
-  by.ring_at(at_ps, world_->at(from_, worker_).its_bell());
+  if (at_ps != k_never_ps) by.ring_at(at_ps, world_->at(from_, worker_).its_bell());
 }
 
 sim_world::sim_world(const sim_world_shape& shape, sim_executor& by)
-    : shape_(shape), executor_(by), network_(shape.network, shape.nodes) {
+    : shape_(shape), executor_(by), network_(shape.network, shape.nodes, shape.faults) {
   for (unsigned n = 0; n < shape.nodes; ++n)
     for (unsigned w = 0; w < shape.workers; ++w)
       domains_.push_back(std::make_unique<sim_domain>(*this, n, static_cast<std::uint16_t>(w)));

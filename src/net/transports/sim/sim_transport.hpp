@@ -26,6 +26,7 @@ struct sim_world_shape {
   std::size_t slot_bytes = std::size_t{16} << 10;
   std::size_t slots = 8;  // buffers in flight per channel
   sim_network_shape network;
+  std::vector<sim_fault> faults;  // of links
   bool is_routed = false;  // replies are announced, too, and who fills and empties buffers charges for their words
 };
 
