@@ -276,6 +276,44 @@ TEST(automatic_number, is_four_ranks_per_worker) {
   EXPECT_TRUE(got.has("profile of 8 ranks in 1 process")) << got;
 }
 
+// Of what the runtime says at the end: the digest of the run.
+std::string digest_of(const outcome& got) {
+  const auto at = got.text.find(", run ");
+  return at == std::string::npos ? "none in " + got.text : got.text.substr(at, 22);
+}
+
+TEST(simulated, ranks_of_many_nodes_take_virtual_time) {
+  const words shape{"--transport", "sim", "-n", "16", "--nfg", "4"};
+  const outcome got = run(mpirun(source("ranks_simulated.c"), shape));
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("64 ranks")) << got;
+  EXPECT_TRUE(got.has("simulated 16 nodes of 1 worker")) << got;
+  EXPECT_EQ(digest_of(run(mpirun(source("ranks_simulated.c"), shape))), digest_of(got));
+}
+
+TEST(simulated, the_command_for_simulations_starts_this_mpirun) {
+  words command{SHOAL_COMMAND,   "sim", "--nodes", "3",     "--workers", "2", "--faults",
+                "slow(0-2,3,0)", "--",  "mpirun",  "--nfg", "2",         "--"};
+  command.push_back(shoal::test::mpi_program(source("ranks_simulated.c")));
+  const outcome got = run(command);
+  EXPECT_TRUE(got.status.clean()) << got;
+  EXPECT_TRUE(got.has("6 ranks")) << got;
+  EXPECT_TRUE(got.has("simulated 3 nodes of 2 workers")) << got;
+}
+
+TEST(simulated, what_cannot_be_is_refused) {
+  for (const words& shape : {words{"--timeout", "5"}, words{"--nfg", "1,2"}, words{"--debug"}}) {
+    words options{"--transport", "sim"};
+    options.insert(options.end(), shape.begin(), shape.end());
+    const outcome got = run(mpirun(source("ranks_simulated.c"), options));
+    EXPECT_EQ(got.status.shell_code(), 2) << got;
+    EXPECT_TRUE(got.has("a simulated machine runs programs that shoal mpicc")) << got;
+  }
+  const outcome many = run(mpirun(source("ranks_simulated.c"), {"-n", "300"}));
+  EXPECT_EQ(many.status.shell_code(), 2) << many;
+  EXPECT_TRUE(many.has("--transport sim simulates more")) << many;
+}
+
 // The ranks' messages are short and wait for each other: all of them are mail, where processes share memory.
 TEST(trace, has_the_calls_of_ranks_their_messages_and_their_functions) {
   const shoal::test::folder files;

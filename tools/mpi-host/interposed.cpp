@@ -5,11 +5,14 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cerrno>
 #include <map>
 #include <memory>
 #include <mutex>
 
+#include "base/log.hpp"
 #include "rank/abi/entry.hpp"
+#include "sched/pool.hpp"
 #include "tools/mpi-host/rank_libc.hpp"
 
 using namespace shoal::host;  // NOLINT: the functions of a C interface
@@ -99,6 +102,11 @@ SHOAL_INTERPOSED int pthread_create(pthread_t* thread, const pthread_attr_t* att
   shoal::rank::rank_state* const task = shoal::rank::current_rank();
   shoal::rank::rank_state* const of = task != nullptr ? task : shoal::rank::thread_rank();
   if (of == nullptr) return pthread_create_next(thread, attributes, body, argument);
+  if (!of->home.owner().executor().has_real_clock()) {
+    shoal::base::warn("rank {} wants a thread, and a simulated machine has none for programs: its pthread_create fails",
+                      of->world);
+    return EAGAIN;
+  }
   libc_of(*of).has_made_threads = true;
   auto self = std::make_shared<rank_thread>();
   auto start = std::make_unique<thread_start>(thread_start{body, argument, of, self});

@@ -189,8 +189,10 @@ int run(int argc, char** argv) {
   };
   // Errors of Fortran's input and output show where they happened, though the program is compiled without handlers of signals.
   ::setenv("GFORTRAN_ERROR_BACKTRACE", "1", 0);
-  shoal::host::make_rank_libcs(p.ranks_per_node);
-  if (p.ranks_per_node > 1 || whole_lines || label) shoal::host::split_output(label);
+  const shoal::runtime::config c = shoal::runtime::read_config(shoal::runtime::all_settings());
+  const bool is_simulated = c.transport == "sim";  // all nodes are here
+  shoal::host::make_rank_libcs(p.ranks_per_node * (is_simulated ? c.nodes : 1), is_simulated);
+  if (shoal::host::ranks_here() > 1 || whole_lines || label) shoal::host::split_output(label);
   shoal::host::name_faults();
   if (is_shared) shared = program->load();  // its constructors run as no rank
   shoal::runtime::set_mpi_program(std::move(p));

@@ -18,6 +18,7 @@ namespace {
 // Of the process: made before the ranks, and never freed, since their threads may go on.
 rank_libc* all = nullptr;
 unsigned count = 0;
+bool has_whole_job = false;
 int process = 0;
 void* shared_copy = nullptr;  // what exit handlers are known by of the one copy that all ranks run
 
@@ -62,7 +63,8 @@ void set_time_zone(const char* value) {
   std::atomic_ref(time_zone_entry()).store(zone, std::memory_order_release);
 }
 
-void make_rank_libcs(unsigned ranks) {
+void make_rank_libcs(unsigned ranks, bool is_whole_job) {
+  has_whole_job = is_whole_job;
   process = machine::own_pid();
   count = ranks;
   keep_environment();
@@ -85,7 +87,7 @@ rank_libc* calling_libc() noexcept {
   return of != nullptr ? &libc_of(*of) : nullptr;
 }
 
-rank_libc& libc_of(const rank::rank_state& r) noexcept { return all[r.local]; }
+rank_libc& libc_of(const rank::rank_state& r) noexcept { return all[has_whole_job ? r.world : r.local]; }
 rank_libc& libc_of_number(unsigned local) noexcept { return all[local]; }
 unsigned ranks_here() noexcept { return count; }
 bool in_own_process() noexcept { return machine::own_pid() == process; }

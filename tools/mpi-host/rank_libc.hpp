@@ -117,8 +117,8 @@ private:
   std::mutex* const locked_;
 };
 
-/// One for each rank of the process; once, before the first is asked for.
-void make_rank_libcs(unsigned ranks);
+/// One for each rank of the process; once, before the first is asked for. `is_whole_job`: all nodes are simulated here.
+void make_rank_libcs(unsigned ranks, bool is_whole_job);
 /// A copy of the program that no rank has loaded is every rank's (--shared-globals). Environments stay the ranks' own.
 void note_shared_copy(void* handle) noexcept;
 void share_copy(rank_libc& with) noexcept;

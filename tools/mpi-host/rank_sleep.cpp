@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -103,6 +105,31 @@ sleepers* started_sleepers() noexcept {
   return made != nullptr && made->start() ? made : nullptr;
 }
 
+// On a simulated machine, in virtual time.
+bool sleep_simulated(rank::rank_state& me, std::uint64_t until_ns) noexcept {
+  machine::executor& by = me.home.owner().executor();
+  const std::uint64_t now_ns = by.now_ns();
+  if (until_ns <= now_ns) {
+    me.home.yield();
+    return true;
+  }
+  const auto ns = static_cast<std::int64_t>(std::min<std::uint64_t>(until_ns - now_ns, INT64_MAX));
+  detail::suspended* const task = detail::this_task();
+  std::unique_ptr<machine::executor::thread> clock;
+  try {
+    clock = by.start_thread("sleep", [&by, task, ns] {
+      std::atomic<std::uint32_t> never{0};
+      by.wait(never, 0, ns, false);
+      detail::wake(task);
+    });
+  } catch (const std::exception&) {
+    return false;
+  }
+  const rank::other_wait note(me.world, "sleep", "its time");
+  detail::leave(detail::wait_kind::thread, &note);
+  return true;
+}
+
 }  // namespace
 
 std::uint64_t sleep_clock_ns() noexcept {
@@ -126,10 +153,12 @@ sleep_end sleep_until(std::uint64_t until_ns) noexcept {
   rank_libc& mine = libc_of(*me);
   mine.interrupted.store(interruption::none, std::memory_order_relaxed);
   const rank::abi::setting_aside aside(*me, "sleep");
-  if (ranks_here() == 1 && mine.threads.load(std::memory_order_relaxed) == 0) {
+  const bool is_real = me->home.owner().executor().has_real_clock();
+  if (is_real && ranks_here() == 1 && mine.threads.load(std::memory_order_relaxed) == 0) {
     me->home.yield();  // messages leave that it has sent
     return sleep_end::not_a_rank;
   }
+  if (!is_real) return sleep_simulated(*me, until_ns) ? sleep_end::in_time : sleep_end::not_a_rank;
   const std::uint64_t now = sleep_clock_ns();
   if (until_ns < now + k_short_ns) {
     do me->home.yield();
@@ -157,6 +186,11 @@ sleep_end sleep_until(std::uint64_t until_ns) noexcept {
 }  // namespace shoal::host
 
 // For start_sleeps.c.
+SHOAL_INTERPOSED unsigned long long shoal_mpi_host_sleep_clock() {
+  const shoal::rank::rank_state* const me = shoal::rank::current_rank();
+  if (me == nullptr || me->home.owner().executor().has_real_clock()) return shoal::host::sleep_clock_ns();
+  return me->home.owner().executor().now_ns();
+}
 SHOAL_INTERPOSED int shoal_mpi_host_sleep(unsigned long long until_ns) {
   return static_cast<int>(shoal::host::sleep_until(until_ns));
 }

@@ -20,6 +20,8 @@ typedef unsigned long long u64;
 /* Of shoal-mpi-host. 0: the caller is no rank, or nobody else needs its worker; 1: the time is over; 2: a signal has come;
    3: one whose handler has SA_RESTART. */
 __attribute__((weak)) int shoal_mpi_host_sleep(u64 until_ns);
+/* What that counts: CLOCK_MONOTONIC, or a simulated machine's time. */
+__attribute__((weak)) u64 shoal_mpi_host_sleep_clock(void);
 enum { NO_RANK, IN_TIME, INTERRUPTED, TO_RESTART };
 
 #define SECOND 1000000000ULL
@@ -30,7 +32,9 @@ static u64 now_of(clockid_t clock) {
   clock_gettime(clock, &now);
   return ns_of(&now);
 }
-static u64 now_ns(void) { return now_of(CLOCK_MONOTONIC); }
+static u64 now_ns(void) {
+  return shoal_mpi_host_sleep_clock == NULL ? now_of(CLOCK_MONOTONIC) : shoal_mpi_host_sleep_clock();
+}
 static u64 later(u64 ns, u64 by) { return ns + by < ns ? ~0ULL : ns + by; }
 static u64 left_ns(u64 until) {
   const u64 now = now_ns();

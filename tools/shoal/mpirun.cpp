@@ -41,6 +41,7 @@ struct mpirun_request {
   bool has_processes = false;  // the user says how many
   std::string nfg = "1";
   unsigned workers = 1;
+  bool has_workers = false;
   std::string transport = "auto";
   std::string hosts;
   std::string remote_shell = "ssh";
@@ -128,6 +129,7 @@ void add_library_path(runtime::start_request& job, const std::string& folders) {
   job.environment.push_back("LD_LIBRARY_PATH=" + folders + (others.empty() ? "" : ":" + others));
 }
 
+constexpr unsigned k_most_processes = 256;
 constexpr const char* k_no_file = "-";
 
 // The ranks may have another working directory. Of several runs each has a file.
@@ -268,7 +270,20 @@ int sweep(const mpirun_request& request, const what_runs& what, const runtime::c
   machine::become(job.arguments, job.environment);
 }
 
-int mpirun(const mpirun_request& request) {
+// All processes are nodes of a simulated machine, in this one, which becomes their host.
+[[noreturn]] void become_simulated(const mpirun_request& request, const what_runs& what, unsigned ranks, bool several) {
+  if (!request.hosts.empty() || several || request.debug || request.seconds > 0 || !what.copies)
+    throw error(errc::invalid_argument,
+                "a simulated machine runs programs that shoal mpicc, mpicxx or mpif90 has built, once: leave --hosts, "
+                "--timeout, --debug, --repeat and several numbers of ranks out");
+  runtime::start_request job = job_of(request, what, ranks, false);
+  job.environment.emplace_back("SHOAL_TRANSPORT=sim");
+  job.environment.push_back("SHOAL_NODES=" + std::to_string(request.processes));
+  machine::fix_addresses();
+  machine::become(job.arguments, job.environment);
+}
+
+int mpirun(mpirun_request request) {
   if (request.program.empty())
     throw error(errc::invalid_argument, "nothing to run; name a program: shoal mpirun -n 2 --nfg 64 -- ./program");
   std::vector<unsigned> ranks = read_ranks(request.nfg);
@@ -279,11 +294,21 @@ int mpirun(const mpirun_request& request) {
   auto s = runtime::all_settings();
   if (request.transport != "auto") s.set("transport", request.transport, base::setting_origin::command_line);
   s.check();
+  const bool is_simulated = s.get_text("transport") == "sim";
+  if (is_simulated) {
+    if (!request.has_processes) request.processes = static_cast<unsigned>(s.get_int("nodes"));
+    if (!request.has_workers) request.workers = std::max(static_cast<unsigned>(s.get_int("workers")), 1U);
+  } else if (request.processes > k_most_processes) {
+    throw error(errc::invalid_argument,
+                fmt::format("-n {}: at most {} processes on a machine; --transport sim simulates more",
+                            request.processes, k_most_processes));
+  }
   const std::string program = find_mpi_program(request.program.front());
   const what_runs what{program, copies_of(program, ranks), find_mpi()};
   if (ranks.empty()) ranks.push_back(choose_ranks(request, what));
   if (request.hosts.empty())  // other machines may allow more
-    for (const unsigned n : ranks) check_ranks(n, limits_of(request, what));
+    for (const unsigned n : ranks) check_ranks(is_simulated ? n * request.processes : n, limits_of(request, what));
+  if (is_simulated) become_simulated(request, what, ranks.front(), several);
   if (runtime::is_launched()) become_host(request, what, ranks.front(), several);
   const runtime::config c = runtime::read_config(s);
   if (several) return sweep(request, what, c, ranks);
@@ -299,7 +324,7 @@ subcommand_body declare_mpirun(CLI::App& app) {
   const CLI::Option* const processes =
       app.add_option("-n,--np,--processes", request->processes,
                      "processes: on this machine, or on --hosts (there as many as it names)")
-          ->check(CLI::Range(1U, 256U))
+          ->check(CLI::Range(1U, 65536U))
           ->capture_default_str();
   app.add_option("--nfg", request->nfg,
                  "ranks in each process; auto: chosen; 1,2,4: runs with each number, and compares the times")
@@ -310,12 +335,14 @@ subcommand_body declare_mpirun(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--sweep", request->sweep, "the times of the runs as JSON, and drawn beside it in FILE.svg")
       ->type_name("FILE.json");
-  app.add_option("-w,--workers", request->workers, "worker threads of each process, over which its ranks are spread")
-      ->check(CLI::Range(1U, 1024U))
-      ->capture_default_str();
+  const CLI::Option* const workers = app.add_option("-w,--workers", request->workers,
+                                                    "worker threads of each process, over which its ranks are spread")
+                                         ->check(CLI::Range(1U, 1024U))
+                                         ->capture_default_str();
   app.add_option("--transport", request->transport,
-                 "how messages travel between processes: shm on one machine; ucx; mpi")
-      ->check(CLI::IsMember({"auto", "shm", "ucx", "mpi"}))
+                 "how messages travel between processes: shm on one machine; ucx; mpi; sim: the processes are nodes "
+                 "of a simulated machine (shoal sim)")
+      ->check(CLI::IsMember({"auto", "shm", "ucx", "mpi", "sim"}))
       ->capture_default_str();
   app.add_option("--hosts", request->hosts, "machines: a,b:2 (two processes on b), or a file with a name in each line");
   app.add_option("--remote-shell", request->remote_shell, "how to reach them")->capture_default_str();
@@ -351,8 +378,9 @@ subcommand_body declare_mpirun(CLI::App& app) {
   app.footer(app.get_footer() +
              "\n\nExit status: that of the first rank that fails, or the code of MPI_Abort; 3 if no rank can go on "
              "(deadlock);\n124 after --timeout; 128 and the signal's number for a crash; 2 for wrong usage; else 0.");
-  return [request, processes] {
+  return [request, processes, workers] {
     request->has_processes = processes->count() != 0;
+    request->has_workers = workers->count() != 0;
     if (!request->has_processes && !request->hosts.empty())
       request->processes = static_cast<unsigned>(launch::parse_hosts(request->hosts).size());
     return mpirun(*request);
