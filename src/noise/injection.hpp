@@ -8,7 +8,7 @@
 // first_touch: each page of global memory, when it is taken. quantum: a timer interrupts each worker once in TIME.
 // replay: the timer interrupts when the recorded detours came, for as long as they took, and begins again at the end; its
 // DELAY is recorded(FILE). Files are those of `shoal noise --raw`; each worker replays one processor's. Workers draw
-// sequences of their own, by seed, node and number. TIME is a number of nanoseconds, or has a unit: ns, us, ms.
+// sequences of their own, by seed, node and number. TIME is a number of nanoseconds, or has a unit: ns, us, ms, s.
 // Who may call: see below. Delays are spent looking at the clock, on a simulated machine in virtual time: nothing switches
 // tasks. Errors: shoal::error says what is wrong in the setting or file. Test: tests/unit/noise/injection_test.cpp.
 #pragma once

@@ -49,6 +49,16 @@ TEST(setting_value, reals) {
   for (const auto* word : {"", "inf", "nan", "1.5x", "half"}) EXPECT_FALSE(parse_real(word)) << word;
 }
 
+TEST(setting_value, times) {
+  EXPECT_EQ(parse_time_ns("500"), 500);
+  EXPECT_EQ(parse_time_ns("0ns"), 0);
+  EXPECT_EQ(parse_time_ns("20us"), 20e3);
+  EXPECT_EQ(parse_time_ns("1.5ms"), 1.5e6);
+  EXPECT_EQ(parse_time_ns("2s"), 2e9);
+  for (const auto* word : {"", "s", "ms", "-1", "-1us", "nan", "1h", "1 ms", "inf"})
+    EXPECT_FALSE(parse_time_ns(word)) << word;
+}
+
 TEST(setting_value, ranges) {
   const setting size{"stack", setting_type::size, "64K", "", "16K", "1M"};
   EXPECT_TRUE(is_acceptable(size, "16384"));
