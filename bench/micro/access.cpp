@@ -10,8 +10,7 @@
 #include "bench/job.hpp"
 #include "bench/micro/access_work.hpp"
 #include "bench/report.hpp"
-#include "remote/worker_port.hpp"
-#include "sched/worker.hpp"
+#include "bench/traffic.hpp"
 #include "shoal/error.hpp"
 #include "shoal/on.hpp"
 
@@ -38,40 +37,6 @@ const std::map<std::string, access_pattern> k_patterns{{"remote", access_pattern
                                                        {"uniform", access_pattern::uniform},
                                                        {"hotspot", access_pattern::hotspot},
                                                        {"local", access_pattern::local}};
-
-// The totals that the workers of a node have sent so far.
-struct traffic_counts {
-  std::uint64_t full = 0, old = 0, idle = 0, asked = 0, commands = 0, buffers_served = 0;
-
-  static traffic_counts here() {
-    traffic_counts t;
-    auto& pool = sched::this_worker()->owner();
-    auto& ports = static_cast<remote::node_ports&>(pool.hooks());
-    for (unsigned w = 0; w < pool.size(); ++w) {
-      const auto& b = ports.at(w).flushes().buffers;
-      t.full += b[static_cast<std::size_t>(aggregate::reason::full)];
-      t.old += b[static_cast<std::size_t>(aggregate::reason::old)];
-      t.idle += b[static_cast<std::size_t>(aggregate::reason::idle)];
-      t.asked += b[static_cast<std::size_t>(aggregate::reason::asked)];
-      t.commands += ports.server_at(w).counts().commands;
-      t.buffers_served += ports.server_at(w).counts().buffers;
-    }
-    return t;
-  }
-  static traffic_counts everywhere() {
-    traffic_counts all;
-    for (std::uint32_t n = 0; n < node_count(); ++n) {
-      const traffic_counts t = on(n, [] { return here(); });
-      all.full += t.full;
-      all.old += t.old;
-      all.idle += t.idle;
-      all.asked += t.asked;
-      all.commands += t.commands;
-      all.buffers_served += t.buffers_served;
-    }
-    return all;
-  }
-};
 
 access_plan plan_of(const access_options& o) {
   access_plan plan;
@@ -109,9 +74,9 @@ int measure(const access_options& o) {
   plan.operations_per_task = std::max<std::uint64_t>(
       static_cast<std::uint64_t>(static_cast<double>(plan.operations_per_task) * o.measuring.seconds / once), 1);
   for (int i = 0; i < o.measuring.repeat; ++i) {
-    const auto before = traffic_counts::everywhere();
+    const auto before = traffic_so_far();
     const double seconds = table.run(plan);
-    const auto after = traffic_counts::everywhere();
+    const auto after = traffic_so_far();
     const double operations =
         static_cast<double>(plan.tasks_per_node * node_count()) * static_cast<double>(plan.operations_per_task);
     r.record("rate", "Mops/s", operations / seconds * 1e-6);
@@ -121,13 +86,7 @@ int measure(const access_options& o) {
       const auto all = static_cast<double>(c.hits + c.misses + c.merged + c.bypassed);
       r.record("cache_hits", "of 1", all == 0 ? 0 : static_cast<double>(c.hits + c.merged) / all);
     }
-    const auto buffers = after.buffers_served - before.buffers_served;
-    r.record("commands_per_buffer", "",
-             buffers == 0 ? 0 : static_cast<double>(after.commands - before.commands) / static_cast<double>(buffers));
-    r.record("flush_full", "buffers", static_cast<double>(after.full - before.full));
-    r.record("flush_old", "buffers", static_cast<double>(after.old - before.old));
-    r.record("flush_idle", "buffers", static_cast<double>(after.idle - before.idle));
-    r.record("flush_asked", "buffers", static_cast<double>(after.asked - before.asked));
+    record_traffic(r, before, after);
   }
   const std::string wrong = table.check(plan);
   r.check("result", wrong.empty(), wrong.empty() ? "the table holds the result of all operations" : wrong);

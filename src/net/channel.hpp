@@ -125,6 +125,13 @@ struct buffer_memory {
   std::uint64_t resident_bytes = 0;  // of these, in pages of this process
 };
 
+/// What has left a node over routes so far.
+struct route_counts {
+  std::uint64_t begun = 0;      // blocks of its own workers
+  std::uint64_t handed_on = 0;  // blocks of other nodes, on a further hop
+  std::uint64_t buffers = 0;    // with these blocks
+};
+
 /// Connects one node to the others: a domain for each of its workers.
 class transport {
 public:
@@ -137,6 +144,8 @@ public:
   /// Describes the requests that a node has not answered yet, for the report of its loss; may be out of date.
   virtual std::string outstanding(std::uint32_t) const { return {}; }
   virtual registered_memory registered() const noexcept { return {}; }
+  /// Nothing without routes. Any thread.
+  virtual route_counts counts_of_routes() const { return {}; }
   /// Any thread. Reads /proc: milliseconds.
   virtual buffer_memory buffers() const { return {}; }
 };

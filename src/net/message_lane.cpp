@@ -41,6 +41,7 @@ message_out::message_out(message_lane& lane, std::size_t place, std::uint64_t* s
       place_(place),
       slots_(slots),
       slot_words_(shape.slot_bytes / sizeof(std::uint64_t)),
+      slot_stride_(channels(shape) * slot_words_),
       most_words_(shape.most_words()),
       counts_(shape.slots),
       sent_(std::make_unique<std::atomic<bool>[]>(shape.slots)),
@@ -118,13 +119,14 @@ std::uint64_t message_out::outstanding() const noexcept {
 message_in::message_in(message_lane& lane, std::size_t place, const message_shape& shape)
     : lane_(lane),
       place_(place),
-      entries_(shape.in_flight()),
+      slots_(shape.in_flight()),
+      parts_(std::make_unique<std::unique_ptr<entry[]>[]>((slots_ + k_part - 1) / k_part)),
       filling_(control_, shape.in_flight()),
       ring_(control_, shape.in_flight()) {}
 
 std::span<const std::uint64_t> message_in::front() noexcept {
   if (ring_.available() == 0) return {};
-  const entry& e = entries_[ring_.front_index()];
+  const entry& e = at(ring_.front_index());
   return {e.words, e.count};
 }
 
@@ -136,14 +138,17 @@ void message_in::release() noexcept {
 bool message_in::arrived(const arrival& a, wire& over) noexcept {
   give_back_executed(over);  // their places may be filled again
   SHOAL_ASSERT(filling_.has_room(), "a node sends more than there is room for");
-  entries_[filling_.fill_index()] = {a.words, a.count, a.token};
+  const std::size_t slot = filling_.fill_index();
+  if (auto& part = parts_[slot / k_part]; part == nullptr) [[unlikely]]
+    part = std::make_unique<entry[]>(k_part);
+  at(slot) = {a.words, a.count, a.token};
   filling_.publish();
   return mark_.must_announce();
 }
 
 void message_in::give_back_executed(wire& to) noexcept {
   for (const std::uint64_t until = executed(); given_back_ < until; ++given_back_)
-    to.give_back(entries_[given_back_ & (entries_.size() - 1)].token);
+    to.give_back(at(given_back_ & (slots_ - 1)).token);
 }
 
 // ---- lane
@@ -200,7 +205,9 @@ message_out& message_lane::out_at(std::size_t i) noexcept {
   message_out* known = known_out(i);
   if (known != nullptr) [[likely]]
     return *known;
-  auto* const slots = reinterpret_cast<std::uint64_t*>(memory_.data() + i * shape_.slots * shape_.slot_bytes);
+  // The first slots of all channels, then the second ones, each by class: where little is sent, few pages are touched.
+  const std::size_t first = std::size_t{static_cast<unsigned>(traffic_of(i))} * shape_.nodes + node_of(i);
+  auto* const slots = reinterpret_cast<std::uint64_t*>(memory_.data() + first * shape_.slot_bytes);
   auto made = std::make_unique<message_out>(*this, i, slots, shape_);
   return out_[i].compare_exchange_strong(known, made.get(), std::memory_order_acq_rel) ? *made.release() : *known;
 }

@@ -45,16 +45,16 @@ public:
 
 private:
   std::size_t slot_of(std::uint64_t message) const noexcept { return message & (counts_.size() - 1); }
-  std::uint64_t* slot(std::size_t i) const noexcept { return slots_ + i * slot_words_ + k_label_words; }
+  std::uint64_t* slot(std::size_t i) const noexcept { return slots_ + i * slot_stride_ + k_label_words; }
 
   message_lane& lane_;
   const std::size_t place_;  // on the lane's boards
   std::uint64_t* const slots_;
-  const std::size_t slot_words_, most_words_;
-  large_slot* large_ = nullptr;                // the acquired one
-  std::vector<std::size_t> counts_;            // by slot: words; of what send_posted() has to send
-  std::uint64_t sending_ = 0;                  // under the lock: messages sent
-  std::unique_ptr<std::atomic<bool>[]> sent_;  // by slot. Partner: the wire, which sets it
+  const std::size_t slot_words_, slot_stride_, most_words_;  // words; from slot to slot of this channel
+  large_slot* large_ = nullptr;                              // the acquired one
+  std::vector<std::size_t> counts_;                          // by slot: words; of what send_posted() has to send
+  std::uint64_t sending_ = 0;                                // under the lock: messages sent
+  std::unique_ptr<std::atomic<bool>[]> sent_;                // by slot. Partner: the wire, which sets it
   lockfree::slot_ring_control<> control_;
   lockfree::slot_ring_producer<> ring_;
 };
@@ -82,9 +82,15 @@ private:
     std::size_t count = 0;
     void* token = nullptr;
   };
+  // Where there may be many messages there are mostly few: the entries are made by parts, at first use.
+  static constexpr std::size_t k_part = 8;
+  entry& at(std::size_t slot) const noexcept { return parts_[slot / k_part][slot % k_part]; }
+
   message_lane& lane_;
-  const std::size_t place_;     // on the lane's boards
-  std::vector<entry> entries_;  // by slot
+  const std::size_t place_;  // on the lane's boards
+  const std::size_t slots_;
+  // By slot. Made under the lock, before the message is published that is the first there.
+  std::unique_ptr<std::unique_ptr<entry[]>[]> parts_;
   lockfree::watch_mark<> mark_;
   lockfree::slot_ring_control<> control_;
   lockfree::slot_ring_producer<> filling_;  // under the lock

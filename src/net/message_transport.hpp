@@ -87,6 +87,9 @@ public:
   registered_memory registered() const noexcept override;
   buffer_memory buffers() const override;
   network& underneath() noexcept { return *net_; }
+  route_counts counts_of_routes() const override { return routed_ ? routed_() : route_counts{}; }
+  /// Before workers use it: the network goes over routes, and counts.
+  void set_route_counts(std::function<route_counts()> of) { routed_ = std::move(of); }
 
 private:
   void end_threads() noexcept;
@@ -97,6 +100,7 @@ private:
   machine::executor& executor_;
   std::unique_ptr<network> net_;
   loss_handler lost_;
+  std::function<route_counts()> routed_;
   std::vector<std::unique_ptr<message_domain>> domains_;
   std::vector<std::unique_ptr<message_lane>> lanes_;
   std::unique_ptr<message_server> server_;

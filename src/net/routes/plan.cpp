@@ -111,8 +111,12 @@ std::unique_ptr<transport> route_over(std::unique_ptr<transport> inner, const ro
   r.most_words = m.most_words();
   r.most_blocks = plan.most_blocks;
   r.executor = &executor;
-  return std::make_unique<message_transport>(name, std::make_unique<routed_network>(std::move(inner), plan.map, r), m,
-                                             [](std::uint32_t, const char*) {});  // the inner transport tells of losses
+  auto network = std::make_unique<routed_network>(std::move(inner), plan.map, r);
+  const routed_network* const counting = network.get();
+  // The inner transport tells of losses.
+  auto above = std::make_unique<message_transport>(name, std::move(network), m, [](std::uint32_t, const char*) {});
+  above->set_route_counts([counting] { return counting->counts(); });
+  return above;
 }
 
 }  // namespace shoal::net

@@ -32,6 +32,17 @@ std::string routed_network::describe() const {
   return fmt::format("{} with routes of {}", inner_->name(), base::counted(map_->hops(), "hop"));
 }
 
+route_counts routed_network::counts() const {
+  route_counts all;
+  for (const auto& w : wires_) {
+    all.begun += w->begun();
+    all.handed_on += w->handed_on();
+  }
+  const std::lock_guard guard(making_);
+  for (const auto& l : made_) all.buffers += l->posted();
+  return all;
+}
+
 // Both ends of a pair of nodes must choose the same of their workers to look at what arrives.
 route_link& routed_network::link(std::uint32_t hop, traffic t) noexcept {
   auto& place = links_[std::size_t{hop} * k_traffic_classes + static_cast<unsigned>(t)];

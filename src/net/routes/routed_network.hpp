@@ -56,6 +56,9 @@ public:
   std::uint64_t registrations() const noexcept override { return inner_->registered().times; }
   std::uint64_t registered_bytes() const noexcept override { return inner_->registered().bytes; }
 
+  /// Any thread.
+  route_counts counts() const;
+
   // For the wires.
   const route_map& map() const noexcept { return *map_; }
   const routed_shape& shape() const noexcept { return shape_; }
@@ -75,7 +78,7 @@ private:
   const routed_shape shape_;
   // By next hop and class, from the first use on. Partners: link().
   machine::zero_array<std::atomic<route_link*>> links_;
-  std::mutex making_;
+  mutable std::mutex making_;
   std::vector<std::unique_ptr<route_link>> made_;  // under making_
   std::vector<std::unique_ptr<routed_wire>> wires_;
   // Partners: the wires, which count, and may_leave().

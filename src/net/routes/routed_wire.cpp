@@ -93,6 +93,7 @@ bool routed_wire::put_message(own_link& l, const waiting_message& m) noexcept {
   std::memcpy(at, &head, sizeof head);
   if (m.count != 0) std::memcpy(at + k_block_head_words, m.words, m.count * sizeof(std::uint64_t));
   charge(k_block_head_words + m.count, machine::work::write, m.count);
+  begun_.store(begun_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   l.shared.copied(k_block_head_words + m.count);
   touch(l, urgent);
   if (m.sent != nullptr) m.sent->store(true, std::memory_order_release);
@@ -228,6 +229,7 @@ bool routed_wire::pass_on(const std::uint64_t* block, const block_head& head, tr
   if (at == nullptr) return false;
   std::memcpy(at, block, words * sizeof(std::uint64_t));
   charge(words, machine::work::copy, 0);
+  handed_on_.store(handed_on_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   l.shared.copied(words);
   touch(l, head.is_urgent());
   return true;

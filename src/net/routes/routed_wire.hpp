@@ -51,6 +51,10 @@ public:
   domain* inner() noexcept override { return &inner_; }
   std::int64_t longest_sleep_ns() noexcept override;
 
+  /// Blocks that have left here: of this node, and of others. Any thread.
+  std::uint64_t begun() const noexcept { return begun_.load(std::memory_order_relaxed); }
+  std::uint64_t handed_on() const noexcept { return handed_on_.load(std::memory_order_relaxed); }
+
 private:
   // What this wire sends to a next hop in one class.
   struct waiting_message {
@@ -114,7 +118,8 @@ private:
   std::vector<own_link*> touched_;
   std::size_t next_touched_ = 0;  // to look at
   std::vector<arrivals*> watched_;
-  bool has_sent_ = false;  // since the last look
+  bool has_sent_ = false;                               // since the last look
+  std::atomic<std::uint64_t> begun_{0}, handed_on_{0};  // partners: who reads counts
   bool arrivals_first_ = false;
 
   lockfree::inbox<> inbox_;     // blocks for this wire
