@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
+
+#include "unit/rounds.hpp"
 
 namespace shoal::detail {
 namespace {
@@ -139,8 +142,12 @@ void expect_layout(const array_layout& l, const std::vector<std::uint32_t>& owne
   }
 }
 
-constexpr std::uint32_t k_node_counts[] = {1, 2, 3, 7, 16, 100, 1023, 1024};
-constexpr std::uint64_t k_sizes[] = {1, 2, 15, 16, 17, 255, 1023, 1024, 1025, 1536, 2047, 2048, 3000};
+// With the thread sanitizer, which has nothing to see in what one thread computes, neither the large numbers of nodes
+// nor the large sizes.
+constexpr std::uint32_t k_all_node_counts[] = {1, 2, 3, 7, 16, 100, 1023, 1024};
+constexpr auto k_node_counts = std::span(k_all_node_counts).first(rounds(8U, 5U));
+constexpr std::uint64_t k_all_sizes[] = {1, 2, 15, 16, 17, 255, 1023, 1024, 1025, 1536, 2047, 2048, 3000};
+constexpr auto k_sizes = std::span(k_all_sizes).first(rounds(13U, 7U));
 
 TEST(array_layout, blocks_differ_by_one_element_and_the_first_are_the_longer_ones) {
   for (const std::uint32_t nodes : k_node_counts)

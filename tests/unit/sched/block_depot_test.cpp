@@ -113,7 +113,8 @@ TEST(block_depot, phases_of_the_same_tasks_need_no_more_slabs) {
   run_pool(1, [] {
     const auto phase = [] {
       std::vector<future<int>> all;
-      for (int i = 0; i < 4'000; ++i) all.push_back(async([i] { return i; }).then([](int x) { return x; }));
+      for (int i = 0; i < rounds(4'000, 1'000); ++i)
+        all.push_back(async([i] { return i; }).then([](int x) { return x; }));
       for (auto& f : all) f.get();
     };
     const auto slabs = [] { return block_store::of_size(64).slabs() + block_store::of_size(128).slabs(); };

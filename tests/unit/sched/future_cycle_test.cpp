@@ -89,7 +89,7 @@ TEST_P(future_cycles, are_not_seen_where_there_are_none) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < rounds(20, 6); ++round) {
       constexpr unsigned k_tasks = 500;
       std::vector<future<unsigned>> results(k_tasks);
       std::vector<std::unique_ptr<std::atomic<bool>>> taken;
@@ -244,11 +244,7 @@ counted chain(unsigned length, bool indirect) {
 }
 
 TEST(future_cycle, search_in_a_long_chain_of_waits_follows_no_edges) {
-#if SHOAL_TSAN
-  constexpr unsigned k_length = 4'000;  // TSan knows 8128 stacks at most
-#else
-  constexpr unsigned k_length = 16'000;
-#endif
+  constexpr unsigned k_length = rounds(16'000, 1'000);  // TSan knows 8128 stacks at most
   const counted steps = chain(k_length, false);
   RecordProperty("steps_at_once", std::to_string(steps.at_once));
   EXPECT_EQ(steps.at_once, 0U);
@@ -256,7 +252,7 @@ TEST(future_cycle, search_in_a_long_chain_of_waits_follows_no_edges) {
 }
 
 TEST(future_cycle, search_is_bounded_where_each_task_is_waited_for_before_it_waits) {
-  constexpr unsigned k_length = sched::k_tsan ? 500 : 2'000;
+  constexpr unsigned k_length = rounds(2'000, 500);
   const counted steps = chain(k_length, true);
   EXPECT_GT(steps.at_once, k_length);  // or the chain is not what it should be
   EXPECT_LE(steps.at_once, std::uint64_t{k_length} * sched::cycle_searches::k_steps_at_once);

@@ -209,7 +209,7 @@ TEST_P(movable_loops, bound_how_many_iterations_wait) {
   options.workers = GetParam();
   options.most_waiting_bytes = 1;  // the least that is allowed: 16 tasks
   sched::pool p(options);
-  constexpr int k_iterations = 5000;
+  constexpr int k_iterations = rounds(5000, 1000);
   std::atomic<int> ended{0}, waiting{0}, most{0};
   p.run([&] {
     semaphore go(0);

@@ -49,7 +49,7 @@ void sometimes_wait(std::uint64_t i, mutex& m) {
 TEST_P(parallel_for_of, numbers_runs_each_once) {
   run_pool(GetParam(), [] {
     with_each_partitioner([](auto&& partitioner, const std::string& name) {
-      for (const std::size_t n : {0U, 1U, 2U, 5U, 1000U, 5003U}) {
+      for (const std::size_t n : {0U, 1U, 2U, 5U, rounds(1000U, 200U), rounds(5003U, 1003U)}) {
         counts runs(n);
         mutex m;
         parallel_for(
@@ -101,7 +101,8 @@ TEST_P(parallel_for_of, numbers_takes_any_integers) {
 TEST_P(parallel_for_of, boxes_runs_each_point_once) {
   run_pool(GetParam(), [] {
     with_each_partitioner([](auto&& partitioner, const std::string& name) {
-      for (const auto& [rows, columns] : {std::pair{1U, 1U}, {1U, 300U}, {300U, 1U}, {37U, 53U}, {0U, 5U}}) {
+      for (const auto& [rows, columns] :
+           {std::pair{1U, 1U}, {1U, 300U}, {300U, 1U}, {rounds(37U, 17U), rounds(53U, 23U)}, {0U, 5U}}) {
         const range2d box(2, 2 + rows, 1, 1 + columns);
         const auto at = [c = columns](std::uint64_t i, std::uint64_t j) { return (i - 2) * c + (j - 1); };
         mutex m;

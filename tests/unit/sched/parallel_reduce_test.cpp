@@ -38,7 +38,7 @@ void with_each_option(const Loop& loop) {
 TEST_P(parallel_reduce_of, numbers_adds_them_up) {
   run_pool(GetParam(), [] {
     with_each_option([](auto&& option, const std::string& name) {
-      for (const std::uint64_t n : {0U, 1U, 2U, 1000U, 20'011U}) {
+      for (const std::uint64_t n : {0U, 1U, 2U, 1000U, rounds(20'011U, 3'011U)}) {
         const std::uint64_t expected = n == 0 ? 0 : n * (n - 1) / 2;
         const auto index = [](std::uint64_t i) {
           if (i % 97 == 3) yield();

@@ -4,19 +4,14 @@
 
 #include <functional>
 
-#include "fiber/sanitizer.hpp"
 #include "sched/pool.hpp"
+#include "unit/rounds.hpp"
 
 namespace shoal::sched {
 
 /// Calls nested so deep overflow a stack. The thread sanitizer takes megabytes of its own for each stack, so that with it
 /// they overflow usual stacks only.
-#if SHOAL_TSAN
-inline constexpr bool k_tsan = true;
-#else
-inline constexpr bool k_tsan = false;
-#endif
-inline constexpr int k_deep = k_tsan ? 1'000 : 20'000;
+inline constexpr int k_deep = rounds(20'000, 1'000);
 
 inline void run_pool(unsigned workers, const std::function<void()>& body, pool_hooks* above = nullptr) {
   pool_options options;

@@ -164,7 +164,7 @@ TEST_P(task_flows, memory_is_bounded_by_what_is_unfinished) {
     // Regions that are never named again; addresses only.
     const char* const base = reinterpret_cast<const char*>(std::uintptr_t{1} << 40);
     task_flow f(100);
-    constexpr std::size_t k_tasks = sched::k_tsan ? 20'000 : 200'000;
+    constexpr std::size_t k_tasks = rounds(200'000, 20'000);
     std::uint64_t ran = 0;
     for (std::size_t i = 0; i < k_tasks; ++i) f.run(in(array_region(base + 3 * i, 3)), inout(ran), [&ran] { ++ran; });
     f.wait();
