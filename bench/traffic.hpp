@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the nodes of the job have sent to each other, by the reasons for which buffers left and by hops, for reports.
-// Who may call: the main task. traffic_so_far() calls all nodes: it waits, and takes time of O(nodes).
+// Who may call: the main task. traffic_so_far() calls all nodes: it waits, takes time of O(nodes), and is itself counted
+// with a buffer or two for each node.
 // Shown by tests/cluster/sim_test.cpp.
 #pragma once
 

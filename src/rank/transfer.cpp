@@ -8,6 +8,7 @@
 #include "rank/error.hpp"
 #include "rank/profile.hpp"
 #include "rank/wire.hpp"
+#include "sched/pool.hpp"
 #include "shoal/detail/assert.hpp"
 
 namespace shoal::rank {
@@ -59,6 +60,13 @@ bool goes_ahead(rank_state& me, std::uint64_t bytes, send_mode mode) noexcept {
          me.eager_bytes.load(std::memory_order_relaxed) + bytes + k_message_bytes <= k_most_eager_bytes;
 }
 
+// Within a process a simulated machine sees no message: it is told what one takes.
+void charge_copy(const rank_state& me, std::uint64_t bytes) noexcept {
+  const sched::pool& pool = me.home.owner();
+  pool.charge(machine::work::turn, 1);
+  pool.charge(machine::work::copy, bytes / sizeof(std::uint64_t));
+}
+
 // `known`: the request of a persistent send.
 request* send(rank_state& me, const buffer& data, const route& to, send_mode mode, request* known) {
   const int world = to.where->remote().world_of(to.peer);
@@ -73,6 +81,7 @@ request* send(rank_state& me, const buffer& data, const route& to, send_mode mod
     if (posted_receive* const p = receiver.queues.take_receive(sent); p != nullptr) {
       request& r = request_of(*p);
       if (note_receive(r, sent, bytes) != 0) copy(data, r.data);
+      charge_copy(me, bytes);
       complete(r);
       if (mode == send_mode::buffered) me.leave_attached_buffer(bytes);
       return nullptr;
@@ -80,6 +89,7 @@ request* send(rank_state& me, const buffer& data, const route& to, send_mode mod
     receiver.queues.reserve();
   }
   const bool ahead = goes_ahead(me, bytes, mode);
+  charge_copy(me, ahead ? bytes : 0);
   message& m = message::make(receiver, sent, bytes, ahead);
   request* waits = nullptr;
   if (ahead) {
@@ -237,6 +247,7 @@ bool receive_at_once(rank_state& to, const envelope& sent, std::span<const std::
 
 void receive_message(request& r, message& m) noexcept {
   const std::uint64_t bytes = note_receive(r, m.waiting.sent, m.bytes);
+  charge_copy(*r.owner, bytes);
   if (m.is_packed()) {
     if (bytes != 0) unpack(m.packed(), bytes, r.data, 0);
     if (m.fills_window) return_window(*m.to, m.node, m.bytes);

@@ -279,7 +279,7 @@ void worker_port::make_room(std::uint32_t to, std::size_t words) {
   constexpr int k_polls_before_leaving = 16;
   for (int tries = 0; overflow_.holds_tasks() || !out.make_room(words); ++tries) {
     // The open buffers for other nodes may hold what large commands share.
-    if (tries == 0 && words > out.own_words()) flush(aggregate::reason::asked);
+    if (tries == 0 && !overflow_.holds_tasks() && words > out.own_words()) flush(aggregate::reason::asked);
     // The receiver is slow. It may wait for this node to serve its requests.
     if (sched::this_worker()->poll()) continue;
     if (tries < k_polls_before_leaving) {

@@ -188,16 +188,18 @@ void process_nodes::give_up(const std::exception_ptr& thrown) noexcept {
 
 void process_nodes::begin() {
   try {
-    for (unsigned n = 1; n < c_.nodes; ++n)
+    for (unsigned n = 1; n < c_.nodes; ++n) {
+      if (simulated_) simulated_->enter_node(n);  // for the thread that starts
       serving_.push_back(c_.executor->start_thread(fmt::format("shoal-{}-w0", n), [this, n] {
         base::set_log_context({.level = c_.log, .node = static_cast<int>(n)});
-        if (simulated_) simulated_->enter_node(n);
         try {
           nodes_[n]->serve();
         } catch (...) {
           give_up(std::current_exception());
         }
       }));
+    }
+    if (simulated_) simulated_->enter_node(0);
   } catch (...) {
     if (!serving_.empty()) give_up(std::current_exception());
     throw;

@@ -7,7 +7,10 @@
 #include <utility>
 
 #include "machine/process.hpp"
+#include "runtime/job.hpp"
 #include "runtime/mpi_job.hpp"
+#include "runtime/simulation.hpp"
+#include "shoal/error.hpp"
 #include "shoal/future.hpp"
 #include "shoal/job.hpp"
 
@@ -17,6 +20,11 @@ namespace {
 class unhosted_job final : public rank::unhosted {
 public:
   unhosted_job() {
+    if (is_simulated(read_config(all_settings())))
+      throw error(
+          errc::unsupported,
+          "transport sim: ranks of a simulated machine are started by shoal sim --nodes 4 -- mpirun ./program, or "
+          "by shoal mpirun --transport sim -n 4 ./program");
     mpi_program p;
     p.command = machine::own_command();
     p.run = [this](rank::rank_state& r) {

@@ -85,8 +85,9 @@ private:
     if (now_ns < due_ns) return static_cast<std::int64_t>(due_ns - now_ns);
     base::write_line(
         "", fmt::format("simulated machine, at {:.6f} s, seed {}: node {} has died, as sim_faults says ({}); "
-                        "the job ends, as a launcher would end it",
-                        static_cast<double>(now_ns) * 1e-9, executor_.options().seed, death_.node, describe(death_)));
+                        "the job ends, as a launcher would end it; run {:016x}",
+                        static_cast<double>(now_ns) * 1e-9, executor_.options().seed, death_.node, describe(death_),
+                        executor_.digest()));
     std::fflush(stdout);
     machine::exit_now(base::k_job_failed_status);
   }

@@ -25,7 +25,7 @@ public:
   simulation& operator=(const simulation&) = delete;
   ~simulation();
 
-  /// Called first by each thread that serves a node.
+  /// The threads that the calling one starts from now on are that node's, and it itself.
   void enter_node(std::uint32_t node) noexcept { executor_.enter_node(node); }
   std::unique_ptr<net::transport> connect(unsigned node) { return world_.connect(node); }
   /// The nodes that run on it: if nothing can run any more, the report says what their tasks wait for.

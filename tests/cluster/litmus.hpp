@@ -8,7 +8,9 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -20,8 +22,10 @@ using word = std::uint64_t;
 
 /// Between two reads of a value that another task must change; there are more threads than processors.
 inline void give_way() {
+  static const char* const transport = std::getenv("SHOAL_TRANSPORT");
+  static const bool is_simulated = transport != nullptr && std::string_view(transport) == "sim";
   shoal::yield();
-  std::this_thread::yield();
+  if (!is_simulated) std::this_thread::yield();  // there is one thread; beside other programs it takes milliseconds
 }
 
 /// Index of element `k` among those of node `n`, in a partitioned array with `per_node` elements on each.

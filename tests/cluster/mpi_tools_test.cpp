@@ -302,12 +302,12 @@ TEST(simulated, the_command_for_simulations_starts_this_mpirun) {
 }
 
 TEST(simulated, what_cannot_be_is_refused) {
-  for (const words& shape : {words{"--timeout", "5"}, words{"--nfg", "1,2"}, words{"--debug"}}) {
+  for (const words& shape : {words{"--timeout", "5"}, words{"--nfg", "1,2"}, words{"--debug"}, words{"--profile"}}) {
     words options{"--transport", "sim"};
     options.insert(options.end(), shape.begin(), shape.end());
     const outcome got = run(mpirun(source("ranks_simulated.c"), options));
     EXPECT_EQ(got.status.shell_code(), 2) << got;
-    EXPECT_TRUE(got.has("a simulated machine runs programs that shoal mpicc")) << got;
+    EXPECT_TRUE(got.has("--transport sim is one process and one run")) << got;
   }
   const outcome many = run(mpirun(source("ranks_simulated.c"), {"-n", "300"}));
   EXPECT_EQ(many.status.shell_code(), 2) << many;

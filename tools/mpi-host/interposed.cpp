@@ -103,8 +103,12 @@ SHOAL_INTERPOSED int pthread_create(pthread_t* thread, const pthread_attr_t* att
   shoal::rank::rank_state* const of = task != nullptr ? task : shoal::rank::thread_rank();
   if (of == nullptr) return pthread_create_next(thread, attributes, body, argument);
   if (!of->home.owner().executor().has_real_clock()) {
-    shoal::base::warn("rank {} wants a thread, and a simulated machine has none for programs: its pthread_create fails",
-                      of->world);
+    static std::atomic_flag said;
+    if (!said.test_and_set())
+      shoal::base::warn(
+          "rank {} wants a thread, and a simulated machine has none for programs: pthread_create fails "
+          "there, in all ranks",
+          of->world);
     return EAGAIN;
   }
   libc_of(*of).has_made_threads = true;

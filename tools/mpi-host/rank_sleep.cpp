@@ -5,6 +5,8 @@
 #include <semaphore.h>
 #include <signal.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -106,12 +108,12 @@ sleepers* started_sleepers() noexcept {
 }
 
 // On a simulated machine, in virtual time.
-bool sleep_simulated(rank::rank_state& me, std::uint64_t until_ns) noexcept {
+void sleep_simulated(rank::rank_state& me, std::uint64_t until_ns) noexcept {
   machine::executor& by = me.home.owner().executor();
   const std::uint64_t now_ns = by.now_ns();
   if (until_ns <= now_ns) {
     me.home.yield();
-    return true;
+    return;
   }
   const auto ns = static_cast<std::int64_t>(std::min<std::uint64_t>(until_ns - now_ns, INT64_MAX));
   detail::suspended* const task = detail::this_task();
@@ -122,12 +124,11 @@ bool sleep_simulated(rank::rank_state& me, std::uint64_t until_ns) noexcept {
       by.wait(never, 0, ns, false);
       detail::wake(task);
     });
-  } catch (const std::exception&) {
-    return false;
+  } catch (const std::exception& e) {
+    me.job.abort_job(me.job, 1, fmt::format("rank {} cannot sleep on a simulated machine: {}", me.world, e.what()));
   }
   const rank::other_wait note(me.world, "sleep", "its time");
   detail::leave(detail::wait_kind::thread, &note);
-  return true;
 }
 
 }  // namespace
@@ -158,7 +159,10 @@ sleep_end sleep_until(std::uint64_t until_ns) noexcept {
     me->home.yield();  // messages leave that it has sent
     return sleep_end::not_a_rank;
   }
-  if (!is_real) return sleep_simulated(*me, until_ns) ? sleep_end::in_time : sleep_end::not_a_rank;
+  if (!is_real) {
+    sleep_simulated(*me, until_ns);
+    return sleep_end::in_time;
+  }
   const std::uint64_t now = sleep_clock_ns();
   if (until_ns < now + k_short_ns) {
     do me->home.yield();

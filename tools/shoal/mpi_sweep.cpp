@@ -68,10 +68,17 @@ unsigned automatic_ranks(const ranks_limits& limits) {
   return static_cast<unsigned>(std::bit_floor(std::clamp<std::uint64_t>(most, 1, k_most_ranks)));
 }
 
-void check_ranks(unsigned ranks, const ranks_limits& limits) {
-  const std::uint64_t needed = std::uint64_t{ranks} * limits.copy_mappings;
+void check_ranks(unsigned ranks, const ranks_limits& limits, std::uint64_t simulated) {
+  const std::uint64_t needed = simulated * ranks * limits.copy_mappings;
   if (limits.mappings == 0 || needed + k_own_mappings <= limits.mappings) return;
   const std::uint64_t most = (limits.mappings - std::min(limits.mappings, k_own_mappings)) / limits.copy_mappings;
+  if (simulated > 1)
+    throw error(
+        errc::invalid_argument,
+        fmt::format("all {} ranks of a simulated machine are in one process: their copies of the program take {} "
+                    "mappings, and a process may have {} (vm.max_map_count); have at most some {} ranks, or let "
+                    "root raise that limit: sysctl vm.max_map_count={}",
+                    simulated * ranks, needed, limits.mappings, most, 2 * needed));
   throw error(
       errc::invalid_argument,
       fmt::format("--nfg {}: so many copies of the program take {} mappings, and a process may have {} "

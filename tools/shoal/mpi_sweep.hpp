@@ -28,7 +28,7 @@ struct ranks_limits {
 unsigned automatic_ranks(const ranks_limits& limits);
 
 /// Throws if so many ranks cannot be in a process: the system does not let it have the mappings of their copies.
-void check_ranks(unsigned ranks, const ranks_limits& limits);
+void check_ranks(unsigned ranks, const ranks_limits& limits, std::uint64_t simulated = 1);
 
 inline constexpr unsigned k_most_ranks = 100'000;
 /// "auto": nothing; "4": one number; "1,2,4": several.

@@ -272,12 +272,18 @@ int sweep(const mpirun_request& request, const what_runs& what, const runtime::c
 
 // All processes are nodes of a simulated machine, in this one, which becomes their host.
 [[noreturn]] void become_simulated(const mpirun_request& request, const what_runs& what, unsigned ranks, bool several) {
-  if (!request.hosts.empty() || several || request.debug || request.seconds > 0 || !what.copies)
+  if (runtime::is_launched())
+    throw error(errc::invalid_argument, "shoal mpirun --transport sim inside a job: start only one of the two");
+  if (!what.copies)
     throw error(errc::invalid_argument,
-                "a simulated machine runs programs that shoal mpicc, mpicxx or mpif90 has built, once: leave --hosts, "
-                "--timeout, --debug, --repeat and several numbers of ranks out");
+                "a simulated machine runs programs that shoal mpicc, mpicxx or mpif90 has built; this is another one");
+  if (!request.hosts.empty() || several || request.debug || request.seconds > 0 || !request.profile.empty())
+    throw error(errc::invalid_argument,
+                "--transport sim is one process and one run, in virtual time: leave --hosts, --timeout, --debug, "
+                "--profile, --repeat and several numbers of ranks out");
   runtime::start_request job = job_of(request, what, ranks, false);
   job.environment.emplace_back("SHOAL_TRANSPORT=sim");
+  job.environment.emplace_back("OMP_NUM_THREADS=1");  // a rank has no threads there
   job.environment.push_back("SHOAL_NODES=" + std::to_string(request.processes));
   machine::fix_addresses();
   machine::become(job.arguments, job.environment);
@@ -307,7 +313,7 @@ int mpirun(mpirun_request request) {
   const what_runs what{program, copies_of(program, ranks), find_mpi()};
   if (ranks.empty()) ranks.push_back(choose_ranks(request, what));
   if (request.hosts.empty())  // other machines may allow more
-    for (const unsigned n : ranks) check_ranks(is_simulated ? n * request.processes : n, limits_of(request, what));
+    for (const unsigned n : ranks) check_ranks(n, limits_of(request, what), is_simulated ? request.processes : 1);
   if (is_simulated) become_simulated(request, what, ranks.front(), several);
   if (runtime::is_launched()) become_host(request, what, ranks.front(), several);
   const runtime::config c = runtime::read_config(s);

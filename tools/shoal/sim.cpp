@@ -9,6 +9,7 @@
 
 #include "base/settings.hpp"
 #include "machine/process.hpp"
+#include "net/transports/sim/faults.hpp"
 #include "runtime/job.hpp"
 #include "shoal/error.hpp"
 #include "tools/shoal/subcommands.hpp"
@@ -61,10 +62,12 @@ int simulate(const sim_request& request) {
   if (!request.costs.empty()) set("sim_costs", request.costs);
   if (!request.faults.empty()) set("sim_faults", request.faults);
   s.check();
-  runtime::read_config(s);  // says here what is wrong
+  const runtime::config c = runtime::read_config(s);  // says here what is wrong
+  static_cast<void>(net::faults_of(c.sim.faults, c.nodes, c.sim.seed));
   machine::fix_addresses();
   std::vector<std::string> command = request.program;
-  if (command.front() == "mpirun") {  // this one, and no other library's
+  if (command.front() == "mpirun" || command.front() == "mpiexec") {  // this one, and no other library's
+    command.front() = "mpirun";
     command.insert(command.begin(), machine::own_executable());
   }
   machine::become(command, environment);

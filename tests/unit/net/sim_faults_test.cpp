@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "fiber/sanitizer.hpp"
 #include "net/transports/sim/network.hpp"
 #include "net/transports/sim/sim_executor.hpp"
 #include "shoal/error.hpp"
@@ -21,20 +24,20 @@ std::vector<sim_fault> faults_from(const char* text, std::uint32_t nodes = 8) {
 }
 
 TEST(sim_faults, are_read_in_the_order_of_their_begin) {
-  const auto all = faults_from("cut(0-1,2ms,1ms)+stop(3,1ms,500us)+die(7,3000000)+slow(2-*,2.5,0)");
+  const auto all = faults_from("cut(0-1,2ms,1ms) + stop(3,1ms,500us)+die(7,3000000)+slow(2-*,2.5,0)");
   ASSERT_EQ(all.size(), 4U);
-  EXPECT_EQ(describe(all[0]), "slow(2-*,2.5,0us)");
-  EXPECT_EQ(describe(all[1]), "stop(3,1000us,500us)");
-  EXPECT_EQ(describe(all[2]), "cut(0-1,2000us,1000us)");
-  EXPECT_EQ(describe(all[3]), "die(7,3000us)");
+  EXPECT_EQ(describe(all[0]), "slow(2-*,2.5,0ns)");
+  EXPECT_EQ(describe(all[1]), "stop(3,1ms,500us)");
+  EXPECT_EQ(describe(all[2]), "cut(0-1,2ms,1ms)");
+  EXPECT_EQ(describe(all[3]), "die(7,3ms)");
   EXPECT_TRUE(faults_from("").empty());
 }
 
 TEST(sim_faults, that_are_wrong_are_refused_with_those_that_there_are) {
   for (const char* wrong :
        {"stop", "stop(1)", "stop(x,1ms)", "stop(1,1h)", "die(1,1ms,1ms)", "cut(1,1ms)", "cut(1-1,1ms)", "slow(0-1,1ms)",
-        "slow(0-1,0.5,1ms)", "explode(1,1ms)", "stop(1,1ms)+", "+stop(1,1ms)", "random(3)", "stop(8,1ms)",
-        "cut(0-8,1ms)", "stop(1,-1ms)", "stop(1,nan)"}) {
+        "slow(0-1,0.5,1ms)", "explode(1,1ms)", "stop(1,1ms)+", "+stop(1,1ms)", "random(3)",
+        "random(3,1ms)+random(3,2ms)", "random(3,0)", "stop(8,1ms)", "cut(0-8,1ms)", "stop(1,-1ms)", "stop(1,nan)"}) {
     try {
       faults_from(wrong);
       ADD_FAILURE() << wrong;
@@ -80,6 +83,51 @@ TEST(sim_faults, of_links_delay_the_messages_of_those_links) {
   EXPECT_EQ(faulty.carry(2, 4, k_bytes, k_us_ps), k_never_ps);
   EXPECT_EQ(faulty.carry_acknowledgement(4, 6, k_us_ps), k_never_ps);
 }
+
+TEST(sim_faults, of_one_node_or_link_may_overlap) {
+  const auto all =
+      faults_from("stop(1,1ms,2ms)+stop(1,2ms,2ms)+stop(1,5ms,1ms)+stop(2,0)+stop(3,1ms,5ms)+die(3,4ms)+stop(3,5ms)");
+  std::string said;
+  for (const sim_fault& f : all) said += describe(f);
+  EXPECT_EQ(said, "stop(2,0ns)stop(1,1ms,3ms)stop(3,1ms,3ms)die(3,4ms)stop(1,5ms,1ms)");
+  const sim_network_shape shape;
+  sim_network sound(shape, 4);
+  const std::uint64_t usual_ps = sound.carry(0, 1, 8, 0);
+  sim_network faulty(shape, 4, faults_from("slow(0-1,4,0)+cut(0-1,1ms,2ms)+cut(0-*,2ms,3ms)+cut(0-2,0,1ms)", 4));
+  EXPECT_NEAR(static_cast<double>(faulty.carry(0, 1, 8, 1500 * k_us_ps)), 5e9 + 4 * static_cast<double>(usual_ps), 1e5);
+  EXPECT_EQ(faulty.carry(0, 2, 8, 1500 * k_us_ps), usual_ps + 1500 * k_us_ps);
+  EXPECT_GE(faulty.carry(0, 3, 8, 2500 * k_us_ps), usual_ps + 5000 * k_us_ps);
+  sim_network extreme({sim_topology::flat, 1'000'000'000'000'000}, 2, faults_from("slow(0-1,1000000,0)", 2));
+  EXPECT_LT(extreme.carry(0, 1, 8, 0), k_never_ps / 4);
+}
+
+#if !SHOAL_TSAN && !SHOAL_ASAN
+// Its threads do not end, so neither does the machine: the process does.
+[[noreturn]] void stop_for_ever(const char* text) {
+  sim_clock_options o;
+  o.faults = faults_from(text);
+  sim_executor by(o);
+  std::vector<std::uint64_t> seen;
+  by.enter_node(3);
+  auto dead = by.start_thread("3", [&] {
+    for (;;) {
+      by.spend_ps(10 * k_us_ps);
+      by.give_way();
+      seen.push_back(by.now_ps() / k_us_ps);
+    }
+  });
+  by.enter_node(0);
+  std::atomic<std::uint32_t> never{0};
+  by.wait(never, 0, 1'000'000, false);  // meanwhile it is alone
+  std::_Exit(seen.size() == 9 ? 0 : 1);
+}
+
+TEST(sim_faults_death_test, a_node_that_stops_for_ever_does_nothing_more_even_if_it_is_alone) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(stop_for_ever("die(3,100us)"), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(stop_for_ever("stop(3,100us)"), testing::ExitedWithCode(0), "");
+}
+#endif
 
 TEST(sim_faults, a_node_that_stops_does_nothing_meanwhile) {
   sim_clock_options o;

@@ -89,7 +89,7 @@ TEST_P(future_cycles, are_not_seen_where_there_are_none) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
-    for (int round = 0; round < rounds(20, 6); ++round) {
+    for (int round = 0; round < rounds(20, 12); ++round) {
       constexpr unsigned k_tasks = 500;
       std::vector<future<unsigned>> results(k_tasks);
       std::vector<std::unique_ptr<std::atomic<bool>>> taken;

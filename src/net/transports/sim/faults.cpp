@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <unordered_map>
+#include <utility>
 
 #include "base/comma_list.hpp"
 #include "base/setting_value.hpp"
@@ -49,7 +51,8 @@ void take_link(sim_fault& f, std::string_view text, std::string_view part) {
 
 void take_part(sim_fault_plan& plan, std::string_view part) {
   const std::size_t open = part.find('(');
-  if (open == std::string_view::npos || part.back() != ')') refuse_fault(part, "there are no ( and )");
+  if (open == std::string_view::npos) refuse_fault(part, "there is no (");
+  if (part.back() != ')') refuse_fault(part, "there is no ) at its end");
   const std::string_view name = part.substr(0, open);
   const auto given = base::split_list(part.substr(open + 1, part.size() - open - 2));
   const auto expect = [&](std::size_t least, std::size_t most) {
@@ -58,10 +61,13 @@ void take_part(sim_fault_plan& plan, std::string_view part) {
   if (name == "random") {
     expect(2, 2);
     const auto count = base::parse_int(given[0]);
-    constexpr std::int64_t k_most = 100'000;
-    if (!count || *count < 0 || *count > k_most) refuse_fault(part, fmt::format("'{}' is no number", given[0]));
+    constexpr std::int64_t k_most = 1000;
+    if (!count || *count < 0 || *count > k_most)
+      refuse_fault(part, fmt::format("'{}' is no number between 0 and {}", given[0], k_most));
+    if (plan.random_within_ps != 0) refuse_fault(part, "there is another random(COUNT,WITHIN); give one for both");
     plan.random = static_cast<unsigned>(*count);
     plan.random_within_ps = fault_time_of(given[1], part);
+    if (plan.random_within_ps == 0) refuse_fault(part, "WITHIN is more than 0");
     return;
   }
   const auto* const found = std::ranges::find(k_kinds, name);
@@ -90,6 +96,35 @@ void take_part(sim_fault_plan& plan, std::string_view part) {
   plan.faults.push_back(f);
 }
 
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+// Those of a node that overlap become one, so that they are apart; `all` are in the order of their begin.
+std::vector<sim_fault> apart(const std::vector<sim_fault>& all) {
+  std::vector<sim_fault> result;
+  std::unordered_map<std::uint32_t, std::size_t> last;  // by node: its index in the result
+  for (const sim_fault& f : all) {
+    const auto before = f.is_of_link() ? last.end() : last.find(f.node);
+    if (before == last.end() || result[before->second].until_ps <= f.from_ps) {
+      if (!f.is_of_link()) last[f.node] = result.size();
+      result.push_back(f);
+      continue;
+    }
+    sim_fault& b = result[before->second];
+    if (f.what == sim_fault::kind::die && b.what != sim_fault::kind::die) {  // it stops until it dies
+      b.until_ps = f.from_ps;
+      last[f.node] = result.size();
+      result.push_back(f);
+    } else {
+      b.until_ps = std::max(b.until_ps, f.until_ps);
+    }
+  }
+  return result;
+}
+
 sim_fault draw(std::uint64_t seed, std::uint64_t number, std::uint32_t nodes, std::uint64_t within_ps) {
   constexpr std::uint64_t k_draws = 8;
   std::uint64_t drawn = number * k_draws;
@@ -107,7 +142,13 @@ sim_fault draw(std::uint64_t seed, std::uint64_t number, std::uint32_t nodes, st
   return f;
 }
 
-std::string describe_time(std::uint64_t ps) { return fmt::format("{}us", static_cast<double>(ps) * 1e-6); }
+std::string describe_time(std::uint64_t ps) {
+  constexpr std::pair<const char*, std::uint64_t> k_units[] = {
+      {"s", 1'000'000'000'000}, {"ms", 1'000'000'000}, {"us", 1'000'000}};
+  for (const auto& [unit, in_ps] : k_units)
+    if (ps >= in_ps) return fmt::format("{:.10g}{}", static_cast<double>(ps) / static_cast<double>(in_ps), unit);
+  return fmt::format("{:.10g}ns", static_cast<double>(ps) * 1e-3);
+}
 
 }  // namespace
 
@@ -115,10 +156,10 @@ sim_fault_plan parse_sim_faults(std::string_view text) {
   sim_fault_plan plan;
   while (!text.empty()) {
     const std::size_t plus = text.find('+');
-    const std::string_view part = text.substr(0, plus);
+    const std::string_view part = trimmed(text.substr(0, plus));
     if (part.empty() || plus == text.size() - 1) refuse_fault(text, "something is missing beside a +");
     take_part(plan, part);
-    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    text.remove_prefix(plus == std::string_view::npos ? text.size() : plus + 1);
   }
   return plan;
 }
@@ -131,7 +172,7 @@ std::vector<sim_fault> faults_of(const sim_fault_plan& plan, std::uint32_t nodes
                   fmt::format("sim_faults: '{}': there are {} nodes, whose numbers begin with 0", describe(f), nodes));
   for (unsigned i = 0; i < plan.random; ++i) all.push_back(draw(seed, i, nodes, plan.random_within_ps));
   std::ranges::stable_sort(all, {}, &sim_fault::from_ps);
-  return all;
+  return apart(all);
 }
 
 std::string describe(const sim_fault& f) {

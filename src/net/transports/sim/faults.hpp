@@ -2,7 +2,7 @@
 // What fails on a simulated machine, and when: parts joined by '+', as in "stop(3,1ms,500us)+cut(0-1,2ms,1ms)".
 //   stop(NODE,AT,FOR)        the processors of the node do nothing; its network card goes on
 //   die(NODE,AT)             the node does nothing any more
-//   slow(A-B,FACTOR,AT,FOR)  messages between the two nodes take FACTOR times as long; A-* : between A and any node
+//   slow(A-B,FACTOR,AT,FOR)  messages between the two nodes take FACTOR times as long; A-*: of A and any node
 //   cut(A-B,AT,FOR)          what is sent between them in that time arrives after it
 //   random(COUNT,WITHIN)     so many of stop, slow and cut, drawn from the seed: they begin in the first WITHIN, and last
 //                            at most a quarter of it
@@ -43,8 +43,8 @@ struct sim_fault_plan {
 };
 
 sim_fault_plan parse_sim_faults(std::string_view text);
-/// Those of a machine of so many nodes, in the order of their begin, with what is drawn. Throws for a node that it does
-/// not have.
+/// Those of a machine of so many nodes, in the order of their begin, with what is drawn. Stops of one node do not overlap.
+/// Throws for a node that it does not have.
 std::vector<sim_fault> faults_of(const sim_fault_plan& plan, std::uint32_t nodes, std::uint64_t seed);
 /// As in the setting.
 std::string describe(const sim_fault& f);

@@ -30,7 +30,8 @@ constexpr named_network k_networks[] = {
 };
 
 std::uint64_t times(double factor, std::uint64_t ps) noexcept {
-  return static_cast<std::uint64_t>(factor * static_cast<double>(ps));
+  constexpr double k_most = 1e18;
+  return static_cast<std::uint64_t>(std::min(factor * static_cast<double>(ps), k_most));
 }
 
 std::array<unsigned, 3> sides_for(unsigned nodes) {
@@ -50,7 +51,7 @@ const sim_network_shape* find_sim_network(std::string_view name) noexcept {
 sim_network::sim_network(const sim_network_shape& shape, unsigned nodes, const std::vector<sim_fault>& faults)
     : shape_(shape), nodes_(nodes), sends_free_ps_(nodes), receives_free_ps_(nodes) {
   for (const sim_fault& f : faults)
-    if (f.is_of_link()) faulty_.push_back({f});
+    if (f.is_of_link()) faults_.push_back(f);
   SHOAL_ASSERT(shape.radix >= 2 && shape.taper >= 1, "a switch has two ports or more");
   leaf_nodes_ = std::max(shape.radix / 2, 1U);
   uplinks_ = std::max(leaf_nodes_ / shape.taper, 1U);
@@ -94,20 +95,22 @@ std::uint64_t sim_network::latency_ps(unsigned from, unsigned to) const noexcept
   return shape_.latency_ps + (switches_between(from, to) - 1) * shape_.hop_ps;
 }
 
-std::size_t sim_network::find_fault(unsigned from, unsigned to, std::uint64_t at_ps) const noexcept {
-  const auto found = std::ranges::find_if(faulty_, [&](const faulty_link& l) {
-    return l.fault.from_ps <= at_ps && at_ps < l.fault.until_ps && l.fault.is_between(from, to);
-  });
-  return static_cast<std::size_t>(found - faulty_.begin());
+// A message may wait for several cuts, one after the other; of those that slow it the worst counts.
+sim_network::fault_state sim_network::faults_at(unsigned from, unsigned to, std::uint64_t at_ps) const noexcept {
+  fault_state state{at_ps, 1};
+  const auto acts = [&](const sim_fault& f) {
+    return f.from_ps <= state.open_ps && state.open_ps < f.until_ps && f.is_between(from, to);
+  };
+  for (const sim_fault& f : faults_)  // in the order of their begin
+    if (f.what == sim_fault::kind::cut && acts(f)) state.open_ps = f.until_ps;
+  for (const sim_fault& f : faults_)
+    if (f.what == sim_fault::kind::slow && acts(f)) state.factor = std::max(state.factor, f.factor);
+  return state;
 }
 
 std::uint64_t sim_network::carry_acknowledgement(unsigned from, unsigned to, std::uint64_t at_ps) const noexcept {
-  const std::uint64_t usual_ps = latency_ps(from, to);
-  const std::size_t found = find_fault(from, to, at_ps);
-  if (found == faulty_.size()) return at_ps + usual_ps;
-  const sim_fault& f = faulty_[found].fault;
-  if (f.what == sim_fault::kind::slow) return at_ps + times(f.factor, usual_ps);
-  return f.until_ps == k_never_ps ? k_never_ps : f.until_ps + usual_ps;
+  const fault_state state = faults_at(from, to, at_ps);
+  return state.open_ps == k_never_ps ? k_never_ps : state.open_ps + times(state.factor, latency_ps(from, to));
 }
 
 // The head of a message gets through once what was before it has; then it is busy for as long as the message is.
@@ -146,13 +149,11 @@ std::uint64_t sim_network::cross_torus(unsigned from, unsigned to, std::uint64_t
 std::uint64_t sim_network::carry(unsigned from, unsigned to, std::size_t bytes, std::uint64_t at_ps,
                                  std::uint64_t extra_ps) {
   const std::uint64_t long_ps = bytes * shape_.byte_ps;
-  if (const std::size_t found = find_fault(from, to, at_ps); found != faulty_.size()) {
-    faulty_link& l = faulty_[found];
-    if (l.fault.what == sim_fault::kind::cut) at_ps = l.fault.until_ps;
-    if (at_ps == k_never_ps) return k_never_ps;
-    const std::uint64_t slow_ps = times(l.fault.factor, std::max(long_ps, shape_.message_gap_ps));
-    const std::uint64_t begins_ps = pass(l.free_ps, at_ps, slow_ps);
-    return begins_ps + times(l.fault.factor, latency_ps(from, to)) + slow_ps + extra_ps;
+  if (const fault_state state = faults_at(from, to, at_ps); state.open_ps != at_ps || state.factor != 1) {
+    if (state.open_ps == k_never_ps) return k_never_ps;
+    const std::uint64_t slow_ps = times(state.factor, std::max(long_ps, shape_.message_gap_ps));
+    const std::uint64_t begins_ps = pass(faulty_free_ps_[std::uint64_t{from} << 32 | to], state.open_ps, slow_ps);
+    return begins_ps + times(state.factor, latency_ps(from, to)) + slow_ps + extra_ps;
   }
   const std::uint64_t card_ps = std::max(long_ps, shape_.message_gap_ps);
   std::uint64_t head_ps = pass(sends_free_ps_[from], at_ps, card_ps);

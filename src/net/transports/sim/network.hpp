@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "net/transports/sim/faults.hpp"
@@ -56,12 +57,11 @@ private:
   std::uint64_t cross_fat_tree(unsigned from, unsigned to, std::uint64_t head_ps, std::uint64_t takes_ps) noexcept;
   std::uint64_t cross_torus(unsigned from, unsigned to, std::uint64_t head_ps, std::uint64_t takes_ps) noexcept;
   std::array<unsigned, 3> place(unsigned node) const noexcept;
-  struct faulty_link {
-    sim_fault fault;
-    std::uint64_t free_ps = 0;
+  struct fault_state {
+    std::uint64_t open_ps;  // when what is sent at a time begins its way; k_never_ps: it does not
+    double factor;          // of its time
   };
-  // Its index; one past the last: the link is as it should be.
-  std::size_t find_fault(unsigned from, unsigned to, std::uint64_t at_ps) const noexcept;
+  fault_state faults_at(unsigned from, unsigned to, std::uint64_t at_ps) const noexcept;
 
   const sim_network_shape shape_;
   const unsigned nodes_;
@@ -70,7 +70,8 @@ private:
   std::array<unsigned, 3> sides_{1, 1, 1};
   std::vector<std::uint64_t> sends_free_ps_;     // by node: until then its card sends something else
   std::vector<std::uint64_t> receives_free_ps_;  // by node
-  std::vector<faulty_link> faulty_;
+  std::vector<sim_fault> faults_;                // of links
+  std::unordered_map<std::uint64_t, std::uint64_t> faulty_free_ps_;  // by both nodes, of links that were faulty
   std::vector<std::uint64_t> links_free_ps_;  // fat_tree: by leaf, up and down; torus: by node and direction
 };
 

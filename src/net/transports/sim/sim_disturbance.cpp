@@ -11,39 +11,51 @@ namespace shoal::net {
 void sim_executor::enter_node(std::uint32_t node) noexcept {
   running_->node = node;
   running_->next_fault = 0;
+  static_cast<void>(next_fault(*running_, *clock_ps_));  // what has ended has passed
   find_disturbance();
 }
 
-// Until when the thread cannot go on at that time, because its node has stopped; 0: it can.
-std::uint64_t sim_executor::held_until(sim_thread& t, std::uint64_t time_ps) const noexcept {
+// The next fault of the node of a thread that ends after a time; nullptr: none.
+const sim_fault* sim_executor::next_fault(sim_thread& t, std::uint64_t after_ps) noexcept {
   const auto& all = options_.faults;
   for (; t.next_fault < all.size(); ++t.next_fault) {
     const sim_fault& f = all[t.next_fault];
-    if (f.is_of_link() || f.node != t.node || f.until_ps <= time_ps) continue;
-    return f.from_ps <= time_ps ? f.until_ps : 0;
+    if (!f.is_of_link() && f.node == t.node && f.until_ps > after_ps) return &f;
   }
-  return 0;
+  return nullptr;
+}
+
+// Until when the thread, which does not run, cannot go on at that time; 0: it can. What has ended before it has slept
+// through.
+std::uint64_t sim_executor::held_until(sim_thread& t, std::uint64_t time_ps) noexcept {
+  const sim_fault* const f = next_fault(t, time_ps);
+  if (f == nullptr || f->from_ps > time_ps) return 0;
+  if (f->until_ps != k_never_ps) ++t.next_fault;
+  return f->until_ps;
 }
 
 void sim_executor::find_disturbance() noexcept {
-  const sim_thread& me = *running_;
-  disturbed_at_ps_ = me.interrupt_at_ps;
-  if (held_until(*running_, me.time_ps) == k_never_ps) return;  // it gives way soon, and does not come back
-  if (me.next_fault < options_.faults.size())
-    disturbed_at_ps_ = std::min(disturbed_at_ps_, options_.faults[me.next_fault].from_ps);
+  sim_thread& me = *running_;
+  const sim_fault* const f = next_fault(me, 0);
+  dies_at_ps_ = f != nullptr && f->until_ps == k_never_ps ? f->from_ps : k_never_ps;
+  disturbed_at_ps_ = std::min(me.interrupt_at_ps, f != nullptr && dies_at_ps_ == k_never_ps ? f->from_ps : k_never_ps);
+}
+
+// The node of the running thread does nothing any more.
+void sim_executor::vanish() noexcept {
+  if (!running_->is_background) latest_ps_ = std::max(latest_ps_, std::min(*clock_ps_, dies_at_ps_));
+  go_on(choose());
+  std::abort();  // nobody switches to it
 }
 
 void sim_executor::catch_up() noexcept {
   sim_thread& me = *running_;
-  const auto& all = options_.faults;
-  if (me.next_fault < all.size() && all[me.next_fault].from_ps <= *clock_ps_) {
-    const sim_fault stop = all[me.next_fault];
-    // Its clock has run on: what it did after the begin it does after the end.
-    if (stop.until_ps != k_never_ps) {
-      ++me.next_fault;
-      *clock_ps_ = stop.from_ps < me.slept_until_ps ? std::max(*clock_ps_, stop.until_ps)
-                                                    : *clock_ps_ + (stop.until_ps - stop.from_ps);
-    }
+  // What it did after the begin of a stop it does after the end.
+  for (const sim_fault* f = next_fault(me, 0); f != nullptr && f->from_ps <= *clock_ps_ && f->until_ps != k_never_ps;
+       f = next_fault(me, 0)) {
+    *clock_ps_ =
+        f->from_ps < me.slept_until_ps ? std::max(*clock_ps_, f->until_ps) : *clock_ps_ + (f->until_ps - f->from_ps);
+    ++me.next_fault;
   }
   while (*clock_ps_ >= me.interrupt_at_ps) {
     const std::uint64_t at_ps = std::exchange(me.interrupt_at_ps, k_never_ps);

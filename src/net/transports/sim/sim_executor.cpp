@@ -349,6 +349,8 @@ int sim_executor::wait_any(std::span<const int> descriptors, std::int64_t timeou
 
 void sim_executor::yield() noexcept {
   spend_ps(options_.costs.yield_ps);
+  if (*clock_ps_ >= dies_at_ps_) [[unlikely]]
+    vanish();
   if (options_.measured_factor != 0) running_->time_ps += k_ps_per_ns;
   if (!queue_.empty()) switch_away();
 }
@@ -361,10 +363,11 @@ void sim_executor::end_deadlocked(const char* why) {
   for (const auto& t : threads_)
     if (!t->ended && t->asleep_on != nullptr && !t->is_background && ++named <= k_most_named) text += " " + t->name;
   if (named > k_most_named) text += fmt::format(" and {} more", named - k_most_named);
-  for (const sim_fault& f : options_.faults) {
-    if (f.from_ps > latest_ps_) break;
-    text += fmt::format("; {}", describe(f));
-  }
+  std::size_t acting = 0;
+  for (const sim_fault& f : options_.faults)
+    if (f.from_ps <= latest_ps_ && f.until_ps > latest_ps_ && ++acting <= k_most_named)
+      text += fmt::format("; {}", describe(f));
+  text += fmt::format("; run {:016x}", digest_);
   if (reports_ == nullptr) base::write_line("", text);
   const auto leave = [] {
     std::fflush(stdout);  // what the program has printed says where it has come to
@@ -378,6 +381,7 @@ void sim_executor::end_deadlocked(const char* why) {
         leave();
       },
       true);
+  threads_.back()->time_ps = latest_ps_;  // waits are shown as long as they were when nothing ran any more
 }
 
 }  // namespace shoal::net

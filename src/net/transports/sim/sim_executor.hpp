@@ -7,8 +7,7 @@
 // thread but now_ns(), wake(), charge() and spend_ps(), which only advance the caller's clock.
 // Guarantees: a thread that looks after give_way() sees all that others did more than lookahead_ps before its time.
 // When no thread can ever run again, a report says who waits, and the process ends. Background activities do not
-// count. A node that stops or dies (faults.hpp) does so between two instructions that look at the clock; its threads
-// give way a last time before they are dead. Tests: tests/unit/net/sim_executor_test.cpp, tests/cluster/sim_test.cpp.
+// count. A node that stops or dies (faults.hpp) does so where its threads poll, send, wait or yield. Tests: tests/unit/net/sim_executor_test.cpp, tests/cluster/sim_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -63,8 +62,8 @@ public:
   std::unique_ptr<thread> start_thread(std::string name, std::function<void()> body) override;
   std::unique_ptr<machine::activity_runner> make_runner(std::string name, machine::activity& what) override;
 
-  /// The calling thread, and those that it starts from now on but background activities, belong to that node, and fail
-  /// with it. The first thread belongs to node 0.
+  /// The threads that the calling one starts from now on, but background activities, belong to that node, and fail with
+  /// it; so does the calling one itself. The first thread belongs to node 0.
   void enter_node(std::uint32_t node) noexcept;
 
   // For transports.
@@ -85,12 +84,16 @@ public:
   /// Lets others run whose clocks are behind.
   void give_way() noexcept {
     account();
+    if (*clock_ps_ >= dies_at_ps_) [[unlikely]]
+      vanish();
     if (!queue_.empty() && *clock_ps_ > queue_.front().time_ps + options_.lookahead_ps) [[unlikely]]
       switch_away();
   }
   /// Lets all others run whose clocks are behind: what follows comes after all that they do before.
   void come_last() noexcept {
     account();
+    if (*clock_ps_ >= dies_at_ps_) [[unlikely]]
+      vanish();
     if (!queue_.empty() && *clock_ps_ > queue_.front().time_ps) switch_away();
   }
   /// Rings at that time, which may be the present.
@@ -136,7 +139,9 @@ private:
   }
   void catch_up() noexcept;
   void find_disturbance() noexcept;
-  std::uint64_t held_until(sim_thread& t, std::uint64_t time_ps) const noexcept;
+  const sim_fault* next_fault(sim_thread& t, std::uint64_t after_ps) noexcept;
+  std::uint64_t held_until(sim_thread& t, std::uint64_t time_ps) noexcept;
+  void vanish() noexcept;
   void measure() noexcept;
   std::unique_ptr<thread> add(std::string name, std::function<void()> body, bool is_background);
   void push(std::uint64_t time_ps, sim_thread* of, std::uint64_t wait, lockfree::doorbell<>* bell);
@@ -160,6 +165,7 @@ private:
   sim_thread* running_ = nullptr;
   std::uint64_t* clock_ps_ = nullptr;           // its clock
   std::uint64_t disturbed_at_ps_ = k_never_ps;  // its next interruption or stop
+  std::uint64_t dies_at_ps_ = k_never_ps;       // its node
   std::vector<entry> queue_;                    // a heap
   std::size_t ended_waits_ = 0;                 // entries of queue_ whose waits have ended otherwise
   struct waiters {
