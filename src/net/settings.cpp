@@ -55,9 +55,9 @@ constexpr setting k_table[] = {
      .max = "1T"},
     {.name = "block",
      .type = setting_type::size,
-     .default_value = "512",
+     .default_value = "2K",
      .help = "bytes that a worker collects for a node before they go to a buffer that workers share (all routes but "
-             "direct)",
+             "direct); less where they would not fit into aggregation_memory",
      .min = "128",
      .max = "16K"},
     {.name = "domains",

@@ -25,8 +25,8 @@ namespace shoal::net {
 struct route_wish {
   std::string route = "auto";
   std::uint64_t memory_bytes = 0;  // per node; 0: k_most_default_bytes
-  std::size_t block_bytes = 512;
-  bool must_fit = true;  // else memory_bytes is a guess, and the least that is needed is taken
+  std::size_t block_bytes = 2048;  // at most
+  bool must_fit = true;            // else memory_bytes is a guess, and the least that is needed is taken
 
   static constexpr std::uint64_t k_most_default_bytes = std::uint64_t{1} << 30;
 };

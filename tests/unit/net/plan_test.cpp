@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t k_mib = std::uint64_t{1} << 20;
 
 route_plan plan_for(std::uint32_t nodes, unsigned workers, std::uint64_t bytes, const std::string& route = "auto") {
-  return plan_routes({route, bytes, 512, true}, {nodes, workers, 16384, 8, {}});
+  return plan_routes({route, bytes, 2048, true}, {nodes, workers, 16384, 8, {}});
 }
 
 TEST(route_plan, few_nodes_have_buffers_of_their_own) {
@@ -35,7 +35,7 @@ TEST(route_plan, more_nodes_and_workers_take_more_hops_and_keep_within_the_memor
 TEST(route_plan, blocks_shrink_before_it_gives_up) {
   const route_plan plan = plan_for(4096, 64, 512 * k_mib);
   EXPECT_TRUE(plan.is_routed());
-  EXPECT_LT(plan.block_bytes, 512U);
+  EXPECT_LT(plan.block_bytes, 2048U);
   EXPECT_LE(plan.bytes, 512 * k_mib);
 }
 
