@@ -2,7 +2,7 @@
 // What the nodes of the job have sent to each other, by the reasons for which buffers left and by hops, for reports.
 // Who may call: the main task. traffic_so_far() calls all nodes: it waits, takes time of O(nodes), and is itself counted
 // with a buffer or two for each node.
-// Shown by tests/cluster/sim_test.cpp.
+// Shown by tests/cluster/routes_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct traffic_counts {
 
 traffic_counts traffic_so_far();
 
-/// Records what has been sent between the two: commands_per_buffer, buffers_sent, flush_full, flush_old, flush_idle, flush_asked, and
-/// over routes blocks_first_hop, blocks_further_hops, shared_buffers.
+/// Records what has been sent between the two: commands_per_buffer, buffers_sent, flush_full, flush_old, flush_idle,
+/// flush_asked, and over routes blocks_first_hop, blocks_further_hops, shared_buffers.
 void record_traffic(report& r, const traffic_counts& before, const traffic_counts& after);
 
 }  // namespace shoal::bench

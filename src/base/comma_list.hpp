@@ -9,6 +9,13 @@
 
 namespace shoal::base {
 
+/// Without the blanks and tabs at both ends.
+inline std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
 inline std::vector<std::string> split_list(std::string_view text) {
   std::vector<std::string> parts(1);
   int depth = 0;

@@ -247,8 +247,8 @@ bool receive_at_once(rank_state& to, const envelope& sent, std::span<const std::
 
 void receive_message(request& r, message& m) noexcept {
   const std::uint64_t bytes = note_receive(r, m.waiting.sent, m.bytes);
-  charge_copy(*r.owner, bytes);
   if (m.is_packed()) {
+    charge_copy(*r.owner, bytes);
     if (bytes != 0) unpack(m.packed(), bytes, r.data, 0);
     if (m.fills_window) return_window(*m.to, m.node, m.bytes);
     message::end(m);
@@ -260,6 +260,7 @@ void receive_message(request& r, message& m) noexcept {
   }
   request& s = *m.sender;
   message::end(m);
+  charge_copy(*r.owner, bytes);
   if (bytes != 0) copy(s.data, r.data);
   if (&s.owner->home == &r.owner->home)
     complete(s);

@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "base/comma_list.hpp"
 #include "sched/worker_map.hpp"
 #include "shoal/error.hpp"
 
@@ -44,12 +45,6 @@ const steal_policy_entry* built_in(std::string_view name) {
   return found == k_steal_table.end() ? nullptr : *found;
 }
 
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 struct parsed {
   std::string name;
   std::vector<std::string> arguments;
@@ -62,16 +57,16 @@ struct parsed {
 }
 
 parsed parse(std::string_view text) {
-  const std::string_view whole = trim(text);
+  const std::string_view whole = base::trim(text);
   const auto open = whole.find('(');
-  parsed result{std::string(trim(whole.substr(0, open))), {}};
+  parsed result{std::string(base::trim(whole.substr(0, open))), {}};
   if (open == std::string_view::npos) return result;
   if (whole.back() != ')' || whole.find('(', open + 1) != std::string_view::npos || whole.find(')') != whole.size() - 1)
     refuse(text, "it is written NAME or NAME(ARGUMENT,...)");
   std::string_view rest = whole.substr(open + 1, whole.size() - open - 2);
-  while (!trim(rest).empty() || !result.arguments.empty()) {
+  while (!base::trim(rest).empty() || !result.arguments.empty()) {
     const auto comma = rest.find(',');
-    result.arguments.emplace_back(trim(rest.substr(0, comma)));
+    result.arguments.emplace_back(base::trim(rest.substr(0, comma)));
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
   }

@@ -80,6 +80,14 @@ TEST(routes, hundreds_of_nodes_choose_a_grid) {
   EXPECT_TRUE(got.status.clean()) << got;
   EXPECT_TRUE(got.has("route grid: 2 hops")) << got;
   EXPECT_TRUE(got.has("validated: ok")) << got;
+  // Most blocks for 299 other nodes take a second hop.
+  const auto of = [&got](const char* metric) {
+    const std::size_t at = got.text.find(metric);
+    return at == std::string::npos ? -1 : std::atof(got.text.c_str() + at + std::string(metric).size());
+  };
+  EXPECT_GT(of("blocks_first_hop"), 0) << got;
+  EXPECT_GT(of("blocks_further_hops"), of("blocks_first_hop") / 2) << got;
+  EXPECT_GT(of("shared_buffers"), 0) << got;
 }
 
 TEST(routes, too_little_memory_is_refused_with_what_is_needed) {

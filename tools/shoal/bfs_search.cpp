@@ -105,13 +105,12 @@ int search_as_asked(const bfs_options& o) {
   std::string words;
   for (std::size_t i = 0; i < roots.size(); ++i) {
     bar.show(i, "searching from " + graph::name_of(in.header, roots[i]));
-    const bool has_traffic = node_count() > 1;
-    const bench::traffic_counts before = has_traffic ? bench::traffic_so_far() : bench::traffic_counts{};
+    const bench::traffic_counts before = bench::traffic_so_far();
     const bfs::search_counts counts = [&] {
       const region_mark search("search");
       return s.search(roots[i]);
     }();
-    const bench::traffic_counts after = has_traffic ? bench::traffic_so_far() : bench::traffic_counts{};
+    const bench::traffic_counts after = bench::traffic_so_far();
     const double seconds = s.search_s();
     const std::uint64_t traversed = s.traversed();
     r.record("search_ms", "ms", seconds * 1e3);
@@ -122,7 +121,7 @@ int search_as_asked(const bfs_options& o) {
     }
     r.record("traversed", "edges", static_cast<double>(traversed));
     r.record("root_mteps", "MTEPS", static_cast<double>(traversed) / seconds * 1e-6);
-    if (has_traffic) bench::record_traffic(r, before, after);
+    if (node_count() > 1) bench::record_traffic(r, before, after);
     counted = counted && traversed != 0;
     if (traversed != 0) seconds_per_edge += seconds / static_cast<double>(traversed);
     if (o.validate) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/comma_list.hpp"
+
 namespace shoal::tools {
 namespace {
 
@@ -77,12 +79,6 @@ bool is_in(std::string_view word, const T& list) {
   return std::ranges::find(list, word) != std::end(list);
 }
 
-std::string_view trimmed(std::string_view s) {
-  while (s.starts_with(' ')) s.remove_prefix(1);
-  while (s.ends_with(' ')) s.remove_suffix(1);
-  return s;
-}
-
 struct parameter {
   std::string type;  // of C, without const, asterisks and brackets
   std::string name;
@@ -93,10 +89,10 @@ struct parameter {
 
 parameter parse(std::string_view text) {
   parameter p;
-  text = trimmed(text);
+  text = base::trim(text);
   if (const auto at = text.find('['); at != std::string_view::npos) {
     p.brackets = text.substr(at);
-    text = trimmed(text.substr(0, at));
+    text = base::trim(text.substr(0, at));
   }
   if (text.starts_with("const ")) {
     p.constant = true;
@@ -104,10 +100,10 @@ parameter parse(std::string_view text) {
   }
   const auto at = text.find_last_of(" *");
   p.name = at == std::string_view::npos ? text : text.substr(at + 1);
-  std::string_view type = at == std::string_view::npos ? std::string_view() : trimmed(text.substr(0, at + 1));
+  std::string_view type = at == std::string_view::npos ? std::string_view() : base::trim(text.substr(0, at + 1));
   while (type.ends_with('*')) {
     ++p.asterisks;
-    type = trimmed(type.substr(0, type.size() - 1));
+    type = base::trim(type.substr(0, type.size() - 1));
   }
   p.type = type;
   return p;

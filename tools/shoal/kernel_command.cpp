@@ -42,14 +42,13 @@ int measure(const kernel_options& o, kernel_case& kernel) {
   for (int i = 0; i < o.repeat; ++i) {
     bar.show(static_cast<std::size_t>(i) + 1, fmt::format("run {} of {}", i + 1, o.repeat));
     kernel.reset();
-    const bool has_traffic = node_count() > 1;
-    const bench::traffic_counts before = has_traffic ? bench::traffic_so_far() : bench::traffic_counts{};
+    const bench::traffic_counts before = bench::traffic_so_far();
     std::uint64_t items = 0;
     const double seconds = seconds_of([&] { items = kernel.run(); });
     r.record("rate", fmt::format("M {}/s", kernel.item()), static_cast<double>(items) / seconds * 1e-6);
     r.record("time_s", "s", seconds);
     kernel.record(r);
-    if (has_traffic) bench::record_traffic(r, before, bench::traffic_so_far());
+    if (node_count() > 1) bench::record_traffic(r, before, bench::traffic_so_far());
     if (!o.validate) continue;
     bar.show(static_cast<std::size_t>(i) + 1, fmt::format("checking run {}", i + 1));
     const std::string wrong = kernel.verify();

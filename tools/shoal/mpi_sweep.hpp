@@ -28,6 +28,7 @@ struct ranks_limits {
 unsigned automatic_ranks(const ranks_limits& limits);
 
 /// Throws if so many ranks cannot be in a process: the system does not let it have the mappings of their copies.
+/// `simulated`: nodes of a simulated machine, each with so many ranks, are all in the process.
 void check_ranks(unsigned ranks, const ranks_limits& limits, std::uint64_t simulated = 1);
 
 inline constexpr unsigned k_most_ranks = 100'000;

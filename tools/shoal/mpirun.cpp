@@ -304,7 +304,7 @@ int mpirun(mpirun_request request) {
   if (is_simulated) {
     if (!request.has_processes) request.processes = static_cast<unsigned>(s.get_int("nodes"));
     if (!request.has_workers) request.workers = std::max(static_cast<unsigned>(s.get_int("workers")), 1U);
-  } else if (request.processes > k_most_processes) {
+  } else if (request.hosts.empty() && request.processes > k_most_processes) {
     throw error(errc::invalid_argument,
                 fmt::format("-n {}: at most {} processes on a machine; --transport sim simulates more",
                             request.processes, k_most_processes));

@@ -15,5 +15,12 @@ TEST(comma_list, is_split_outside_of_parentheses) {
   EXPECT_EQ(split_list("),1"), (words{")", "1"}));
 }
 
+TEST(comma_list, parts_are_trimmed_at_both_ends) {
+  EXPECT_EQ(trim(" \t a b\t"), "a b");
+  EXPECT_EQ(trim("a"), "a");
+  EXPECT_EQ(trim(" \t"), "");
+  EXPECT_EQ(trim(""), "");
+}
+
 }  // namespace
 }  // namespace shoal::base

@@ -96,12 +96,6 @@ void take_part(sim_fault_plan& plan, std::string_view part) {
   plan.faults.push_back(f);
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 // Those of a node that overlap become one, so that they are apart; `all` are in the order of their begin.
 std::vector<sim_fault> apart(const std::vector<sim_fault>& all) {
   std::vector<sim_fault> result;
@@ -156,7 +150,7 @@ sim_fault_plan parse_sim_faults(std::string_view text) {
   sim_fault_plan plan;
   while (!text.empty()) {
     const std::size_t plus = text.find('+');
-    const std::string_view part = trimmed(text.substr(0, plus));
+    const std::string_view part = base::trim(text.substr(0, plus));
     if (part.empty() || plus == text.size() - 1) refuse_fault(text, "something is missing beside a +");
     take_part(plan, part);
     text.remove_prefix(plus == std::string_view::npos ? text.size() : plus + 1);

@@ -7,7 +7,8 @@
 // thread but now_ns(), wake(), charge() and spend_ps(), which only advance the caller's clock.
 // Guarantees: a thread that looks after give_way() sees all that others did more than lookahead_ps before its time.
 // When no thread can ever run again, a report says who waits, and the process ends. Background activities do not
-// count. A node that stops or dies (faults.hpp) does so where its threads poll, send, wait or yield. Tests: tests/unit/net/sim_executor_test.cpp, tests/cluster/sim_test.cpp.
+// count. A node that stops or dies (faults.hpp) does so where its threads poll, send, wait or yield.
+// Tests: tests/unit/net/sim_executor_test.cpp, tests/unit/net/sim_faults_test.cpp, tests/cluster/sim_test.cpp.
 #pragma once
 
 #include <algorithm>
