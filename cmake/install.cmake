@@ -41,6 +41,10 @@ foreach(target shoal_command mpi_abi mpi_host mpi_start_file launch_pmix mpi_thr
 endforeach()
 
 install(FILES ${PROJECT_SOURCE_DIR}/data/debian-bookworm.txt.zst DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal)
+# Not loaded by itself: a program is linked with the static library, and gdb loads scripts by the names of files.
+install(FILES ${PROJECT_SOURCE_DIR}/tools/gdb/shoal.py DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal/gdb)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/gdb/shoal_gdb DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal/gdb
+        FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
 
 install(EXPORT shoal NAMESPACE shoal:: FILE shoal-targets.cmake DESTINATION ${package_folder})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/shoal-config.cmake.in ${PROJECT_BINARY_DIR}/shoal-config.cmake

@@ -42,6 +42,7 @@ public:
   }
 
 private:
+  friend struct shoal::debug_offsets;  // of sched/debug_layout.cpp
   const std::size_t most_stacks_;
   const guard_kind best_;
   const machine::page_plan pages_;

@@ -15,6 +15,10 @@
 #include "fiber/sanitizer.hpp"
 #include "fiber/stack_region.hpp"
 
+namespace shoal {
+struct debug_offsets;
+}  // namespace shoal
+
 namespace shoal::fiber {
 
 class stack_pool {
@@ -84,6 +88,7 @@ public:
   bool unguarded() const noexcept { return unguarded_; }
 
 private:
+  friend struct shoal::debug_offsets;  // of sched/debug_layout.cpp
   // Depth is not measured at each use: one stack in so many is looked at, by giving back what it may have.
   static constexpr unsigned k_puts_per_look = 256;
   static constexpr unsigned k_looks_per_window = 16;

@@ -25,6 +25,10 @@
 #include "machine/page_choice.hpp"
 #include "machine/reserved_range.hpp"
 
+namespace shoal {
+struct debug_offsets;
+}  // namespace shoal
+
 namespace shoal::fiber {
 
 /// The guard below a stack, the best first; a region uses the next kind where the system refuses one.
@@ -121,6 +125,7 @@ public:
   }
 
 private:
+  friend struct shoal::debug_offsets;  // of sched/debug_layout.cpp
   static constexpr std::size_t k_most_segments = 40;
   // Segment k holds first_stacks_ * 2^k stacks, the last one what is left.
   struct place {

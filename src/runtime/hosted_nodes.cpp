@@ -190,7 +190,7 @@ void process_nodes::begin() {
   try {
     for (unsigned n = 1; n < c_.nodes; ++n) {
       if (simulated_) simulated_->enter_node(n);  // for the thread that starts
-      serving_.push_back(c_.executor->start_thread(fmt::format("shoal-{}-w0", n), [this, n] {
+      serving_.push_back(c_.executor->start_thread(sched::pool::thread_name(static_cast<int>(n), 0), [this, n] {
         base::set_log_context({.level = c_.log, .node = static_cast<int>(n)});
         try {
           nodes_[n]->serve();

@@ -74,6 +74,7 @@ pool::pool(const pool_options& options, pool_hooks* above)
       classes_(region_.capacity(), options.guards, stack_pages_),
       heavy_fences_(options.heavy_fences && machine::can_fence_all()),
       clock_(*options.executor),
+      made_(note_moment(*options.executor)),
       may_double_(has_processor_for_each(options)),
       native_notes_(std::make_unique<fiber::stack_notes[]>(options.workers)),
       lanes_(options.workers, signs_.urgent) {
@@ -112,10 +113,16 @@ void pool::pin(unsigned i) const noexcept {
   if (i < options_.processors.size() && options_.processors[i] >= 0) machine::pin_this_thread(options_.processors[i]);
 }
 
+std::string pool::thread_name(int node, unsigned worker) {
+  constexpr std::size_t k_most_letters = 15;
+  if (node < 0) return fmt::format("shoal-w{}", worker);
+  std::string whole = fmt::format("shoal-{}-w{}", node, worker);
+  return whole.size() <= k_most_letters ? whole : fmt::format("{}-w{}", node, worker);
+}
+
 void pool::start_thread(unsigned i) {
   const base::log_context log = base::current_log_context();
-  std::string name = log.node < 0 ? fmt::format("shoal-w{}", i) : fmt::format("shoal-{}-w{}", log.node, i);
-  threads_.push_back(executor().start_thread(std::move(name), [this, i, log] {
+  threads_.push_back(executor().start_thread(thread_name(log.node, i), [this, i, log] {
     base::set_log_context(log);
     pin(i);
     at(i).run_thread();
@@ -123,6 +130,7 @@ void pool::start_thread(unsigned i) {
 }
 
 void pool::start_threads(unsigned first) {
+  node_ = base::current_log_context().node;
   threads_.reserve(size());
   try {
     for (unsigned i = first; i < size(); ++i) start_thread(i);

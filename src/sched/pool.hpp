@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/rough_time.hpp"
@@ -26,6 +27,7 @@
 #include "machine/executor.hpp"
 #include "machine/rough_clock.hpp"
 #include "sched/block_depot.hpp"
+#include "sched/debug_layout.hpp"
 #include "sched/lanes.hpp"
 #include "sched/profiler.hpp"
 #include "sched/steal_policies.hpp"
@@ -102,6 +104,10 @@ public:
 
   /// Starts workers 1 ... and is worker 0 while `main_task` runs. Rethrows its exception.
   void run(const std::function<void()>& main_task);
+
+  /// What `top -H` and debuggers call the thread of a worker: shoal-w3; of node 2 of a job shoal-2-w3. The kernel keeps 15
+  /// letters; where these do not suffice, 10000-w100. A thread of the program that runs worker 0 keeps its name.
+  static std::string thread_name(int node, unsigned worker);
 
   /// Starts all workers on threads of their own.
   void start();
@@ -207,6 +213,7 @@ public:
   }
 
 private:
+  friend struct shoal::debug_offsets;  // of sched/debug_layout.cpp
   void place_sleepers();
   unsigned groups() const noexcept {
     return static_cast<unsigned>(at_slot_.size()) / lockfree::sleeper_map<>::k_group_slots;
@@ -228,6 +235,7 @@ private:
   fiber::stack_classes classes_;
   const bool heavy_fences_;
   const machine::rough_clock clock_;                          // of the executor
+  const debug_moment made_;                                   // when the pool was made
   const bool may_double_;                                     // there is a processor for each worker
   const std::unique_ptr<fiber::stack_notes[]> native_notes_;  // by worker
   alignas(64) detail::pool_signs signs_;                      // partners: parking workers and whoever spawns
@@ -248,6 +256,7 @@ private:
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::unique_ptr<machine::executor::thread>> threads_;
   profiler profiler_{*this};
+  int node_ = -1;  // of a job; for debuggers, as made_
 };
 
 }  // namespace shoal::sched

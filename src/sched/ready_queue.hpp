@@ -44,6 +44,7 @@ public:
   }
 
 private:
+  friend struct shoal::debug_offsets;            // of sched/debug_layout.cpp
   static constexpr std::size_t k_worth_it = 32;  // fewer stacks stay in the caches anyway
   static constexpr std::size_t k_nearest = 8;
   static constexpr std::size_t k_batch = 16;

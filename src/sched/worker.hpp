@@ -247,6 +247,7 @@ public:
 
 private:
   friend struct movable_frame;
+  friend struct shoal::debug_offsets;  // of sched/debug_layout.cpp
 
   // What this worker's policy sees of the others.
   class deques_view final : public steal_view {
@@ -392,6 +393,7 @@ private:
   stack_call* call_ = nullptr;         // for the stack that is about to run it
   bool warned_of_sized_ = false;       // that a task waits for a stack of its size
   std::uint64_t tended_ns_ = 0;
+  std::uint64_t tended_ticks_ = 0;  // the same moment; for debuggers
   std::size_t most_waiting_;
   std::size_t outermost_begun_ = 0;      // pieces of outermost loops that run or wait here
   std::size_t outermost_moved_ = 0;      // iterations of such loops that left the pieces that began them, here

@@ -135,6 +135,7 @@ void worker::call_on_stack(std::size_t bytes, void (*function)(void*) noexcept, 
   const std::uint64_t looks = (now_ns - tended_ns_) / k_look_ns;
   if (looks == 0) return;
   tended_ns_ = now_ns;
+  tended_ticks_ = about_now_;
   look_for_yields_in_vain(now_ns);
   const std::size_t most = std::min(looks, k_most_looks_at_once) * k_stacks_per_look;
   stacks_.tend(most);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -167,6 +168,16 @@ int show_memory(const bench::machine_facts& facts) {
   return 0;
 }
 
+// The script that gdb sources: where it was installed, else in the source tree.
+std::string gdb_script() {
+  namespace fs = std::filesystem;
+  const fs::path here = fs::path(machine::own_executable()).parent_path();
+  for (const fs::path& folder :
+       {here / ".." / SHOAL_DATA_FOLDER / "shoal" / "gdb", fs::path(SHOAL_SOURCE_DIR) / "tools" / "gdb"})
+    if (fs::exists(folder / "shoal.py")) return (folder / "shoal.py").lexically_normal().string();
+  throw error(errc::not_found, "the script for gdb is missing: install Shoal as a whole, or build it (./dev build)");
+}
+
 // The library's description of a network of one node.
 std::string describe_library(const runtime::config& c) {
   try {
@@ -248,7 +259,17 @@ subcommand_body declare_info(CLI::App& app) {
   app.add_flag("--mpi", *mpi, "only which functions of MPI shoal mpirun's library has not yet")
       ->excludes("--transport")
       ->excludes("--memory");
-  return [transport, memory, mpi] {
+  const auto gdb = std::make_shared<bool>(false);
+  app.add_flag("--gdb", *gdb,
+               "only the path of the script that shows gdb the tasks: gdb -x $(shoal info --gdb) ./program")
+      ->excludes("--transport")
+      ->excludes("--memory")
+      ->excludes("--mpi");
+  return [transport, memory, mpi, gdb] {
+    if (*gdb) {
+      fmt::print("{}\n", gdb_script());
+      return 0;
+    }
     if (*mpi) machine::become({find_mpi().host, "--functions"}, {});
     if (!transport->empty()) {
       const std::string said = describe_library(transport->c_str());

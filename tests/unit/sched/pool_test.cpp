@@ -39,6 +39,14 @@ TEST(pool, runs_the_main_task_on_the_calling_thread) {
 }
 
 // What a search for a cycle reads as a holder may be a task's number or what another pool has left.
+TEST(pool, names_of_threads_are_distinct_in_the_letters_that_the_kernel_keeps) {
+  EXPECT_EQ(pool::thread_name(-1, 3), "shoal-w3");
+  EXPECT_EQ(pool::thread_name(1023, 63), "shoal-1023-w63");
+  EXPECT_EQ(pool::thread_name(1023, 127), "shoal-1023-w127");
+  EXPECT_EQ(pool::thread_name(1023, 1000), "1023-w1000");
+  EXPECT_EQ(pool::thread_name(1'048'575, 2047), "1048575-w2047");  // as many as there may be
+}
+
 TEST(pool, owns_the_notes_of_its_stacks_and_no_other_address) {
   run_pool(1, [] {
     const pool& mine = this_worker()->owner();

@@ -298,9 +298,25 @@ class Leave(gdb.Command):
 
     def invoke(self, argument, from_tty):
         View.leave()
+        if has_tasks():
+            gdb.execute("shoal leave-task")
 
 
-Shoal()
+def is_command(name):
+    try:
+        gdb.execute("help " + name, to_string=True)
+        return True
+    except gdb.error:
+        return False
+
+
+def has_tasks():
+    """Whether tools/gdb/shoal.py has been sourced, too."""
+    return is_command("shoal leave-task")
+
+
+if not has_tasks():
+    Shoal()
 Ranks()
 OneRank()
 Leave()
