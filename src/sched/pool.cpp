@@ -74,10 +74,10 @@ pool::pool(const pool_options& options, pool_hooks* above)
       classes_(region_.capacity(), options.guards, stack_pages_),
       heavy_fences_(options.heavy_fences && machine::can_fence_all()),
       clock_(*options.executor),
-      made_(note_moment(*options.executor)),
       may_double_(has_processor_for_each(options)),
       native_notes_(std::make_unique<fiber::stack_notes[]>(options.workers)),
-      lanes_(options.workers, signs_.urgent) {
+      lanes_(options.workers, signs_.urgent),
+      made_(note_moment(*options.executor)) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
   if (!heavy_fences_) signs_.wake.word.store(1, std::memory_order_relaxed);
   const std::size_t waiting = most_waiting(options, stack_pages_, region_.capacity());

@@ -235,7 +235,6 @@ private:
   fiber::stack_classes classes_;
   const bool heavy_fences_;
   const machine::rough_clock clock_;                          // of the executor
-  const debug_moment made_;                                   // when the pool was made
   const bool may_double_;                                     // there is a processor for each worker
   const std::unique_ptr<fiber::stack_notes[]> native_notes_;  // by worker
   alignas(64) detail::pool_signs signs_;                      // partners: parking workers and whoever spawns
@@ -256,7 +255,9 @@ private:
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::unique_ptr<machine::executor::thread>> threads_;
   profiler profiler_{*this};
-  int node_ = -1;  // of a job; for debuggers, as made_
+  // For debuggers.
+  const debug_moment made_;  // when the pool was
+  int node_ = -1;            // of a job
 };
 
 }  // namespace shoal::sched

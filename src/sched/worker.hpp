@@ -393,7 +393,6 @@ private:
   stack_call* call_ = nullptr;         // for the stack that is about to run it
   bool warned_of_sized_ = false;       // that a task waits for a stack of its size
   std::uint64_t tended_ns_ = 0;
-  std::uint64_t tended_ticks_ = 0;  // the same moment; for debuggers
   std::size_t most_waiting_;
   std::size_t outermost_begun_ = 0;      // pieces of outermost loops that run or wait here
   std::size_t outermost_moved_ = 0;      // iterations of such loops that left the pieces that began them, here
@@ -430,6 +429,7 @@ private:
   lockfree::inbox<> woken_;          // partners: make_ready of other threads
   lockfree::inbox<> errands_;        // partners: give_errand
   lockfree::inbox<> placed_;         // partners: place
+  std::uint64_t tended_ticks_ = 0;   // tended_ns_ by the other clock; for debuggers
 };
 
 /// While this object exists, error messages name `code` and `node`, not the task that worker::loop() has started.

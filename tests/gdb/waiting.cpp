@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks that wait for each of the usual things, and one that runs, where a debugger stops: in stop_here(). With a number:
-// so many tasks more, all at one latch.
+// Tasks that wait for each of the usual things, and one that runs, where a debugger stops: in stop_here().
+// With a number: so many tasks more, all at one latch.
 #include <atomic>
 #include <cstdlib>
 
@@ -61,6 +61,8 @@ PLACE void let_them_begin(long more) {
   while (begun < all) shoal::yield();
 }
 
+shoal::latch far(1);  // on the last node, if there are several
+
 PLACE void begin_all(shoal::latch& gate, long many) {
   static account shared;
   static shoal::semaphore permits(0);
@@ -81,11 +83,19 @@ PLACE void begin_all(shoal::latch& gate, long many) {
   let_them_begin(5);
   for (long i = 0; i < many; ++i) group.run([&gate] { await_latch(gate, 400); });
   let_them_begin(many);
+  const auto last = static_cast<std::uint32_t>(shoal::node_count() - 1);
+  shoal::future<int> there;
+  if (last > 0) {
+    there = shoal::async_on(last, [] { return await_latch(far, 600); });
+    let_them_begin(1);
+  }
   stop_here();
+  if (last > 0) shoal::on(last, [] { far.count_down(); });
   gate.count_down();
   permits.release();
   group.wait();
   reader.get();
+  if (last > 0) there.get();
 }
 
 }  // namespace program

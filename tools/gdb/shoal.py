@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands for gdb: the tasks of programs that use Shoal. Load it with `source`; see docs/debugging.md, `help shoal`."""
+"""Commands for gdb: the tasks of programs that use Shoal. `source` loads it; see docs/debugging.md, `help shoal`."""
 import os
 import sys
 

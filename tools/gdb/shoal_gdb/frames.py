@@ -14,7 +14,7 @@ RUNTIME = re.compile(r"(?:\S+ )?(?:shoal::(?!kernels|tools|test|bench)|std::|__g
                      r"|__GI_|_?_?clone|start_thread|_start|P?MPI_)")
 LIBRARIES = re.compile(r"/(?:libc|libpthread|ld-linux|libstdc\+\+|libgcc_s|libm|libshoal|libmpi_abi|libgmt|libfmt)[.-]")
 LOOPS = re.compile(r"shoal::sched::worker::(?:loop|run_thread|on_\w+_stack|host|idle)\b")
-IDLE = re.compile(r"shoal::sched::worker::(?:idle|park|sleep\w*|steal|poll_once)\b")
+RUN = re.compile(r"shoal::sched::worker::run\b")  # it calls the tasks
 LAMBDA = re.compile(r"\{lambda\(.*?\)#(\d+)\}")
 MOST_FRAMES = 64
 SLICE = 1024
@@ -117,30 +117,24 @@ class Frames:
 
     def text(self, frame):
         name = frame.name()
-        function = frame.function()
-        if function is not None and ("lambda" in name or name.startswith("operator()")):
-            name = gdb.execute("demangle " + function.linkage_name, to_string=True).strip() if (
-                function.linkage_name or "").startswith("_Z") else name
+        # With debug information the operator of a lambda expression has no other name; its symbol does.
+        if (name.startswith("operator()") or "lambda" in name) and frame.type() != gdb.INLINE_FRAME:
+            name = symbol_at(frame.pc()) or name
         return short(name) + place_of(frame)
 
     def running(self, thread):
         """The text of the program's innermost frame on a worker's thread; None: it runs no task."""
         with Selection():
             thread.switch()
-            frame, inside, last = gdb.newest_frame(), None, None
+            frame, called = gdb.newest_frame(), None
             for _ in range(10 * MOST_FRAMES):
-                name = frame.name() or ""
+                if frame is None or LOOPS.match(frame.name() or ""):
+                    return None
                 if is_program(frame):
                     return self.text(frame)
-                if LOOPS.match(name):
-                    break
-                inside = None if IDLE.match(name) else inside
-                last = frame
-                if "shoal::sched::worker::run(" in (symbol_at(frame.pc()) or ""):
-                    return body_of(symbol_at(last.pc()) or "")
-                frame = frame.older()
-                if frame is None:
-                    break
+                if RUN.match(frame.name() or ""):
+                    return self.body(called.pc()) if called is not None else ""
+                frame, called = frame.older(), frame
         return None
 
     def waiting(self, task):

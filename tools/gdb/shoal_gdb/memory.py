@@ -58,8 +58,8 @@ class Layout:
     def __init__(self):
         at = address_of("shoal_debug_layout")
         if at == 0:
-            raise gdb.GdbError("there are no tasks of Shoal: the program does not use it, has not loaded it yet, or has no "
-                               "symbols any more (strip --strip-debug keeps them)")
+            raise gdb.GdbError("there are no tasks of Shoal: the program does not use it, has not loaded it yet, or "
+                               "has no symbols any more (strip --strip-debug keeps them)")
         try:
             table = read(at, ENTRY_BYTES * MOST_ENTRIES)
         except gdb.MemoryError:

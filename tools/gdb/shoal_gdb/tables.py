@@ -154,8 +154,8 @@ def list_tasks(program, frames, most):
 
 def warn_of_lost(program):
     if program.lost:
-        gdb.write("warning: the core file lacks stacks, so tasks are missing. gdb's generate-core-file leaves them out from "
-                  "the first guard page on; make core files with shoal core, or let the kernel make them\n")
+        gdb.write("warning: the core file lacks stacks, so tasks are missing. gdb's generate-core-file leaves out what "
+                  "is behind a guard page; make core files with shoal core, or let the kernel make them\n")
 
 
 def list_frames(program, frames):

@@ -3,14 +3,17 @@
 
 A task is named by the stack that it has: `7`, or `1.7` of node 1 where there are several pools. It keeps the number
 until it ends; another one may have it then. The tasks 0, 1, ... are those on the own stacks of the workers' threads."""
+import itertools
+
 import gdb
 
 from shoal_gdb.memory import Layout, address_of, number, read, text, word, words
 from shoal_gdb.view import REGISTERS, Selection
 
 WOKEN = 2  # of lockfree::parting
-HOLDER, OPEN = 1, 1
+OPEN = 1  # of fiber::stack_notes::waits_for
 RANK_WORDS = 16
+MOST_FILLERS = 20000
 
 
 class Region:
@@ -98,7 +101,8 @@ class Task:
             holder = field(notes, "stack_notes.awaited_number")
         elif kind == "future":
             holder = field(notes, "stack_notes.waits_for")
-            holder = 0 if holder % 2 == OPEN else holder
+            if holder == 0 or holder % 2 == OPEN:  # who fills it waits for no future
+                return self.pool.program.fillers().get(self.wait()[0])
         try:
             return field(holder, "stack_notes.of") if holder != 0 else None
         except gdb.MemoryError:
@@ -275,6 +279,7 @@ class Program:
         self.layout = Layout()
         self.frames = frames
         self.lost = False  # stacks are not in the core file
+        self.filled_by = None
         self.threads, self.ranks, self.wait_note = {}, {}, None
         with Selection():
             for thread in gdb.selected_inferior().threads():
@@ -322,6 +327,17 @@ class Program:
                     yield from w.tasks()
                 except gdb.MemoryError:
                     self.lost = True
+
+    def fillers(self):
+        """The fibers of tasks, by the states of the futures that they are to give. Of the first tasks."""
+        if self.filled_by is None:
+            self.filled_by = {}
+            for task in itertools.islice(self.tasks(), MOST_FILLERS):
+                fills = self.layout.field(task.notes(), "stack_notes.fills")
+                while fills != 0:
+                    self.filled_by[self.layout.field(fills, "filling.state")] = task.fiber
+                    fills = word(fills)
+        return self.filled_by
 
     def find(self, name):
         """The task of that name; by its stack, without looking at all others."""
