@@ -18,7 +18,8 @@ WAITING = {
     "lambda 3 in program::begin_all": ("waiting", "the latch gate", "program::await_latch"),
     "lambda 4 in program::begin_all": ("waiting", "the mutex shared in program::begin_all of task ",
                                        "program::lock_account"),
-    "lambda 5 in program::begin_all": ("waiting", "the semaphore permits in program::begin_all", "program::take_permit"),
+    "lambda 5 in program::begin_all": ("waiting", "the semaphore permits in program::begin_all",
+                                       "program::take_permit"),
     "lambda 6 in program::begin_all": ("waiting", "the latch gate", "program::await_latch"),
     "lambda 1 in lambda 7 in program::begin_all": ("waiting", "the latch gate", "program::await_latch"),
     "the main task": ("running", "", "program::stop_here"),
@@ -32,7 +33,8 @@ def gdb(program, *commands, core=None, arguments=(), settings=None):
         commands = ("break program::stop_here", "run " + " ".join(arguments)) + commands
     for command in commands:
         words += ["-ex", "echo == %s\\n" % command, "-ex", command]
-    environment = dict(os.environ, SHOAL_WORKERS="1", **(settings or {}))
+    # gdb writes the whole segment for global arrays into a core file, used or not.
+    environment = dict(os.environ, SHOAL_WORKERS="1", SHOAL_SEGMENT="32M", **(settings or {}))
     done = subprocess.run(words + [program] + ([core] if core else []), capture_output=True, text=True, timeout=200,
                           check=False, env=environment)
     parts = re.split(r"^== (.*)\n", done.stdout, flags=re.M)
@@ -77,22 +79,20 @@ class Tasks(unittest.TestCase):
         return {body: found[body][0]["task"] for body in WAITING}
 
     def check_stacks(self, numbers, **how):
-        """With debug information: variables of tasks that wait. Returns what gdb said at the end."""
-        commands = []
-        for body in ("lambda 4 in program::begin_all", "lambda 6 in program::begin_all", "lambda 5 in program::begin_all"):
-            commands += ["shoal task " + numbers[body], "info locals", "bt", "up", "echo"]
-        said, whole = gdb(DEBUG, *commands[:3], "up", "info frame", **how)
+        """With debug information: variables of tasks that wait."""
+        locker, caller, mover = (numbers["lambda %d in program::begin_all" % n] for n in (4, 6, 5))
+        said, whole = gdb(DEBUG, "shoal task " + locker, "info locals", "bt", "up", **how)
         self.assertIn("doubled = 42", said["info locals"], whole)
         self.assertRegex(said["bt"], r"shoal::mutex::lock .*\n#\d+ .* program::lock_account .*wanted=21\)")
         self.assertIn("lock_account(shared, 21)", said["up"], whole)  # the line of the caller
-        said, whole = gdb(DEBUG, *commands[5:8], "print gate", "shoal task %s bt" % numbers["lambda 6 in program::begin_all"],
-                          **how)
+        said, whole = gdb(DEBUG, "shoal task " + caller, "info locals", "bt", "shoal task %s bt" % caller, **how)
         self.assertIn("marked = 301", said["info locals"], whole)
         self.assertEqual(said["bt"].count("in program::recurse"), 4, whole)
         self.assertNotIn("stop_here", said["bt"], whole)
-        called = said["shoal task %s bt" % numbers["lambda 6 in program::begin_all"]]
-        self.assertRegex(called, r"(?s)program::recurse.*called on a stack of its own by.*call_with_stack")
-        said, whole = gdb(DEBUG, *commands[10:13], "shoal threads", "bt 1", "shoal task all bt 6", **how)
+        self.assertRegex(said["shoal task %s bt" % caller],
+                         r"(?s)program::recurse.*called on a stack of its own by.*call_with_stack")
+        said, whole = gdb(DEBUG, "shoal task " + mover, "info locals", "bt", "shoal threads", "bt 1",
+                          "shoal task all bt 6", **how)
         self.assertIn("before = 5", said["info locals"], whole)
         self.assertIn("program::take_permit", said["bt"], whole)
         self.assertRegex(said["bt 1"], r"#0 .*program::stop_here")
@@ -139,13 +139,14 @@ class Tasks(unittest.TestCase):
         there = [row for row in rows(said["shoal tasks"]) if row["task"].startswith("1.")
                  and "await_latch" in row["at"]]
         self.assertEqual(len(there), 1, whole)
-        self.assertIn("the latch far", there[0]["waits for"], whole)
+        self.assertIn("the latch program::far", there[0]["waits for"], whole)
         self.by_body(said["shoal tasks"], whole)
         self.assertRegex(said["shoal workers"], r"\n1\.0 +\d+ +shoal-1-w0 ")
 
     def test_the_program_goes_on_as_if_nobody_had_looked(self):
         numbers = self.check_tables(DEBUG)
-        _, whole = gdb(DEBUG, "shoal task " + numbers["'reader'"], "next", "shoal task " + numbers["'slow'"], "up", "continue")
+        _, whole = gdb(DEBUG, "shoal task " + numbers["'reader'"], "next", "shoal task " + numbers["'slow'"], "up",
+                       "continue")
         self.assertRegex(whole, r"Inferior 1 .*exited normally")
 
     def test_a_wrong_number_is_refused(self):
@@ -165,8 +166,9 @@ if __name__ == "__main__":
     if not may_trace():
         print("skipped: gdb may not trace programs here")
         sys.exit(SKIPPED)
-    has_python = subprocess.run([GDB, "--batch", "-nx", "-ex", "python print(gdb.VERSION)"], capture_output=True, check=False)
-    if not has_python.stdout:
+    asked = subprocess.run([GDB, "--batch", "-nx", "-ex", "python print(gdb.VERSION)"], capture_output=True,
+                           check=False)
+    if not asked.stdout:
         print("skipped: gdb has no Python")
         sys.exit(SKIPPED)
     unittest.main(argv=sys.argv[:1])

@@ -145,9 +145,8 @@ class Core(gdb.Command):
         if len(words) != 1:
             raise gdb.GdbError("usage: shoal core FILE")
         with Selection():
-            ranges = [r for pool in program().pools for region in pool.regions() for r in region.ranges()]
-            gdb.execute("generate-core-file " + argument, to_string=True)
-            core.fill(words[0], ranges)
+            ranges = [r for pool in program().pools for w in pool.workers for r in w.used_ranges()]
+            core.write(words[0], gdb.selected_inferior().pid, ranges)
         gdb.write("%s has the memory of the process, and the stacks of all tasks\n" % words[0])
 
 

@@ -6,6 +6,7 @@ import struct
 import gdb
 
 PAGE, MOST = 4096, 1 << 20
+SHARED = 0b1010  # memory that is shared, without a file and with one
 LOAD = 1
 
 
@@ -35,14 +36,42 @@ def readable(address, size):
             yield from readable(address + half, size - half)
 
 
+def without_global_arrays(pid):
+    """Asks gdb to leave out memory that processes share: the address space for global arrays, most of it unused, would
+    be written as zeros. Returns what to do afterwards."""
+    name = "/proc/%d/coredump_filter" % pid
+    try:
+        with open(name) as file:
+            before = file.read().strip()
+        with open(name, "w") as file:
+            file.write(hex(int(before, 16) & ~SHARED))
+    except OSError:  # another machine, or no right to
+        return lambda: None
+
+    def restore():
+        with open(name, "w") as file:
+            file.write("0x" + before)
+    return restore
+
+
 def fill(path, ranges):
     """Writes the memory in these ranges into the core file."""
     with open(path, "r+b") as file:
-        for offset, address, size in list(segments(file)):
-            for first, end in ranges:
-                begin, end = max(address, first), min(address + size, end)
-                for piece in range(begin, end, MOST):
-                    for at, data in readable(piece, min(MOST, end - piece)):
+        parts = sorted((address, size, offset) for offset, address, size in segments(file))
+        for first, end in ranges:
+            for address, size, offset in parts:
+                begin, stop = max(address, first), min(address + size, end)
+                for piece in range(begin, stop, MOST):
+                    for at, data in readable(piece, min(MOST, stop - piece)):
                         if data.strip(b"\0"):  # the file may have holes
                             file.seek(offset + at - address)
                             file.write(data)
+
+
+def write(path, pid, ranges):
+    restore = without_global_arrays(pid)
+    try:
+        gdb.execute("generate-core-file " + path, to_string=True)
+    finally:
+        restore()
+    fill(path, ranges)

@@ -4,6 +4,7 @@
 A task is named by the stack that it has: `7`, or `1.7` of node 1 where there are several pools. It keeps the number
 until it ends; another one may have it then. The tasks 0, 1, ... are those on the own stacks of the workers' threads."""
 import itertools
+import struct
 
 import gdb
 
@@ -14,6 +15,7 @@ WOKEN = 2  # of lockfree::parting
 OPEN = 1  # of fiber::stack_notes::waits_for
 RANK_WORDS = 16
 MOST_FILLERS = 20000
+MOST_FRAMES_BYTES = 1 << 20
 
 
 class Region:
@@ -34,11 +36,6 @@ class Region:
         segment = (stack // self.first + 1).bit_length() - 1
         begin = self.first * ((1 << segment) - 1)
         return self.bases[segment] + self.stacks_in(segment) * self.stride + (stack - begin) * self.fiber_bytes
-
-    def ranges(self):
-        """All of its memory: (begin, end)."""
-        return [(base, base + self.stacks_in(i) * (self.stride + self.fiber_bytes))
-                for i, base in enumerate(self.bases) if base]
 
 
 class Task:
@@ -167,6 +164,25 @@ class Worker:
             if size:
                 yield first, size
 
+    def used_ranges(self):
+        """The memory of the stacks that were used, from where each goes on to its end, and of their fibers."""
+        stocks = self.stocks()
+        made = words(self.pool.at + self.layout["pool.classes_"] + self.layout["stack_classes.made_"],
+                     self.layout["classes"])
+        sized = words(self.at + self.layout["worker.sized_"], self.layout["classes"])
+        stocks += [(stock, Region(self.layout, at)) for at, stock in zip(made, sized) if at and stock]
+        for first, size in self.runs(stocks):
+            yield first, first + size
+            data = read(first, size)
+            for i in range(0, size, self.layout["fiber"]):
+                context, = struct.unpack_from("<Q", data, i + self.layout["fiber.context"])
+                notes, = struct.unpack_from("<Q", data, i + self.layout["fiber.notes"])
+                if context == 0:
+                    continue
+                # A call on a stack of its own has its notes elsewhere.
+                end = notes if 0 < notes - context < MOST_FRAMES_BYTES else context + MOST_FRAMES_BYTES
+                yield (context & -4096) - 4096, (end | 4095) + 1  # the frames of the switch lie below its context
+
     def stocks(self):
         layout, region = self.layout, self.pool.region
         movable = layout.field(self.at, "worker.movable_")
@@ -196,8 +212,12 @@ class Worker:
         ready, sized = self.runnable(), self.sized()
         waits_as, class_at, movable = layout["fiber.waits_as"], layout["fiber.size_class"], layout["movable"]
 
+        of_runtime = layout["wait.end_of_job"]  # what waits so is no task of the program
+
         def state_of(fiber, kind):
-            return "running" if fiber == running else "runnable" if fiber in ready else "waiting" if kind else None
+            if fiber == running:
+                return "running"
+            return "runnable" if fiber in ready else "waiting" if kind not in (0, of_runtime) else None
 
         def found(fiber, state, raw=None):
             if state is None and fiber in sized:  # of its calls the innermost one runs or waits, the others have called
@@ -255,11 +275,6 @@ class Pool:
         self.workers = [Worker(self, i, w) for i, w in enumerate(words(begin, (end - begin) // 8))]
         self.natives = {w.native: w.index for w in self.workers}
         self.currents = {w.current for w in self.workers}
-
-    def regions(self):
-        at = self.at + self.layout["pool.classes_"] + self.layout["stack_classes.made_"]
-        made = words(at, self.layout["classes"])
-        return [self.region] + [Region(self.layout, at) for at in made if at]
 
     def moments(self):
         """Pairs of nanoseconds and ticks; the newest number of ticks that anyone has noted."""
