@@ -17,15 +17,18 @@
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
 #if defined(__x86_64__)
-// The linker, or the loader of a shared library, writes the offset: as for an access with the model initial-exec.
+// Exactly this instruction: linkers of executables put the offset into it, those of shared libraries leave the address of
+// a word that the loader writes; the script knows both forms. A word of data cannot have it: ld refuses that in libraries.
 asm(R"(
-  .pushsection .data.rel.ro,"aw"
-  .balign 8
-  .globl shoal_debug_worker_tls
-  .type shoal_debug_worker_tls, @object
-  .size shoal_debug_worker_tls, 8
-shoal_debug_worker_tls:
-  .quad _ZN5shoal6detail8t_workerE@tpoff
+  .pushsection .text
+  .globl shoal_debug_worker_offset
+  .type shoal_debug_worker_offset, @function
+shoal_debug_worker_offset:
+  .cfi_startproc
+  movq _ZN5shoal6detail8t_workerE@gottpoff(%rip), %rax
+  ret
+  .cfi_endproc
+  .size shoal_debug_worker_offset, .-shoal_debug_worker_offset
   .popsection
 )");
 #endif
@@ -183,7 +186,7 @@ namespace sched {
 debug_moment note_moment(machine::executor& by) noexcept {
   // Referred to: linkers drop what nobody uses.
 #if defined(__x86_64__)
-  asm volatile("" : : "r"(&shoal_debug_worker_tls));
+  asm volatile("" : : "r"(&shoal_debug_worker_offset));
 #endif
   asm volatile("" : : "r"(&shoal_debug_layout));
   return {by.has_real_clock() ? by.now_ns() : 0, base::rough_time::now()};

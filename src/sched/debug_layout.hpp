@@ -40,6 +40,7 @@ extern "C" {
     shoal_debug_layout;
 #if defined(__x86_64__)
 /// Where a thread has its detail::t_worker, from its thread pointer (fs_base). A core file has no other way to say so.
-[[gnu::visibility("default")]] extern const std::int64_t shoal_debug_worker_tls;
+/// Debuggers do not call it but read it.
+[[gnu::visibility("default")]] std::int64_t shoal_debug_worker_offset() noexcept;
 #endif
 }

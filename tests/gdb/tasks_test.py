@@ -8,7 +8,8 @@ import sys
 import tempfile
 import unittest
 
-GDB, SCRIPT, DEBUG, PLAIN = sys.argv[1:5]
+GDB, SCRIPT, DEBUG, PLAIN, RANKS = sys.argv[1:6]
+SHOAL = sys.argv[6] if len(sys.argv) > 6 else None  # None: there is no fine-grain MPI
 SKIPPED = 77
 
 # By their bodies: state, what they wait for, where.
@@ -142,6 +143,25 @@ class Tasks(unittest.TestCase):
         self.assertIn("the latch program::far", there[0]["waits for"], whole)
         self.by_body(said["shoal tasks"], whole)
         self.assertRegex(said["shoal workers"], r"\n1\.0 +\d+ +shoal-1-w0 ")
+
+    @unittest.skipIf(SHOAL is None, "there is no fine-grain MPI")
+    def test_ranks_of_mpi(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = str(pathlib.Path(folder, "ranks"))
+            subprocess.run([SHOAL, "mpicc", "-g", "-O0", "-o", program, RANKS], check=True)
+            commands = ["set pagination off", "set confirm off", "set width 0", "run", "source " + SCRIPT,
+                        "shoal tasks", "shoal tasks --by-frame", "shoal ranks", "kill", "quit"]
+            done = subprocess.run([SHOAL, "mpirun", "-n", "1", "--nfg", "5", "--debug", "--", program],
+                                  input="\n".join(commands), capture_output=True, text=True, timeout=200, check=False)
+        whole = done.stdout + done.stderr
+        for wait in (r"MPI_Recv: a message from rank 1 with tag 77 .* rank 0 +await_message",
+                     r"MPI_Barrier: the others' calls .* rank 1 +main",
+                     r"MPI_Ssend: rank 1 to receive its message with tag 5 .* rank 2 +main",
+                     r"MPI_Recv: a message from any rank with any tag .* rank 3 +await_message"):
+            self.assertRegex(whole, "waiting +" + wait)
+        self.assertRegex(whole, r"running .* rank 4 +stop_here")
+        self.assertRegex(whole, r"\n2 +waiting +MPI_Recv +await_message")
+        self.assertRegex(whole, r"\n0 +waiting +MPI_Recv +a message +1 +77")  # its own commands work beside these
 
     def test_the_program_goes_on_as_if_nobody_had_looked(self):
         numbers = self.check_tables(DEBUG)

@@ -84,7 +84,7 @@ TEST(debug_layout, finds_the_lengths_of_deques) {
 #if defined(__x86_64__)
 TEST(debug_layout, tells_where_threads_have_their_worker) {
   const auto* const here = static_cast<const std::byte*>(__builtin_thread_pointer());
-  EXPECT_EQ(static_cast<const void*>(here + shoal_debug_worker_tls), &shoal::detail::t_worker);
+  EXPECT_EQ(static_cast<const void*>(here + shoal_debug_worker_offset()), &shoal::detail::t_worker);
 }
 #endif
 

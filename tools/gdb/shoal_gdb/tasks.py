@@ -285,6 +285,17 @@ class Pool:
         return made, max(pairs), max(layout.field(w.at, "worker.about_now_") for w in self.workers)
 
 
+def offset_in(code):
+    """What the instruction there loads: a word of the table of a shared library, or in executables a number."""
+    instruction = read(code, 7)
+    operand = int.from_bytes(instruction[3:], "little", signed=True)
+    if instruction[:3] == b"\x48\x8b\x05":  # mov operand(%rip), %rax
+        return number(code + len(instruction) + operand, 8, True)
+    if instruction[:3] == b"\x48\xc7\xc0":  # mov $operand, %rax
+        return operand
+    raise gdb.GdbError("shoal_debug_worker_offset is not what this script knows: source that of the same installation")
+
+
 class Program:
     """All of it, as it is now."""
 
@@ -314,10 +325,10 @@ class Program:
     def worker_of(self, thread):
         thread.switch()
         try:
-            offset = address_of("shoal_debug_worker_tls")
-            if offset != 0:
+            code = address_of("shoal_debug_worker_offset")
+            if code != 0:
                 base = int(gdb.newest_frame().read_register("fs_base"))
-                return word((base + number(offset, 8, True)) % 2**64)
+                return word((base + offset_in(code)) % 2**64)
             return word(address_of("'shoal::detail::t_worker'"))
         except (gdb.error, ValueError):
             return 0
