@@ -62,7 +62,8 @@ def named(task, address):
 
 
 def rank_of(task):
-    return task.pool.program.ranks.get(task.fiber)
+    ranks = task.pool.program.ranks  # main() of a rank is mostly a call on a stack of its own
+    return ranks.get(task.at, ranks.get(task.fiber))
 
 
 def call_of_rank(task, note):
