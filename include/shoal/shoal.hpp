@@ -39,6 +39,7 @@
 #include "shoal/parallel_for.hpp"
 #include "shoal/partition.hpp"
 #include "shoal/parts.hpp"
+#include "shoal/per_worker.hpp"
 #include "shoal/permute.hpp"
 #include "shoal/place.hpp"
 #include "shoal/pool.hpp"
