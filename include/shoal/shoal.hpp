@@ -37,6 +37,7 @@
 #include "shoal/node_local.hpp"
 #include "shoal/on.hpp"
 #include "shoal/parallel_for.hpp"
+#include "shoal/parallel_for_each.hpp"
 #include "shoal/partition.hpp"
 #include "shoal/parts.hpp"
 #include "shoal/per_worker.hpp"
