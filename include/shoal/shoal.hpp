@@ -38,6 +38,7 @@
 #include "shoal/on.hpp"
 #include "shoal/parallel_for.hpp"
 #include "shoal/parallel_for_each.hpp"
+#include "shoal/parallel_pipeline.hpp"
 #include "shoal/partition.hpp"
 #include "shoal/parts.hpp"
 #include "shoal/per_worker.hpp"
