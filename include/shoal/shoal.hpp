@@ -40,6 +40,7 @@
 #include "shoal/parallel_for_each.hpp"
 #include "shoal/parallel_pipeline.hpp"
 #include "shoal/parallel_scan.hpp"
+#include "shoal/parallel_sort.hpp"
 #include "shoal/partition.hpp"
 #include "shoal/parts.hpp"
 #include "shoal/per_worker.hpp"
