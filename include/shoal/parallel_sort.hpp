@@ -61,7 +61,11 @@ template <bool Stable, class Iterator, class Less>
 void sort_between(Iterator first, Iterator last, const Less& less) {
   using T = std::iter_value_t<Iterator>;
   constexpr std::size_t k_sorted_by_one = 1024;
-  constexpr std::size_t k_most_copied_bytes = 64;  // elements move log(n) times then
+  constexpr bool k_by_bytes = std::contiguous_iterator<Iterator> && std::is_trivially_copyable_v<T> && std::copyable<T>;
+  constexpr std::size_t k_most_merged_bytes = 64;  // elements move log(n) times then
+  // Larger elements cost more to distribute and merge than the branches that this saves.
+  constexpr bool k_exchanged = !Stable && k_by_bytes && sizeof(T) > 16;
+  constexpr unsigned k_few_workers = 4;
   const auto count = static_cast<std::size_t>(last - first);
   if (count <= k_sorted_by_one) return sort_alone<Stable>(first, last, less);
   constexpr bool k_by_digits = std::contiguous_iterator<Iterator> && radix_key<T> && is_ascending<T, Less> &&
@@ -69,8 +73,9 @@ void sort_between(Iterator first, Iterator last, const Less& less) {
   if constexpr (k_by_digits) {
     sort_here(columns<T, no_value>{std::to_address(first)}, count, local_radix<T>{});
   } else if (!are_in_order(first, count, less)) {
-    if constexpr (std::contiguous_iterator<Iterator> && std::is_trivially_copyable_v<T> && std::copyable<T> &&
-                  sizeof(T) <= k_most_copied_bytes)
+    if (k_exchanged && worker_here().siblings <= k_few_workers)
+      return exchange_sorter<Iterator, Less>(less).run(first, count);
+    if constexpr (k_by_bytes && sizeof(T) <= k_most_merged_bytes)
       sort_here(columns<T, no_value>{std::to_address(first)}, count,
                 local_comparison<T, std::reference_wrapper<const Less>>{less});
     else

@@ -25,6 +25,7 @@
 #include "shoal/loop.hpp"
 #include "shoal/random.hpp"
 #include "shoal/sync.hpp"
+#include "shoal/task.hpp"
 
 namespace shoal::detail {
 
@@ -36,6 +37,64 @@ void sort_alone(Iterator first, Iterator last, const Less& less) {
   else
     std::sort(first, last, before);
 }
+
+/// By exchanging elements in their place: a quicksort whose parts are tasks. The first division is one worker's, so it
+/// is for few workers. It makes no more than O(n log n) comparisons, because deep parts are left to std::sort.
+template <class Iterator, class Less>
+class exchange_sorter {
+  static constexpr std::size_t k_alone = 1024;
+
+public:
+  explicit exchange_sorter(const Less& less) noexcept : less_(less) {}
+
+  void run(Iterator first, std::size_t count) {
+    group_.run([this, first, count] { sort(first, count, 2 * static_cast<unsigned>(std::bit_width(count))); });
+    group_.wait();
+  }
+
+private:
+  static Iterator at(Iterator first, std::size_t i) { return first + static_cast<std::iter_difference_t<Iterator>>(i); }
+  void sort(Iterator first, std::size_t count, unsigned depth) {
+    for (; count > k_alone && depth > 0; --depth) {
+      const std::size_t middle = divide(first, count);
+      group_.run(
+          [this, right = at(first, middle + 1), size = count - middle - 1, depth] { sort(right, size, depth - 1); });
+      count = middle;
+    }
+    sort_alone<false>(first, at(first, count), less_);
+  }
+  std::size_t median(Iterator first, std::size_t a, std::size_t b, std::size_t c) const {
+    const auto before = [&](std::size_t i, std::size_t j) -> bool { return less_(*at(first, i), *at(first, j)); };
+    if (before(a, b)) return before(b, c) ? b : before(a, c) ? c : a;
+    return before(c, b) ? b : before(c, a) ? c : a;
+  }
+  /// Brings what is less than some element in front of it, and what is greater behind it; equal ones go to both sides.
+  /// Returns the place of that element.
+  std::size_t divide(Iterator first, std::size_t count) const {
+    const std::size_t step = count / 8;
+    const std::size_t pivot =
+        median(first, median(first, 0, step, 2 * step), median(first, 3 * step, 4 * step, 5 * step),
+               median(first, 6 * step, 7 * step, count - 1));
+    std::iter_swap(first, at(first, pivot));
+    std::size_t i = 0;
+    std::size_t j = count;
+    for (;;) {
+      do --j;
+      while (less_(*first, *at(first, j)));
+      do {
+        if (i == j) break;
+        ++i;
+      } while (less_(*at(first, i), *first));
+      if (i == j) break;
+      std::iter_swap(at(first, i), at(first, j));
+    }
+    std::iter_swap(first, at(first, j));
+    return j;
+  }
+
+  const Less& less_;
+  task_group group_;
+};
 
 template <bool Stable, class Iterator, class Less>
 class moving_sorter {
