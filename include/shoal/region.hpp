@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions: the bytes that a task of a shoal::task_flow reads or writes. The flow derives the order of tasks from them.
 // Who may call: anyone. Nothing here accesses the bytes, or switches tasks.
-// in(x), out(x), inout(x) name the object x. A vector, a string or another resizable container is one object, without
+// in(x), out(x), inout(x), commutative(x) name the object x. A vector, a string or another resizable container is one object, without
 // its elements, since they may move before the task runs. A span or an array means its elements; array_region(p, n)
 // means n elements from p; region2d(p, rows, columns, stride) a block of a matrix whose rows are `stride` elements
 // apart. Conflicting tasks must name the same thing: a vector object and its elements have no byte in common.
@@ -49,10 +49,12 @@ region region2d(T* first, std::size_t rows, std::size_t columns, std::ptrdiff_t 
   return {first, columns * bytes, rows, distance};
 }
 
+/// In an order in which one comparison tells the cases apart.
 enum class access_mode : std::uint8_t {
-  in,     // reads
-  out,    // overwrites; ordered like inout
-  inout,  // reads and writes
+  out,          // overwrites; ordered like inout
+  inout,        // reads and writes
+  in,           // reads
+  commutative,  // reads and writes; in any order with its like, one at a time
 };
 
 /// One declared access of a task.
@@ -115,6 +117,13 @@ access out(T&& x) noexcept {
 template <class T>
 access inout(T&& x) noexcept {
   return {detail::written(std::forward<T>(x)), access_mode::inout};
+}
+/// Tasks with commutative access to the same bytes, one given after the other, run in any order, but never two at the
+/// same time. To all other accesses they are writers. A flow may keep apart also such tasks of which one shares no byte
+/// with the other, if both share bytes with a third one.
+template <class T>
+access commutative(T&& x) noexcept {
+  return {detail::written(std::forward<T>(x)), access_mode::commutative};
 }
 
 }  // namespace shoal

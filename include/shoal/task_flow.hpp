@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks that declare which data they read and write. Conflicting tasks run in program order, other tasks in any order;
-// readers of the same bytes run in parallel.
+// readers of the same bytes run in parallel; tasks with commutative access one at a time, in any order.
 //   shoal::task_flow flow;  flow.run(in(a), out(b), [&] { b = f(a); });  ...  flow.wait();
+//   flow.run(shoal::priority::high, in(b), commutative(sum), [&] { sum += g(b); });
 // Who may call: the task that added the first unfinished task, but no task of the flow; these may have their own flows.
-// wait() switches tasks; run() may switch, to let others run or if too many tasks are unfinished.
-// Guarantees: two tasks conflict if they share a byte that at least one of them writes. A task starts when all earlier
-// conflicting tasks have ended, and sees their effects. When `most_unfinished` tasks are unfinished, run() waits until
-// half of them have ended. After an exception, tasks that have not begun are dropped; wait() rethrows the first
-// exception, then the flow can be used again. Of the tasks that become ready at the end of a task, the same worker runs
-// one directly; thieves may take the others.
-// Costs: a table look-up per region, one or two atomic operations per dependence; bodies up to 40 bytes do not
-// allocate.
-// Shown by tests/unit/sched/task_flow_test.cpp, tests/stress/dependences_test.cpp.
+// wait() switches tasks; run() may switch, to let others run or if too many tasks are unfinished. Guarantees: a task
+// starts when all earlier tasks that write what it names, or name what it writes, have ended, and sees their effects.
+// When `most_unfinished` tasks are unfinished, run() waits until half of them have ended. After an exception, tasks that
+// have not begun are dropped; wait() rethrows the first exception, then the flow can be used again. Of the tasks that
+// become ready at the end of a task, the same worker runs one directly. Costs: a table look-up per region, one or two
+// atomic operations per dependence; bodies up to 40 bytes do not allocate.
+// Shown by tests/unit/sched/task_flow_test.cpp, commutative_test.cpp, tests/stress/dependences_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +22,7 @@
 #include <utility>
 
 #include "shoal/detail/worker.hpp"
+#include "shoal/priority.hpp"
 #include "shoal/region.hpp"
 #include "shoal/task.hpp"
 
@@ -62,14 +62,19 @@ public:
   /// Waits. Logs an exception that no wait() has thrown.
   ~task_flow();
 
-  /// Accesses, made by in(), out() and inout(), then the body: run(in(x), inout(y), [&] { ... }).
+  /// Accesses, made by in(), out(), inout() and commutative(), then the body: run(in(x), inout(y), [&] { ... }).
   template <class... Arguments>
   requires(detail::accesses_then_body<Arguments...>) void run(Arguments&&... arguments) {
+    run(priority::normal, std::forward<Arguments>(arguments)...);
+  }
+  /// The same with a priority first (see priority.hpp): among tasks that can begin, higher ones begin first.
+  template <class... Arguments>
+  requires(detail::accesses_then_body<Arguments...>) void run(priority p, Arguments&&... arguments) {
     constexpr std::size_t k_accesses = sizeof...(Arguments) - 1;
     auto all = std::forward_as_tuple(std::forward<Arguments>(arguments)...);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       const access declared[k_accesses + 1] = {part_by_part(std::get<I>(all))..., access{}};
-      give(declared, k_accesses, std::get<k_accesses>(std::move(all)));
+      give(p, declared, k_accesses, std::get<k_accesses>(std::move(all)));
     }
     (std::make_index_sequence<k_accesses>());
   }
@@ -77,7 +82,11 @@ public:
   /// The same with a number of accesses that is known at run time.
   template <detail::task_body F>
   void run(std::span<const access> declared, F&& body) {
-    give(declared.data(), declared.size(), std::forward<F>(body));
+    give(priority::normal, declared.data(), declared.size(), std::forward<F>(body));
+  }
+  template <detail::task_body F>
+  void run(priority p, std::span<const access> declared, F&& body) {
+    give(p, declared.data(), declared.size(), std::forward<F>(body));
   }
 
   /// Returns when all tasks have ended; rethrows the first exception among them. May switch.
@@ -93,7 +102,7 @@ private:
   }
 
   template <class F>
-  void give(const access* declared, std::size_t count, F&& body) {
+  void give(priority p, const access* declared, std::size_t count, F&& body) {
     using stored = std::decay_t<F>;
     detail::flow_body& made = make();
     try {
@@ -106,7 +115,10 @@ private:
       throw;
     }
     made.act = act_on<stored>;
-    submit(made, declared, count);
+    if (p == priority::normal)
+      submit(made, declared, count);
+    else
+      submit_ranked(made, declared, count, p);
   }
 
   // A body that does not fit into the task.
@@ -140,6 +152,7 @@ private:
   detail::flow_body& make();
   void unmake(detail::flow_body& made) noexcept;
   void submit(detail::flow_body& made, const access* declared, std::size_t count);
+  void submit_ranked(detail::flow_body& made, const access* declared, std::size_t count, priority p);
 
   std::unique_ptr<detail::flow_state> state_;
 };

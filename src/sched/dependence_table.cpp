@@ -28,54 +28,31 @@ inline dependence_table::entry& dependence_table::find(std::uintptr_t begin) noe
   }
 }
 
-inline void dependence_table::add_predecessor(task_reference r, const flow_task& t, task_list& predecessors) const {
-  if (r == 0) return;
-  flow_task* const p = tasks_.find(r);
-  if (p == nullptr || p->asked_by == t.reference) return;
-  p->asked_by = t.reference;
-  predecessors.push_back(p);
-}
-
-[[gnu::noinline]] void dependence_table::add_further_reader(segment& s, task_reference r) {
-  for (task_reference& there : s.reader)
-    if (there == r || tasks_.find(there) == nullptr) {
-      there = r;
-      return;
-    }
-  if (!s.more) s.more = std::make_unique<std::vector<task_reference>>();
-  auto& more = *s.more;
-  if (!more.empty() && more.back() == r) return;
-  if (more.size() == more.capacity()) {
-    std::erase_if(more, [this](task_reference x) { return tasks_.find(x) == nullptr; });
-    if (2 * more.size() >= more.capacity()) more.reserve(2 * more.size() + segment::k_readers);
-  }
-  more.push_back(r);
-}
-
-inline void dependence_table::add_reader(segment& s, task_reference r) {
+inline void dependence_table::add_reader(segment& s, const flow_task& t, task_list& predecessors) {
+  const task_reference r = t.reference;
   if (s.readers < segment::k_readers) [[likely]] {
     if (s.readers > 0 && s.reader[s.readers - 1] == r) return;
     s.reader[s.readers++] = r;
     return;
   }
-  add_further_reader(s, r);
+  add_further_reader(s, t, predecessors);
 }
 
 inline void dependence_table::touch(segment& s, flow_task& t, access_mode mode, task_list& predecessors) {
   if (mode == access_mode::in) {
     add_predecessor(s.writer, t, predecessors);
-    add_reader(s, t.reference);
+    add_reader(s, t, predecessors);
     return;
   }
+  if (mode > access_mode::in) [[unlikely]]
+    return join_group(s, t, predecessors);
   // Whoever has read since has waited for the writer.
   if (s.readers == 0) {
     add_predecessor(s.writer, t, predecessors);
   } else {
     for (std::uint32_t i = 0; i < s.readers; ++i) add_predecessor(s.reader[i], t, predecessors);
-    if (s.more) [[unlikely]] {
-      for (const task_reference r : *s.more) add_predecessor(r, t, predecessors);
-      s.more->clear();
-    }
+    if (s.more) [[unlikely]]
+      end_sets(*s.more, t, predecessors);
     s.readers = 0;
   }
   s.writer = t.reference;
@@ -173,8 +150,9 @@ void dependence_table::split(segment& s, std::uintptr_t at) {
   right.readers = s.readers;
   std::copy_n(s.reader, segment::k_readers, right.reader);
   if (s.more && !s.more->empty()) {
-    if (!right.more) right.more = std::make_unique<std::vector<task_reference>>();
+    if (!right.more) right.more = std::make_unique<segment_sets>();
     *right.more = *s.more;
+    if (right.more->excludes != nullptr) ++right.more->excludes->segments;
   }
 }
 
@@ -201,7 +179,12 @@ void dependence_table::hash(segment& s) noexcept {
 bool dependence_table::matters(segment& s) const noexcept {
   const auto alive = [this](task_reference r) { return r != 0 && tasks_.find(r) != nullptr; };
   return alive(s.writer) || std::any_of(s.reader, s.reader + s.readers, alive) ||
-         (s.more && std::any_of(s.more->begin(), s.more->end(), alive));
+         (s.more && (std::any_of(s.more->readers.begin(), s.more->readers.end(), alive) ||
+                     std::any_of(s.more->members.begin(), s.more->members.end(), alive)));
+}
+
+inline void dependence_table::drop_exclusion(segment& s) noexcept {
+  if (s.more && s.more->excludes != nullptr) exclusions_.put(*std::exchange(s.more->excludes, nullptr));
 }
 
 // Keeps what a new task may have to wait for, and waits with the next sweep until there is twice as much.
@@ -209,7 +192,11 @@ void dependence_table::sweep() {
   kept_.clear();
   kept_.reserve(segments_);
   free_.reserve(free_.size() + segments_);
-  index_.for_each([this](segment& s) { (matters(s) ? kept_ : free_).push_back(&s); });
+  index_.for_each([this](segment& s) {
+    const bool kept = matters(s);
+    (kept ? kept_ : free_).push_back(&s);
+    if (!kept) drop_exclusion(s);
+  });
   index_.clear();
   std::memset(hash_.data(), 0, hash_.size() * sizeof(entry));
   segments_ = kept_.size();
@@ -221,6 +208,8 @@ void dependence_table::sweep() {
 }
 
 void dependence_table::clear() noexcept {
+  if (exclusions_.in_use()) [[unlikely]]
+    index_.for_each([this](segment& s) { drop_exclusion(s); });
   if (segments_ * 16 > hash_.size())
     std::memset(hash_.data(), 0, hash_.size() * sizeof(entry));
   else

@@ -53,6 +53,21 @@ void flow_task_store::grow(std::size_t most, detail::task::function run, const v
   size_ = std::max(size_, end);
 }
 
+flow_terms& flow_task_store::on_terms(flow_task& t) {
+  if (t.terms != nullptr) return *t.terms;
+  const auto place = static_cast<std::uint32_t>(t.reference);
+  if (terms_.size() <= place) terms_.resize(size_);
+  std::unique_ptr<flow_terms>& kept = terms_[place];
+  if (!kept) kept = std::make_unique<flow_terms>();
+  flow_terms& terms = *kept;
+  terms.wanted.clear();
+  terms.task = &t;
+  terms.rank = priority::normal;
+  terms.act = std::exchange(t.act, act_on_terms_);
+  t.terms = &terms;
+  return terms;
+}
+
 void flow_task_store::put(flow_task* first) noexcept {
   while (first != nullptr) {
     flow_task* const next = first->next;

@@ -11,7 +11,9 @@
 #include <memory>
 #include <vector>
 
+#include "sched/exclusion.hpp"
 #include "sched/successors.hpp"
+#include "shoal/priority.hpp"
 #include "shoal/task_flow.hpp"
 
 namespace shoal::sched {
@@ -30,14 +32,24 @@ struct successor_block {
 };
 static_assert(sizeof(successor_block) == detail::worker_base::k_block_bytes);
 
+/// What few tasks have besides their accesses: a priority, exclusions.
+struct flow_terms : claim {
+  flow_task* task = nullptr;
+  priority rank = priority::normal;
+  void (*act)(detail::flow_body& self, bool call) = nullptr;  // of the body
+};
+
 struct alignas(64) flow_task final : detail::task, detail::flow_body {
   static constexpr std::uint32_t k_slots = 3;
 
   successor_count<> successors;
   arrival_count<> left;
-  task_reference reference = 0;     // registering task only
-  task_reference asked_by = 0;      // registering task only: the task that has this one among its predecessors already
-  flow_task* next = nullptr;        // among those that have ended
+  task_reference reference = 0;  // registering task only
+  task_reference asked_by = 0;   // registering task only: the task that has this one among its predecessors already
+  union {
+    flow_task* next = nullptr;  // among those that have ended
+    flow_terms* terms;          // until then; nullptr: it has none
+  };
   successor_block* more = nullptr;  // registering task; the end of the task reads as many as successors.close() counted
   flow_task* slots[k_slots] = {};   // the same
 
@@ -74,7 +86,9 @@ static_assert(sizeof(flow_task) == 128);
 
 class flow_task_store {
 public:
-  flow_task_store() = default;
+  using action = decltype(detail::flow_body::act);
+  /// Tasks on terms have this in place of `act`.
+  explicit flow_task_store(action act_on_terms = nullptr) noexcept : act_on_terms_(act_on_terms) {}
   flow_task_store(const flow_task_store&) = delete;
   flow_task_store& operator=(const flow_task_store&) = delete;
   ~flow_task_store();
@@ -86,6 +100,7 @@ public:
     if (t == nullptr) [[unlikely]]
       return nullptr;
     free_ = t->next;
+    t->terms = nullptr;
     if (t->more != nullptr) [[unlikely]]
       free_blocks(*t);
     t->reference += k_generation;
@@ -97,6 +112,9 @@ public:
   }
   /// More places, no more than `most` in all.
   void grow(std::size_t most, detail::task::function run, const void* group);
+  /// Makes `t`, which has been taken and is not shared yet, a task on terms, unless it is one. The memory is kept for the
+  /// next such task in the same place.
+  flow_terms& on_terms(flow_task& t);
   /// A chain of tasks that have ended.
   void put(flow_task* first) noexcept;
 
@@ -114,8 +132,10 @@ private:
   static void free_blocks(flow_task& t) noexcept;
 
   std::vector<std::unique_ptr<flow_task[]>> chunks_;
+  std::vector<std::unique_ptr<flow_terms>> terms_;  // by place, as far as needed
   std::size_t size_ = 0;
   flow_task* free_ = nullptr;
+  const action act_on_terms_;
 };
 
 }  // namespace shoal::sched

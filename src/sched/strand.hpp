@@ -5,12 +5,12 @@
 // Tests: tests/unit/sched/task_graph_test.cpp, tests/unit/sched/task_flow_test.cpp.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 
 #include "fiber/sanitizer.hpp"
 #include "sched/worker.hpp"
+#include "shoal/priority.hpp"
 #include "shoal/task.hpp"
 
 namespace shoal::sched {
@@ -25,22 +25,32 @@ inline bool alone([[maybe_unused]] const detail::worker_base& w) noexcept {
 }
 
 /// Charges the progress budget for a task of a strand. True: the next one goes to the deque, since the worker's loop must
-/// let others run.
-inline bool gives_way(detail::worker_base& w) noexcept {
+/// let others run. `next_is_high`: so that other tasks of high priority are no reason.
+inline bool gives_way(detail::worker_base& w, bool next_is_high = false) noexcept {
   const fiber::tsan_ignore_scope ignore;
-  return !static_cast<worker&>(w).spend_turn();
+  if (static_cast<worker&>(w).spend_turn()) return false;
+  if (w.turns < 0) return true;
+  w.turns = 0;  // there are urgent tasks: a waiter that runs the strand looks, too, before it goes on
+  return !next_is_high;
 }
 
-/// Calls `body`, and waits for its asynchronous operations, so that successors see their effects.
-template <class F>
-[[gnu::always_inline]] inline void run_body(std::atomic<bool>& failed, detail::completion& ended, F&& body) noexcept {
+/// Spawns `t` with any priority.
+inline void spawn_ranked(detail::worker_base& w, detail::task& t, priority p) {
+  if (p == priority::normal)
+    detail::spawn(w, t);
+  else
+    detail::spawn_apart(w, t, p);
+}
+
+/// Calls `body`, and waits for its asynchronous operations, so that successors see their effects. Passes an exception to
+/// `fail`.
+template <class Fail, class F>
+[[gnu::always_inline]] inline void run_body(Fail&& fail, F&& body) noexcept {
   const std::uint64_t issued = detail::issued_count();
   try {
     body();
   } catch (...) {
-    ended.fail(std::current_exception());
-    // Relaxed: who must not begin has this from the task's end.
-    failed.store(true, std::memory_order_relaxed);
+    fail(std::current_exception());
   }
   detail::settle(issued);
 }

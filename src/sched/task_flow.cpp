@@ -2,6 +2,7 @@
 #include "shoal/task_flow.hpp"
 
 #include <atomic>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -15,12 +16,17 @@ namespace shoal {
 namespace detail {
 
 using sched::flow_task;
+using sched::flow_terms;
+
+namespace {
+void act_on_terms(flow_body& self, bool call);
+}  // namespace
 
 struct flow_state {
   explicit flow_state(std::size_t most) : most_unfinished(most) {}
 
   const std::size_t most_unfinished;
-  sched::flow_task_store tasks;
+  sched::flow_task_store tasks{act_on_terms};
   sched::dependence_table table{tasks};
   sched::dependence_table::task_list predecessors;  // of the task that is being registered
   suspended* user =
@@ -41,6 +47,18 @@ struct strand {
   flow_task* first;
 };
 
+// A task on terms that all its predecessors have made ready. Who leaves an exclusion that it lacks spawns it later.
+[[gnu::cold, gnu::noinline]] void spawn_on_terms(worker_base& w, flow_task& t) {
+  flow_terms& terms = *t.terms;
+  if (terms.claim_all()) sched::spawn_ranked(w, t, terms.rank);
+}
+
+[[gnu::cold, gnu::noinline]] void fail(flow_state& f, std::exception_ptr e) noexcept {
+  f.unfinished.fail(std::move(e));
+  // Relaxed: who must not begin has this from the task's end.
+  f.failed.store(true, std::memory_order_relaxed);
+}
+
 strand run_strand(flow_state& f, flow_task* t) noexcept {
   worker_base& w = *t_worker;
   const bool alone = sched::alone(w);
@@ -49,11 +67,13 @@ strand run_strand(flow_state& f, flow_task* t) noexcept {
   for (;; ++s.count) {
     known.change(reinterpret_cast<const void*>(t->act));
     const bool call = !f.failed.load(std::memory_order_relaxed);
-    sched::run_body(f.failed, f.unfinished, [t, call] { t->act(*t, call); });
+    sched::run_body([&f](std::exception_ptr e) { fail(f, std::move(e)); }, [t, call] { t->act(*t, call); });
     flow_task* next = nullptr;
     t->for_successors(t->successors.close(alone), [&](flow_task& later) {
       if (!later.left.arrive(alone)) return;
-      if (next == nullptr)
+      if (later.terms != nullptr) [[unlikely]]
+        spawn_on_terms(w, later);
+      else if (next == nullptr)
         next = &later;
       else
         spawn(w, later);
@@ -87,6 +107,27 @@ void run_from_loop(task& t) noexcept {
   const strand s = run_strand(f, static_cast<flow_task*>(&t));
   give_back(f, s);
   f.unfinished.done(s.count);
+}
+
+// The body of a task on terms, which is an ordinary one from now on. Its asynchronous operations are complete before
+// the exclusions are others'.
+void act_on_terms(flow_body& self, bool call) {
+  auto& t = static_cast<flow_task&>(self);
+  flow_terms& terms = *t.terms;
+  t.act = terms.act;
+  struct leaving {
+    flow_terms& terms;
+    std::uint64_t issued = issued_count();
+    ~leaving() {
+      settle(issued);
+      terms.leave_all([](sched::claim& c) {
+        auto& next = static_cast<flow_terms&>(c);
+        sched::spawn_ranked(*t_worker, *next.task, next.rank);
+      });
+    }
+  } const end{terms};
+  sched::this_worker()->runs_code(reinterpret_cast<const void*>(t.act));
+  t.act(t, call);
 }
 
 suspended* current_task() noexcept { return reinterpret_cast<suspended*>(sched::this_worker()->current()); }
@@ -204,13 +245,30 @@ void task_flow::submit(flow_body& made, const access* declared, std::size_t coun
       for (flow_task* p : predecessors) in_vain += p->precede(t, alone) ? 0 : 1;
       ready = in_vain != 0 && t.left.give_up(in_vain);
     }
-    if (ready) detail::spawn(w, t);
+    if (ready) {
+      if (t.terms != nullptr) [[unlikely]]
+        detail::spawn_on_terms(w, t);
+      else
+        detail::spawn(w, t);
+    }
     f.unfinished.add();
   } catch (...) {
     detail::drop_unregistered(f, t);
     throw;
   }
   detail::take_turn(w);
+}
+
+void task_flow::submit_ranked(flow_body& made, const access* declared, std::size_t count, priority p) {
+  auto& t = static_cast<flow_task&>(made);
+  try {
+    state_->tasks.on_terms(t).rank = p;
+  } catch (...) {
+    t.act(t, false);
+    unmake(made);
+    throw;
+  }
+  submit(made, declared, count);
 }
 
 void task_flow::wait() {

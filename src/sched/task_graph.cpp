@@ -2,6 +2,7 @@
 #include "shoal/task_graph.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -226,7 +227,13 @@ std::int64_t task_graph::run_strand(graph_node* n) noexcept {
   for (std::int64_t count = 1;; ++count) {
     known.change(n);
     if (!failed_.load(std::memory_order_relaxed)) [[likely]]
-      sched::run_body(failed_, unfinished_, [n] { n->call(*n); });
+      sched::run_body(
+          [this](std::exception_ptr e) {
+            unfinished_.fail(std::move(e));
+            // Relaxed: who must not begin has this from the end of the task.
+            failed_.store(true, std::memory_order_relaxed);
+          },
+          [n] { n->call(*n); });
     graph_node* next = nullptr;
     graph_node* const* const end = n->successors + n->successor_count;
     for (graph_node* const* s = n->successors; s != end; ++s) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 namespace shoal::sched {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr auto k_in = access_mode::in;
 constexpr auto k_out = access_mode::inout;
+constexpr auto k_any_order = access_mode::commutative;
 
 class dependence_tables : public testing::Test {
 protected:
@@ -115,6 +117,62 @@ TEST_F(dependence_tables, what_nobody_can_wait_for_is_swept_out) {
   table_.clear();
   EXPECT_EQ(table_.segments(), 0U);
   EXPECT_TRUE(enter(task(), {at(0x104, 1, k_out)}).empty());
+}
+
+TEST_F(dependence_tables, a_group_waits_for_what_came_before_and_what_comes_after_waits_for_the_group) {
+  flow_task& writer = task();
+  flow_task& reader = task();
+  enter(writer, {at(100, 8, k_out)});
+  enter(reader, {at(100, 8, k_in)});
+  std::vector<flow_task*> group;
+  for (int i = 0; i < 10; ++i) {
+    group.push_back(&task());
+    EXPECT_EQ(enter(*group.back(), {at(100, 8, k_any_order)}), these({&reader}));
+    EXPECT_EQ(group.back()->terms->wanted, group.front()->terms->wanted);
+  }
+  std::vector<flow_task*> readers;
+  for (int i = 0; i < 5; ++i) {
+    readers.push_back(&task());
+    EXPECT_EQ(enter(*readers.back(), {at(100, 8, k_in)}), these(group));
+    EXPECT_EQ(readers.back()->terms, nullptr);
+  }
+  flow_task& of_next_group = task();
+  EXPECT_EQ(enter(of_next_group, {at(100, 8, k_any_order)}), these(readers));
+  EXPECT_EQ(enter(task(), {at(100, 8, k_out)}), these({&of_next_group}));
+  EXPECT_EQ(table_.segments(), 1U);
+}
+
+TEST_F(dependence_tables, parts_of_a_split_group_keep_their_members_and_their_exclusion) {
+  flow_task& whole = task();
+  flow_task& left = task();
+  flow_task& other = task();
+  EXPECT_TRUE(enter(whole, {at(100, 20, k_any_order)}).empty());
+  EXPECT_TRUE(enter(left, {at(100, 10, k_any_order)}).empty());
+  EXPECT_TRUE(enter(other, {at(200, 10, k_any_order), at(100, 1, k_any_order), at(101, 1, k_any_order)}).empty());
+  EXPECT_EQ(left.terms->wanted, whole.terms->wanted);
+  EXPECT_EQ(other.terms->wanted.size(), 2U);
+  EXPECT_EQ(enter(task(), {at(110, 5, k_in)}), these({&whole}));
+  EXPECT_EQ(enter(task(), {at(102, 5, k_in)}), these({&whole, &left}));
+  EXPECT_EQ(enter(task(), {at(100, 1, k_out)}), these({&whole, &left, &other}));
+}
+
+TEST_F(dependence_tables, an_exclusion_is_used_again_once_nobody_can_hold_it) {
+  flow_task& first = task();
+  enter(first, {at(0x100, 8, k_any_order)});
+  const std::vector<exclusion*> kept = first.terms->wanted;
+  std::set<exclusion*> others;
+  for (std::uintptr_t i = 0; i < 200'000; ++i) {
+    flow_task& t = task();
+    enter(t, {at(0x10000 + 8 * i, 8, k_any_order)});
+    EXPECT_NE(t.terms->wanted, kept);
+    others.insert(t.terms->wanted.front());
+    end(t);
+  }
+  EXPECT_LT(others.size(), 70'000U);
+  end(first);
+  table_.clear();
+  flow_task& last = task();
+  EXPECT_TRUE(enter(last, {at(0x100, 8, k_any_order)}).empty());
 }
 
 // Many small regions after a large one must not land on one place of the hash.

@@ -25,6 +25,7 @@ TEST(region, an_object_means_its_bytes) {
   } p{};
   expect_bytes(in(x), access_mode::in, &x, sizeof x);
   expect_bytes(out(p), access_mode::out, &p, sizeof p);
+  expect_bytes(commutative(p.b), access_mode::commutative, &p.b, sizeof p.b);
   expect_bytes(inout(p.b), access_mode::inout, &p.b, sizeof p.b);
 }
 
