@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "sched/graph_arrival.hpp"
+#include "sched/graph_terms.hpp"
 #include "sched/strand.hpp"
 #include "sched/worker.hpp"
 #include "shoal/error.hpp"
@@ -14,24 +16,7 @@ namespace shoal {
 
 using detail::graph_node;
 
-namespace {
-
-// As successors.hpp has it, where it is model-checked; here the predecessors are known before the run, and the count is
-// set again as soon as it is zero, so that the next run finds it ready.
-[[gnu::always_inline]] inline bool arrive(graph_node& n, bool alone) noexcept {
-  const std::int32_t left = n.left.load(std::memory_order_acquire);
-  if (left != 1) {
-    if (alone) {
-      n.left.store(left - 1, std::memory_order_relaxed);
-      return false;
-    }
-    if (n.left.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
-  }
-  n.left.store(n.predecessors, std::memory_order_relaxed);  // reaches the next run by way of the strand's end
-  return true;
-}
-
-}  // namespace
+task_graph::task_graph() = default;
 
 task_graph::~task_graph() {
   SHOAL_ASSERT(!running_.load(std::memory_order_relaxed),
@@ -48,9 +33,12 @@ void task_graph::clear() noexcept {
   nodes_.clear();
   names_.clear();
   orders_.clear();
-  chunks_.clear();
-  chunk_left_ = 0;
+  // The first chunk is for the tasks to come.
+  if (!chunks_.empty()) chunks_.erase(chunks_.begin() + 1, chunks_.end());
+  chunk_left_ = first_chunk_bytes_;
+  chunk_next_ = chunks_.empty() ? nullptr : chunks_.front().get();
   successors_.clear();
+  terms_.reset();
   sources_.clear();
   frozen_ = false;
 }
@@ -72,6 +60,7 @@ void* task_graph::place_for(std::size_t bytes, std::size_t alignment) {
   if (chunk_left_ == 0 || std::align(alignment, bytes, at, chunk_left_) == nullptr) {
     std::size_t chunk_bytes = std::max(k_chunk_bytes, bytes + alignment);
     chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk_bytes));
+    if (chunks_.size() == 1) first_chunk_bytes_ = chunk_bytes;
     at = chunks_.back().get();
     chunk_left_ = chunk_bytes;
     std::align(alignment, bytes, at, chunk_left_);
@@ -107,7 +96,8 @@ void task_graph::add_order(const handle& earlier, const handle& later) {
   frozen_ = false;
 }
 
-// Lays the successors of each task side by side, finds the tasks to begin with, and makes sure that all can run.
+// Lays the successors of each task side by side, finds the tasks to begin with, and makes sure that all can run, as far
+// as no condition decides it.
 void task_graph::freeze() {
   for (graph_node* n : nodes_) {
     n->successor_count = 0;
@@ -142,7 +132,18 @@ void task_graph::freeze() {
     for (std::uint32_t s = 0; s < ready[i]->successor_count; ++s)
       if (graph_node* later = ready[i]->successors[s]; --left[later->number] == 0) ready.push_back(later);
   if (ready.size() != nodes_.size()) report_cycle(left);
+  if (terms_) freeze_terms();
+  for (graph_node* n : nodes_) n->run = terms_ ? run_on_terms : run_from_loop;
   frozen_ = true;
+}
+
+void task_graph::freeze_terms() {
+  terms_->lay_out(nodes_);
+  std::erase_if(sources_, [this](const graph_node* n) { return terms_->of(*n).may_be_chosen; });
+  if (sources_.empty() && !nodes_.empty())
+    throw error(errc::invalid_argument,
+                "no task of this graph can begin: each one follows another task or waits to be chosen by a condition; "
+                "add a task before them that does neither");
 }
 
 std::string task_graph::title(std::uint32_t number) const {
@@ -183,6 +184,14 @@ void task_graph::report_cycle(const std::vector<std::int32_t>& left) const {
 }
 
 void task_graph::run() {
+  if (filling_)
+    throw error(errc::invalid_argument,
+                "run() is called on the graph that a task was given to fill; it runs when the task's body has ended");
+  run_in(*this);
+}
+
+// `whole`: this graph, or the one of which it is a part: then a failure is one of the whole.
+void task_graph::run_in(task_graph& whole) {
   detail::worker_base& w = detail::worker_here();
   if (running_.exchange(true, std::memory_order_acquire)) refuse("run() is called");
   try {
@@ -192,7 +201,22 @@ void task_graph::run() {
     throw;
   }
   static_cast<sched::worker&>(w).expect_other_work();
-  failed_.store(false, std::memory_order_relaxed);
+  root_ = &whole == this ? this : whole.root_;
+  if (root_ == this) failed_.store(false, std::memory_order_relaxed);
+  if (terms_) {
+    reset_terms();
+    begin_on_terms(w);
+    help_on_terms(w);
+  } else {
+    begin_all(w);
+    help(w);
+  }
+  unfinished_.wait(detail::wait_kind::graph);
+  running_.store(false, std::memory_order_release);  // partner: the exchange of the next run
+  unfinished_.rethrow();
+}
+
+void task_graph::begin_all(detail::worker_base& w) noexcept {
   unfinished_.add(static_cast<std::int64_t>(nodes_.size()));
   // Backwards: the first one is then the first to run here, and the last ones go to thieves.
   for (auto it = sources_.rbegin(); it != sources_.rend(); ++it) {
@@ -202,15 +226,22 @@ void task_graph::run() {
       unfinished_.ran_here(run_strand(*it));
     }
   }
+}
+
+void task_graph::help(detail::worker_base& w) noexcept {
   while (!unfinished_.nothing_begun() && static_cast<sched::worker&>(w).has_room()) {
     detail::take_turn(w);
     detail::task* t = detail::unspawn_of(w, this);
     if (t == nullptr) break;
     unfinished_.ran_here(run_strand(static_cast<graph_node*>(t)));
   }
-  unfinished_.wait(detail::wait_kind::graph);
-  running_.store(false, std::memory_order_release);  // partner: the exchange of the next run
-  unfinished_.rethrow();
+}
+
+// A failure of a part is one of the whole.
+[[gnu::cold, gnu::noinline]] void task_graph::fail(std::exception_ptr e) noexcept {
+  root_->unfinished_.fail(std::move(e));
+  // Relaxed: who must not begin has this from the task's end.
+  root_->failed_.store(true, std::memory_order_relaxed);
 }
 
 void task_graph::run_from_loop(detail::task& t) noexcept {
@@ -226,18 +257,12 @@ std::int64_t task_graph::run_strand(graph_node* n) noexcept {
   sched::known_as known(static_cast<sched::worker&>(w).begun(), nullptr, nullptr);
   for (std::int64_t count = 1;; ++count) {
     known.change(n);
-    if (!failed_.load(std::memory_order_relaxed)) [[likely]]
-      sched::run_body(
-          [this](std::exception_ptr e) {
-            unfinished_.fail(std::move(e));
-            // Relaxed: who must not begin has this from the end of the task.
-            failed_.store(true, std::memory_order_relaxed);
-          },
-          [n] { n->call(*n); });
+    if (!root_->failed_.load(std::memory_order_relaxed)) [[likely]]
+      sched::run_body([this](std::exception_ptr e) { fail(std::move(e)); }, [n] { n->call(*n); });
     graph_node* next = nullptr;
     graph_node* const* const end = n->successors + n->successor_count;
     for (graph_node* const* s = n->successors; s != end; ++s) {
-      if (!arrive(**s, alone)) continue;
+      if (!sched::arrive(**s, alone)) continue;
       if (next == nullptr)
         next = *s;
       else
