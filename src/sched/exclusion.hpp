@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "shoal/detail/atomics.hpp"
+#include "shoal/priority.hpp"
 
 namespace shoal::sched {
 
@@ -100,6 +101,11 @@ struct basic_claim {
       }
     held = 0;
   }
+
+  /// Tasks below normal priority claim when it is their turn to begin, so that they keep nothing from others before. From
+  /// then on they are as urgent as those that may want the same.
+  bool claims_late(priority rank) const noexcept { return rank > priority::normal && !wanted.empty(); }
+  priority rank_once_claimed(priority rank) const noexcept { return claims_late(rank) ? priority::normal : rank; }
 
   std::vector<exclusion*> wanted;  // in the order of their addresses
   std::size_t held = 0;            // the first of these

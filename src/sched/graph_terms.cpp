@@ -71,7 +71,7 @@ public:
       const bool passed_on = counts_when_ready_ && next_ != nullptr && !next_is_counted_;
       if (!passed_on) ++ended_;
       if (next_ == nullptr) return ended_;
-      const priority rank = terms_.of(*next_).rank;
+      const priority rank = rank_of(terms_.of(*next_));
       if (sched::gives_way(w_, rank == priority::high)) [[unlikely]] {
         if (passed_on) {
           graph_.unfinished_.add_elsewhere();
@@ -81,6 +81,17 @@ public:
         return ended_;
       }
     }
+  }
+
+  static priority rank_of(const node_terms& terms) noexcept { return terms.rank_once_claimed(terms.rank); }
+  /// For tasks that claim when they begin.
+  static void spawn_late(detail::worker_base& w, const node_terms& terms) {
+    terms.node->run = [](detail::task& t) noexcept {
+      auto& n = static_cast<graph_node&>(t);
+      n.run = run_on_terms;
+      if (static_cast<const task_graph*>(n.group)->terms_->of(n).claim_all()) run_on_terms(n);
+    };
+    detail::spawn_apart(w, *terms.node, terms.rank);
   }
 
 private:
@@ -107,26 +118,29 @@ private:
     node_terms& terms = terms_.of(n);
     if (terms.may_be_chosen && terms.begun.exchange(true, std::memory_order_relaxed)) [[unlikely]]
       return graph_.fail_twice(n);
-    const bool may_queue = !terms.wanted.empty();
-    if (may_queue && counts_when_ready_) graph_.unfinished_.add_elsewhere();  // before another worker may run it
-    if (terms.claim_all()) take(terms, may_queue && counts_when_ready_);
+    const bool counted = counts_when_ready_ && !terms.wanted.empty();
+    if (counted) graph_.unfinished_.add_elsewhere();  // before another worker may run it
+    if (terms.claims_late(terms.rank))
+      spawn_late(w_, terms);
+    else if (terms.claim_all())
+      take(terms, counted);
   }
 
   // `terms` may begin. The strand goes on with the first of the highest rank.
   void take(node_terms& terms, bool counted) noexcept {
     graph_node* n = terms.node;
-    if (goes_next(terms.rank)) {
+    if (goes_next(rank_of(terms))) {
       std::swap(n, next_);
       std::swap(counted, next_is_counted_);
     }
     if (n == nullptr) return;
     if (counts_when_ready_ && !counted) graph_.unfinished_.add_elsewhere();
-    sched::spawn_ranked(w_, *n, terms_.of(*n).rank);
+    sched::spawn_ranked(w_, *n, rank_of(terms_.of(*n)));
   }
   // Low ones do not: there may be others to run before.
   bool goes_next(priority rank) const noexcept {
     if (next_ == nullptr) return rank <= priority::normal;
-    return rank == priority::high && terms_.of(*next_).rank != priority::high;
+    return rank == priority::high && rank_of(terms_.of(*next_)) != priority::high;
   }
 
   task_graph& graph_;
@@ -153,11 +167,15 @@ void task_graph::begin_on_terms(detail::worker_base& w) noexcept {
   unfinished_.add(static_cast<std::int64_t>(terms_->counts_when_ready() ? sources_.size() : nodes_.size()));
   for (auto it = sources_.rbegin(); it != sources_.rend(); ++it) {
     node_terms& terms = terms_->of(**it);
-    if (!terms.claim_all()) continue;
+    const bool late = terms.claims_late(terms.rank);
+    if (!late && !terms.claim_all()) continue;
     try {
-      sched::spawn_ranked(w, **it, terms.rank);
+      if (late)
+        strand_on_terms::spawn_late(w, terms);
+      else
+        sched::spawn_ranked(w, **it, terms.rank);
     } catch (const std::bad_alloc&) {  // for a longer deque
-      run_on_terms(**it);
+      (*it)->run(**it);
     }
   }
 }

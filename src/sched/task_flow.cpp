@@ -47,10 +47,21 @@ struct strand {
   flow_task* first;
 };
 
+void run_late(task& t) noexcept;
+
+void spawn_claimed(worker_base& w, const flow_terms& terms) {
+  sched::spawn_ranked(w, *terms.task, terms.rank_once_claimed(terms.rank));
+}
+
 // A task on terms that all its predecessors have made ready. Who leaves an exclusion that it lacks spawns it later.
 [[gnu::cold, gnu::noinline]] void spawn_on_terms(worker_base& w, flow_task& t) {
   flow_terms& terms = *t.terms;
-  if (terms.claim_all()) sched::spawn_ranked(w, t, terms.rank);
+  if (terms.claims_late(terms.rank)) {
+    t.run = run_late;
+    spawn_apart(w, t, terms.rank);
+  } else if (terms.claim_all()) {
+    spawn_claimed(w, terms);
+  }
 }
 
 [[gnu::cold, gnu::noinline]] void fail(flow_state& f, std::exception_ptr e) noexcept {
@@ -109,6 +120,11 @@ void run_from_loop(task& t) noexcept {
   f.unfinished.done(s.count);
 }
 
+void run_late(task& t) noexcept {
+  t.run = run_from_loop;
+  if (static_cast<flow_task&>(t).terms->claim_all()) run_from_loop(t);
+}
+
 // The body of a task on terms, which is an ordinary one from now on. Its asynchronous operations are complete before
 // the exclusions are others'.
 void act_on_terms(flow_body& self, bool call) {
@@ -120,10 +136,7 @@ void act_on_terms(flow_body& self, bool call) {
     std::uint64_t issued = issued_count();
     ~leaving() {
       settle(issued);
-      terms.leave_all([](sched::claim& c) {
-        auto& next = static_cast<flow_terms&>(c);
-        sched::spawn_ranked(*t_worker, *next.task, next.rank);
-      });
+      terms.leave_all([](sched::claim& c) { spawn_claimed(*t_worker, static_cast<flow_terms&>(c)); });
     }
   } const end{terms};
   sched::this_worker()->runs_code(reinterpret_cast<const void*>(t.act));

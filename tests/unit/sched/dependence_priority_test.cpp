@@ -107,6 +107,36 @@ TEST(dependence_priority, decides_among_sources_of_a_graph) {
   });
 }
 
+// A task of low priority keeps nothing from others before it is its turn.
+TEST(dependence_priority, decides_also_among_tasks_that_exclude_each_other) {
+  run_pool(1, [] {
+    beginnings order;
+    int x = 0;
+    task_flow f;
+    const auto note = [&order](int n) { return [&order, n] { order.add(n); }; };
+    f.run(out(x), [] {});
+    f.run(priority::background, commutative(x), note(40));
+    f.run(priority::low, commutative(x), note(30));
+    f.run(commutative(x), note(20));
+    f.run(commutative(x), note(21));
+    f.wait();
+    EXPECT_EQ(order.take(), (std::vector<int>{20, 21, 30, 40}));
+
+    task_graph g;
+    auto first = g.add([] {});
+    for (const int n : {40, 30, 20, 21}) {
+      auto made = g.add(note(n));
+      made.uses(x);
+      made.set_priority(n == 40 ? priority::background : n == 30 ? priority::low : priority::normal);
+      if (n != 30) first.precedes(made);
+    }
+    for (int round = 0; round < 3; ++round) {
+      g.run();
+      EXPECT_EQ(order.take(), (std::vector<int>{20, 21, 30, 40}));
+    }
+  });
+}
+
 // One of high priority that becomes ready in the middle of a chain.
 TEST(dependence_priority, a_chain_of_normal_tasks_lets_a_high_one_begin) {
   run_pool(1, [] {
