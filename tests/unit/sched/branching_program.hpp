@@ -78,7 +78,7 @@ private:
     b->yields = random_.below(6) == 0 ? 1 + static_cast<unsigned>(random_.below(3)) : 0;
     b->rank = random_.below(3) == 0 ? static_cast<priority>(random_.below(4)) : priority::normal;
     for (std::size_t o = 0; o < k_objects; ++o)
-      if (random_.below(6) == 0) b->objects.push_back(o);
+      if (random_.below(4) == 0) b->objects.push_back(o);
     for (unsigned i = 0; i < 3; ++i) b->of_run.turns.push_back(static_cast<unsigned>(random_.below(4)));
     const std::size_t parts = what == kind::task       ? 0
                               : what == kind::sequence ? (depth == 0 ? 6 : 1 + random_.below(4))
