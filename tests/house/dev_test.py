@@ -113,6 +113,22 @@ class Dev(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertNotIn("passed", done.stdout)
 
+    def test_arm64_unpacks_the_libraries_and_runs_the_lower_folders(self):
+        os.makedirs(os.path.join(self.tree, "cmake"))
+        script = os.path.join(self.tree, "cmake", "arm64_sysroot.sh")
+        with open(script, "w", encoding="utf-8") as out:
+            out.write('#!/bin/sh\necho "sysroot $*" >>"$STUBS/calls"\n')
+        os.chmod(script, 0o755)
+        os.makedirs(os.path.join(self.tree, "build", "arm64"))
+        packages = self.installed_by("arm64", "--slice")
+        self.assertLessEqual({"g++-aarch64-linux-gnu", "qemu-user-static"}, packages)
+        self.assertFalse({word for word in packages if word.endswith(":arm64")})
+        unpacked = self.calls("sysroot")[0]
+        self.assertLessEqual({"libhwloc-dev", "libgtest-dev", "libucx-dev"}, set(unpacked))
+        self.assertFalse(set(unpacked) & {"g++", "cmake", "pkg-config"})
+        self.assertIn("unit_sched", self.calls("cmake")[-1])
+        self.assertIn("^unit\\.(base|fiber|lockfree|locks|sched)", self.calls("ctest")[0])
+
     def test_help_names_the_option(self):
         self.assertIn("build --with networks", self.dev("help").stdout)
 
