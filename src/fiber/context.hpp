@@ -13,6 +13,7 @@
 
 #if !defined(__x86_64__)
 #include <boost/context/detail/fcontext.hpp>
+#include <cfenv>
 #endif
 
 namespace shoal::fiber {
@@ -22,6 +23,13 @@ using fiber_context = void*;
 using entry_function = void (*)() noexcept;
 
 #if defined(__x86_64__)
+
+/// For debuggers: what a context points to. 0: not known; 1: saved_registers, which begin with rsp, rip, rbx and rbp.
+inline constexpr std::uint64_t k_saved_registers = 1;
+
+/// Whether a stack may continue on another thread. Where it may not, compilers keep the thread pointer in a register over
+/// calls, so that inlined code would go on with the variables of the thread that it has left.
+inline constexpr bool k_may_change_thread = true;
 
 /// The saved state of a stack, in the frame of its switch_context() or, before it has run, at its top.
 struct alignas(16) saved_registers {
@@ -89,7 +97,31 @@ inline fiber_context make_context(std::byte* top, std::size_t, entry_function en
 
 #else
 
+inline constexpr std::uint64_t k_saved_registers = 0;
+inline constexpr bool k_may_change_thread = false;
+
 namespace detail {
+
+// Boost.Context does not keep rounding modes here. Writing the register takes long, and stacks seldom round differently.
+#if defined(__aarch64__)
+using rounding = std::uint64_t;
+inline constexpr rounding k_rounding_of_the_abi = 0;
+inline rounding rounding_now() noexcept {
+  rounding fpcr;
+  asm volatile("mrs %0, fpcr" : "=r"(fpcr));
+  return fpcr;
+}
+inline void round_as(rounding wanted) noexcept {
+  if (rounding_now() != wanted) asm volatile("msr fpcr, %0" : : "r"(wanted));
+}
+#else
+using rounding = int;
+inline constexpr rounding k_rounding_of_the_abi = FE_TONEAREST;
+inline rounding rounding_now() noexcept { return std::fegetround(); }
+inline void round_as(rounding wanted) noexcept {
+  if (rounding_now() != wanted) std::fesetround(wanted);
+}
+#endif
 
 /// Where a stack goes on: at its top while it has not run, in the frame of switch_context when it has.
 struct record {
@@ -104,6 +136,7 @@ struct passed {
 inline void arrive(boost::context::detail::transfer_t from) noexcept {
   const passed p = *static_cast<passed*>(from.data);
   p.left->at = from.fctx;
+  round_as(k_rounding_of_the_abi);
   p.reached->entry();
 }
 
@@ -119,9 +152,11 @@ inline fiber_context make_context(std::byte* top, std::size_t bytes, entry_funct
 inline void switch_context(fiber_context& mine, fiber_context next) noexcept {
   detail::record here;
   mine = &here;
+  const detail::rounding mode = detail::rounding_now();
   detail::passed to{&here, static_cast<detail::record*>(next)};
   const auto back = boost::context::detail::jump_fcontext(to.reached->at, &to);
   static_cast<detail::passed*>(back.data)->left->at = back.fctx;
+  detail::round_as(mode);
 }
 
 #endif
