@@ -131,14 +131,14 @@ loop of_reals(basic kind) noexcept {
     case f32: return apply<float, F>;
     case f64: return apply<double, F>;
     case f80: return apply<long double, F>;
-    case f128: return apply<__float128, F>;
+    case f128: return apply<float128, F>;
     default: return of_integers<F>(kind);
   }
 }
 
 // std::complex has no __float128.
 struct complex128 {
-  __float128 re, im;
+  float128 re, im;
   friend complex128 operator+(const complex128& a, const complex128& b) { return {a.re + b.re, a.im + b.im}; }
   friend complex128 operator*(const complex128& a, const complex128& b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};

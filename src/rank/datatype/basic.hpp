@@ -51,6 +51,13 @@ enum class basic : std::uint8_t {
   double_double
 };
 
+/// The IEEE number of 128 bits: on some processors long double is it, and then compilers may have no other name for it.
+#if __LDBL_MANT_DIG__ == 113
+using float128 = long double;
+#else
+using float128 = __float128;
+#endif
+
 struct predefined_type {
   std::uintptr_t handle;
   std::string_view name;

@@ -70,7 +70,7 @@ void widen(const std::byte* from, std::byte* to) noexcept {
   std::memcpy(to, &value, sizeof value);
 }
 
-static_assert(sizeof(__float128) == sizeof(long double));
+static_assert(sizeof(float128) == sizeof(long double));
 
 void to_external(basic kind, const std::byte* from, std::byte* to) {
   switch (kind) {
@@ -80,7 +80,7 @@ void to_external(basic kind, const std::byte* from, std::byte* to) {
     case basic::f80: {
       long double value;
       std::memcpy(&value, from, sizeof value);
-      const auto wide = static_cast<__float128>(value);
+      const auto wide = static_cast<float128>(value);
       return copy_turned(reinterpret_cast<const std::byte*>(&wide), sizeof wide, to);
     }
     default: copy_turned(from, size_of(kind), to);
@@ -93,7 +93,7 @@ void from_external(basic kind, const std::byte* from, std::byte* to) noexcept {
     case basic::c_unsigned_long: return widen<std::uint32_t, std::uint64_t>(from, to);
     case basic::wide_character: return widen<std::uint16_t, std::uint32_t>(from, to);
     case basic::f80: {
-      __float128 wide;
+      float128 wide;
       copy_turned(from, sizeof wide, reinterpret_cast<std::byte*>(&wide));
       const auto value = static_cast<long double>(wide);
       std::memset(to, 0, sizeof value);

@@ -21,7 +21,9 @@
 #include "rank/fortran/sentinels.hpp"
 #include "rank/rank.hpp"
 
+#if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmissing-attributes"  // the compiler finds `nothrow` by itself, for one of the names
+#endif
 
 /// The procedure `name`, which profilers may replace, under its second name, and the first as an alias.
 #define SHOAL_FORTRAN_PROCEDURE(result, name, parameters)                                                          \
