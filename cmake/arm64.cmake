@@ -27,4 +27,4 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 # Compiler wrappers of MPI libraries are programs of the machine that they compile for.
 set(SHOAL_WITH_MPI OFF CACHE BOOL "Look for MPI libraries")
 
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L ${sysroot})
+set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_CURRENT_LIST_DIR}/arm64_emulator.sh ${sysroot})

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <shoal/error.hpp>
 
+#include "machine/reserved_range.hpp"
 #include "machine/segment.hpp"
 
 namespace shoal::machine {
@@ -67,6 +68,7 @@ page_facts private_page_facts() {
   page_facts facts{.why_not_transparent = {},
                    .huge = read_page_pool(k_huge_page_bytes),
                    .giant = read_page_pool(k_giant_page_bytes)};
+  if (!follows_advice()) facts.why_not_transparent = "this system ignores what programs advise about memory";
   if (mode.empty()) facts.why_not_transparent = "this kernel makes no 2 MiB pages of private memory";
   if (mode.find("[never]") != std::string::npos)
     facts.why_not_transparent =

@@ -18,6 +18,7 @@ namespace {
 
 // The C library's header is older than this.
 constexpr int k_madv_guard_install = 102;
+constexpr int k_madv_that_no_system_has = 0x7fff0000;
 
 }  // namespace
 
@@ -59,8 +60,18 @@ void discard(void* address, std::size_t bytes) noexcept {
   if (bytes != 0) ::madvise(address, bytes, MADV_DONTNEED);
 }
 
+bool follows_advice() noexcept {
+  static const bool follows = [] {
+    const int saved_errno = errno;
+    const bool refused = ::madvise(nullptr, 0, k_madv_that_no_system_has) != 0;
+    errno = saved_errno;
+    return refused;
+  }();
+  return follows;
+}
+
 bool guard_install(void* address, std::size_t bytes) noexcept {
-  return ::madvise(address, bytes, k_madv_guard_install) == 0;
+  return follows_advice() && ::madvise(address, bytes, k_madv_guard_install) == 0;
 }
 
 bool forbid_access(void* address, std::size_t bytes) noexcept { return ::mprotect(address, bytes, PROT_NONE) == 0; }

@@ -46,6 +46,9 @@ private:
 /// The same for a part of any private memory, by address.
 void discard(void* address, std::size_t bytes) noexcept;
 
+/// Whether the system looks at what madvise() asks for. Emulators of other processors accept anything and do nothing.
+bool follows_advice() noexcept;
+
 /// Makes any access to these pages a fault, without a mapping of their own (Linux 6.13: MADV_GUARD_INSTALL); what they
 /// held is lost. False if the kernel cannot: the caller then detects overflows by other means. discard() keeps guards.
 bool guard_install(void* address, std::size_t bytes) noexcept;

@@ -112,6 +112,7 @@ TEST(reserved_range, small_pages_stay_small_also_where_huge_ones_would_fit) {
 TEST(reserved_range, guards_fault_without_a_mapping_of_their_own) {
   reserved_range range(4 * k_mb);
   range.commit(0, 4 * k_mb);
+  if (!follows_advice()) GTEST_SKIP() << "this system (an emulator) ignores advice about memory";
   const int before = count_mappings(range);
   if (!guard_install(range.data(), page_size())) {
     EXPECT_EQ(errno, EINVAL);
