@@ -30,6 +30,16 @@ std::uint64_t thread_processor_ns() noexcept { return read_ns(CLOCK_THREAD_CPUTI
 
 namespace {
 
+#if defined(__aarch64__)
+
+double measure() noexcept {
+  std::uint64_t hertz;
+  asm volatile("mrs %0, cntfrq_el0" : "=r"(hertz));
+  return static_cast<double>(hertz) / 1e6;
+}
+
+#else
+
 struct moment {
   std::uint64_t ns;
   std::uint64_t ticks;
@@ -53,18 +63,14 @@ moment read_both() noexcept {
 }
 
 double measure() noexcept {
-#if defined(__aarch64__)
-  std::uint64_t hertz;
-  asm volatile("mrs %0, cntfrq_el0" : "=r"(hertz));
-  return static_cast<double>(hertz) / 1e6;
-#else
   const moment start = read_both();
   const timespec pause{0, 2'000'000};
   nanosleep(&pause, nullptr);
   const moment end = read_both();
   return static_cast<double>(end.ticks - start.ticks) * 1000.0 / static_cast<double>(end.ns - start.ns);
-#endif
 }
+
+#endif
 
 }  // namespace
 

@@ -11,9 +11,7 @@
 #include <atomic>
 #include <cstdint>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include <shoal/detail/processor.hpp>
 
 namespace shoal::machine {
 
@@ -32,12 +30,6 @@ int futex_wake(std::atomic<std::uint32_t>& word, int count, bool shared) noexcep
 void yield_processor() noexcept;
 
 /// Tells the processor that this is a wait loop. Not a system call; does not yield to other threads.
-inline void pause() noexcept {
-#if defined(__x86_64__)
-  _mm_pause();
-#elif defined(__aarch64__)
-  asm volatile("isb" ::: "memory");
-#endif
-}
+inline void pause() noexcept { shoal::detail::processor_pause(); }
 
 }  // namespace shoal::machine

@@ -16,6 +16,7 @@
 #include <memory>
 #include <span>
 
+#include "machine/memory_info.hpp"
 #include "machine/process.hpp"
 
 namespace shoal::machine {
@@ -90,8 +91,7 @@ std::string symbols::name_in(const std::string& path, std::uint64_t offset) {
   const auto parts = read<ElfW(Phdr)>(in, head[0].e_phoff, std::uint64_t{head[0].e_phnum} * sizeof(ElfW(Phdr)));
   const auto first = std::ranges::find(parts, PT_LOAD, &ElfW(Phdr)::p_type);
   if (first == parts.end()) return {};
-  constexpr std::uint64_t k_page = 4096;
-  return name_at(path, offset + first->p_vaddr / k_page * k_page);
+  return name_at(path, offset + round_down(first->p_vaddr, page_size()));
 }
 
 std::string symbols::name_at(const std::string& path, std::uint64_t offset) {

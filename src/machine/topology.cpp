@@ -5,6 +5,7 @@
 #include <hwloc.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -273,6 +274,11 @@ bool pin_thread(std::uint32_t thread, std::span<const unsigned> pus) noexcept {
     mask[pu / k_bits] |= 1UL << (pu % k_bits);
   }
   return ::syscall(SYS_sched_setaffinity, thread, sizeof mask, mask.data()) == 0;
+}
+
+std::string architecture() {
+  utsname all{};
+  return ::uname(&all) == 0 ? all.machine : "";
 }
 
 affinity_scope::affinity_scope() noexcept

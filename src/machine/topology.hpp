@@ -77,6 +77,9 @@ private:
   std::unique_ptr<state> state_;
 };
 
+/// What the system calls this kind of processor: x86_64, aarch64.
+std::string architecture();
+
 /// False if the system refuses (the processor is outside the mask or offline).
 bool pin_this_thread(unsigned pu) noexcept;
 /// Lets a thread of this process (its thread_id()) use these processors from now on, and no others. False if the system

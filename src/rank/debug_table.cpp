@@ -16,12 +16,6 @@ std::uint64_t offset(const Object& in, const Member& of) noexcept {
   return word(&of) - word(&in);
 }
 
-#if defined(__x86_64__)
-constexpr std::uint64_t k_saved_registers = 1;  // rsp, rip, rbx, rbp: fiber::saved_registers
-#else
-constexpr std::uint64_t k_saved_registers = 0;  // not known
-#endif
-
 }  // namespace
 
 debug_table::debug_table(const job_ranks& of, std::size_t stack_bytes)
@@ -34,7 +28,7 @@ debug_table::debug_table(const job_ranks& of, std::size_t stack_bytes)
                                    word(ranks_.get()),
                                    sizeof(debugged_rank),
                                    stack_bytes,
-                                   k_saved_registers,
+                                   fiber::k_saved_registers,
                                    offset(f, f.context),
                                    offset(f, f.waits_as),
                                    offset(f, f.wait),

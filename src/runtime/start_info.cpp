@@ -7,19 +7,9 @@
 #include <system_error>
 
 #include "machine/socket.hpp"
+#include "machine/topology.hpp"
 
 namespace shoal::runtime {
-namespace {
-
-#if defined(__x86_64__)
-constexpr const char* k_architecture = "x86_64";
-#elif defined(__aarch64__)
-constexpr const char* k_architecture = "aarch64";
-#else
-constexpr const char* k_architecture = nullptr;
-#endif
-
-}  // namespace
 
 rank::info_pairs start_info(const std::vector<std::string>& command, int ranks) {
   rank::info_pairs pairs;
@@ -29,7 +19,7 @@ rank::info_pairs start_info(const std::vector<std::string>& command, int ranks) 
   }
   pairs.emplace_back("maxprocs", std::to_string(ranks));
   pairs.emplace_back("host", machine::host_name());
-  if (k_architecture != nullptr) pairs.emplace_back("arch", k_architecture);
+  if (std::string kind = machine::architecture(); !kind.empty()) pairs.emplace_back("arch", std::move(kind));
   std::error_code failed;
   if (const auto folder = std::filesystem::current_path(failed); !failed) pairs.emplace_back("wdir", folder.string());
   pairs.emplace_back("mpi_memory_alloc_kinds", "system,mpi");

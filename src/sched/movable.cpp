@@ -39,14 +39,8 @@ void movable_frame::arrive(worker& at) noexcept {
 }
 
 bool movable_frame::may_move(const worker& at) const noexcept {
-#if defined(__x86_64__)
-  return !stays && !has_loops(at) && at.no_wait_scopes == 0 && (at.looks_before_leaving & worker::k_in_handler) == 0 &&
-         *at.async_issued == issued;
-#else
-  // Compilers may keep the thread pointer in a register over a call, so that inlined code would find another worker.
-  static_cast<void>(at);
-  return false;
-#endif
+  return fiber::k_may_change_thread && !stays && !has_loops(at) && at.no_wait_scopes == 0 &&
+         (at.looks_before_leaving & worker::k_in_handler) == 0 && *at.async_issued == issued;
 }
 
 void movable_frame::leave(worker* wanted, detail::wait_kind why, const void* object) noexcept {

@@ -14,7 +14,7 @@ namespace shoal::trace {
 namespace {
 
 constexpr std::uint64_t k_magic = 0x3330454341525453;  // "STRACE03"
-constexpr std::size_t k_page = 4096;
+constexpr std::size_t k_block = 4096;                  // of the file, on every machine
 constexpr std::size_t k_name_bytes = std::size_t{1} << 20;
 constexpr std::uint32_t k_of_event = 1;
 constexpr std::uint32_t k_of_code = 2;
@@ -36,7 +36,7 @@ struct head {
   char machine[256];
   char program[1024];
 };
-static_assert(sizeof(head) <= k_page);
+static_assert(sizeof(head) <= k_block);
 
 struct name_head {
   std::uint64_t key;
@@ -52,14 +52,14 @@ struct image_head {
 };
 
 std::size_t ring_bytes(std::uint64_t events) {
-  return k_page + (events * sizeof(event) + k_page - 1) / k_page * k_page;
+  return k_block + (events * sizeof(event) + k_block - 1) / k_block * k_block;
 }
 std::size_t ring_place(unsigned worker, std::uint64_t events) {
-  return k_page + k_name_bytes + worker * ring_bytes(events);
+  return k_block + k_name_bytes + worker * ring_bytes(events);
 }
 
 std::size_t samples_bytes(std::uint64_t stacks) {
-  return (stacks * sizeof(stack_sample) + k_page - 1) / k_page * k_page;
+  return (stacks * sizeof(stack_sample) + k_block - 1) / k_block * k_block;
 }
 std::size_t samples_place(unsigned worker, const trace_form& f) {
   return ring_place(f.workers, f.events) + worker * samples_bytes(f.stacks);
@@ -135,7 +135,7 @@ trace_writer::trace_writer(std::span<std::byte> memory, const trace_form& f, con
   for (unsigned w = 0; w < f.workers; ++w) {
     std::byte* const at = memory.data() + ring_place(w, f.events);
     auto* const state = new (at) ring_state;
-    rings_.emplace_back(std::span(reinterpret_cast<event*>(at + k_page), f.events), *state, f.overwrite);
+    rings_.emplace_back(std::span(reinterpret_cast<event*>(at + k_block), f.events), *state, f.overwrite);
     if (f.stacks == 0) continue;
     auto* const stacks = reinterpret_cast<stack_sample*>(memory.data() + samples_place(w, f));
     samples_.emplace_back(std::span(stacks, f.stacks));
@@ -149,7 +149,7 @@ bool trace_writer::append(std::uint32_t kind, std::uint64_t key, std::string_vie
   const name_head entry{key, kind, static_cast<std::uint32_t>(std::min<std::size_t>(name.size(), 1000))};
   const std::size_t bytes = (sizeof entry + entry.length + 7) / 8 * 8;
   if (used + bytes > k_name_bytes) return false;
-  std::byte* const at = memory_.data() + k_page + used;
+  std::byte* const at = memory_.data() + k_block + used;
   std::memcpy(at, &entry, sizeof entry);
   std::memcpy(at + sizeof entry, name.data(), entry.length);
   h->name_bytes.store(used + bytes, std::memory_order_release);
@@ -195,7 +195,7 @@ std::vector<std::uint64_t> trace_writer::code_addresses() const {
   for (unsigned w = 0; w < h->workers; ++w) {
     const std::byte* const at = memory_.data() + ring_place(w, h->events);
     const std::uint64_t n = reinterpret_cast<const ring_state*>(at)->added.load(std::memory_order_acquire);
-    const auto* const events = reinterpret_cast<const event*>(at + k_page);
+    const auto* const events = reinterpret_cast<const event*>(at + k_block);
     std::uint64_t last = 0;
     for (std::uint64_t i = 0; i < std::min(n, h->events); ++i) {
       if (!has_code(events[i].kind) || events[i].value == last || events[i].value == 0) continue;
@@ -251,7 +251,7 @@ node_trace read_trace(std::span<const std::byte> file, const std::string& path) 
   const auto refuse = [&](std::string_view why) {
     throw error(errc::bad_input, fmt::format("{} is no trace of this version: {}", path, why));
   };
-  if (file.size() < k_page + k_name_bytes) refuse("it is too short");
+  if (file.size() < k_block + k_name_bytes) refuse("it is too short");
   const auto* const h = reinterpret_cast<const head*>(file.data());
   if (h->magic != k_magic) refuse("it begins otherwise");
   node_trace t;
@@ -273,9 +273,9 @@ node_trace read_trace(std::span<const std::byte> file, const std::string& path) 
   const std::uint64_t name_bytes = std::min<std::uint64_t>(h->name_bytes.load(std::memory_order_acquire), k_name_bytes);
   for (std::uint64_t at = 0; at + sizeof(name_head) <= name_bytes;) {
     name_head entry{};
-    std::memcpy(&entry, file.data() + k_page + at, sizeof entry);
+    std::memcpy(&entry, file.data() + k_block + at, sizeof entry);
     if (at + sizeof entry + entry.length > name_bytes) refuse("a name is cut off");
-    std::string name(reinterpret_cast<const char*>(file.data()) + k_page + at + sizeof entry, entry.length);
+    std::string name(reinterpret_cast<const char*>(file.data()) + k_block + at + sizeof entry, entry.length);
     if (entry.kind == k_of_event)
       t.names[static_cast<std::uint32_t>(entry.key)] = std::move(name);
     else if (entry.kind == k_of_wait)
@@ -295,7 +295,7 @@ node_trace read_trace(std::span<const std::byte> file, const std::string& path) 
   for (unsigned w = 0; w < h->workers; ++w) {
     const std::byte* const at = file.data() + ring_place(w, h->events);
     std::uint64_t left_out = 0;
-    t.workers.push_back(copy_events(reinterpret_cast<const event*>(at + k_page), h->events,
+    t.workers.push_back(copy_events(reinterpret_cast<const event*>(at + k_block), h->events,
                                     reinterpret_cast<const ring_state*>(at)->added, t.form.overwrite, t.is_whole,
                                     left_out));
     t.threads.push_back(reinterpret_cast<const ring_state*>(at)->thread.load(std::memory_order_relaxed));

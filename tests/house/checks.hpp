@@ -18,6 +18,8 @@ findings check_layers(const tree& t);
 findings check_doors(const tree& t);
 /// Time, sleeping, waking and threads are reached through the executor, except at listed places.
 findings check_waits(const tree& t);
+/// Processors, their instructions and their page size are named only where they are wrapped.
+findings check_processors(const tree& t);
 /// More than 400 lines is a remark, more than 700 a failure.
 findings check_length(const tree& t);
 /// Each folder under src/ has a README.md of at most 30 lines that names its files.

@@ -93,6 +93,40 @@ TEST_F(house, a_wait_in_the_folder_of_the_executor) {
   EXPECT_TRUE(found.failures.empty()) << found.failures.front();
 }
 
+TEST_F(house, a_processor_outside_of_its_folders) {
+  append("src/sched/worker.cpp", "// __x86_64__\nint __x86_64__or;\n#if defined(__x86_64__)\n#endif\n");
+  expect_only("processors", "src/sched/worker.cpp:7: __x86_64__ belongs behind include/shoal/detail/processor.hpp");
+}
+
+TEST_F(house, an_instruction_outside_of_its_folders) {
+  append("include/shoal/task.hpp", "inline void f() { _mm_pause(); }\n");
+  expect_only("processors", "include/shoal/task.hpp:4: _mm_ belongs behind");
+}
+
+TEST_F(house, assembly_that_only_binds_the_compiler) {
+  append("src/sched/worker.cpp", "void f() { asm volatile(\"\" ::: \"memory\"); }\n");
+  EXPECT_TRUE(check_processors(tree(root_)).failures.empty());
+  append("src/sched/worker.cpp", "void g() { asm volatile(\"nop\"); }\n");
+  expect_only("processors", "src/sched/worker.cpp:6: assembly belongs behind");
+}
+
+TEST_F(house, assembly_in_tools_and_over_lines) {
+  put("tools/shoal/x.c", k_spdx + "void f(void) {\n  __asm__ volatile(\n      \"nop\");\n}\n");
+  expect_only("processors", "tools/shoal/x.c:3: assembly belongs behind");
+}
+
+TEST_F(house, a_page_of_one_kind_of_machine) {
+  append("src/sched/worker.cpp", "constexpr int k_records = 4096;  // a page of them\n");
+  EXPECT_TRUE(check_processors(tree(root_)).failures.empty());
+  append("src/sched/worker.cpp", "constexpr int k_page = 4096;\n");
+  expect_only("processors", "src/sched/worker.cpp:6: a page of 4096 bytes is one machine's; ask machine::page_size()");
+}
+
+TEST_F(house, processors_in_their_folders) {
+  append("src/machine/memory.cpp", "#if defined(__x86_64__)\nvoid f() { asm(\"nop\"); }\n#endif\n");
+  EXPECT_TRUE(check_processors(tree(root_)).failures.empty());
+}
+
 TEST_F(house, higher_layer) {
   append("src/base/log.hpp", "#include \"sched/worker.hpp\"\n");
   expect_only("layers", "src/base/log.hpp:4: base (layer 0) includes sched/worker.hpp of sched (layer 4)");

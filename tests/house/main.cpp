@@ -14,7 +14,7 @@ using namespace shoal::house;
 int main(int argc, char** argv) try {
   const std::vector<std::string_view> arguments(argv + 1, argv + argc);
   if (arguments.empty()) {
-    std::fputs("usage: house_check ROOT [layers|doors|waits|length|readme|spdx|paths ...]\n", stderr);
+    std::fputs("usage: house_check ROOT [layers|doors|waits|processors|length|readme|spdx|paths ...]\n", stderr);
     return 2;
   }
   const std::vector<std::string_view> wanted(arguments.begin() + 1, arguments.end());

@@ -128,8 +128,8 @@ findings check_paths(const tree& t) {
 
 std::span<const check> all_checks() {
   static constexpr check k_checks[] = {
-      {"layers", check_layers}, {"doors", check_doors}, {"waits", check_waits}, {"length", check_length},
-      {"readme", check_readme}, {"spdx", check_spdx},   {"paths", check_paths},
+      {"layers", check_layers}, {"doors", check_doors},   {"waits", check_waits}, {"processors", check_processors},
+      {"length", check_length}, {"readme", check_readme}, {"spdx", check_spdx},   {"paths", check_paths},
   };
   return k_checks;
 }

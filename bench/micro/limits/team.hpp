@@ -12,11 +12,8 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "machine/futex.hpp"
 #include "machine/topology.hpp"
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 namespace shoal::bench::limits {
 
@@ -66,13 +63,10 @@ private:
 class patience {
 public:
   void wait() {
-    if (++spins_ < k_spins) {
-#if defined(__x86_64__)
-      _mm_pause();
-#endif
-    } else {
+    if (++spins_ < k_spins)
+      machine::pause();
+    else
       std::this_thread::yield();
-    }
   }
   void reset() { spins_ = 0; }
 

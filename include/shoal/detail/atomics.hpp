@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "shoal/detail/processor.hpp"
+
 namespace shoal::lockfree {
 
 // What two threads write is kept this far apart. A constant rather than std::hardware_destructive_interference_size,
@@ -37,13 +39,7 @@ struct std_atomics {
   template <class T>
   using plain = plain_cell<T>;
   static void fence(std::memory_order order) noexcept {
-#if defined(__clang__) && defined(__x86_64__)
-    // Clang would emit mfence, nine times as slow as the locked operation that g++ emits and that does as well.
-    if (order == std::memory_order_seq_cst) {
-      __asm__ __volatile__("lock; orl $0, (%%rsp)" ::: "memory", "cc");
-      return;
-    }
-#endif
+    if (order == std::memory_order_seq_cst) return detail::full_fence();
     std::atomic_thread_fence(order);
   }
 };

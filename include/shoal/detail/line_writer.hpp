@@ -11,35 +11,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include "shoal/detail/processor.hpp"
 
 namespace shoal::detail {
-
-inline constexpr std::size_t k_line_bytes = 64;
-
-/// Both on line boundaries.
-inline void stream_line(void* to, const void* from) noexcept {
-#ifdef __SSE2__
-  auto* const t = static_cast<__m128i*>(to);
-  const auto* const f = static_cast<const __m128i*>(from);
-  _mm_stream_si128(t, _mm_load_si128(f));
-  _mm_stream_si128(t + 1, _mm_load_si128(f + 1));
-  _mm_stream_si128(t + 2, _mm_load_si128(f + 2));
-  _mm_stream_si128(t + 3, _mm_load_si128(f + 3));
-#else
-  std::memcpy(to, from, k_line_bytes);
-#endif
-}
-/// Streaming stores are not ordered otherwise, not even by a release.
-inline void finish_streams() noexcept {
-#ifdef __SSE2__
-  _mm_sfence();
-#endif
-}
 
 /// Whether elements of this size fill a line.
 template <class T>

@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "shoal/detail/processor.hpp"
+
 namespace shoal {
 
 enum class wait_kind : std::uint8_t { spin, yield, park, adaptive };
@@ -23,13 +25,7 @@ void lock_yield() noexcept;
 void lock_sleep(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
 void lock_wake(std::atomic<std::uint32_t>* word, int count) noexcept;
 void lock_fence_all() noexcept;
-inline void lock_pause() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("isb" ::: "memory");
-#endif
-}
+inline void lock_pause() noexcept { processor_pause(); }
 
 }  // namespace detail
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Datatypes: how they were made, names, attributes, duplicates, and those of Fortran's kinds (MPI 5.0, 5.1, 7.7, 19.1).
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -73,9 +74,8 @@ MPI_Datatype real_of(int precision, int range) {
   };
   if (fits(6, 37)) return MPI_REAL4;
   if (fits(15, 307)) return MPI_REAL8;
-#if defined(__x86_64__)
-  if (fits(18, 4931)) return MPI_LONG_DOUBLE;  // Fortran's kind 10, for which MPI has no name
-#endif
+  if constexpr (std::numeric_limits<long double>::digits10 == 18)
+    if (fits(18, 4931)) return MPI_LONG_DOUBLE;  // Fortran's kind 10, for which MPI has no name
   if (fits(33, 4931)) return MPI_REAL16;
   throw mpi_error(MPI_ERR_ARG, "no real type has this precision and range");
 }
