@@ -7,7 +7,6 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <source_location>
 #include <vector>
 
 #include "model/explorer/explorer.hpp"
@@ -37,9 +36,9 @@ struct model_wait {
   static void wake(std::size_t word, int count) {
     if (Mutant == wait_mutant::no_wake) return;
     if (count == 1)
-      execution::current().futex_wake_one(word, std::source_location::current());
+      execution::current().futex_wake_one(word, source_place::current());
     else
-      execution::current().futex_wake_all(word, std::source_location::current());
+      execution::current().futex_wake_all(word, source_place::current());
   }
   static void fence_all() {
     if (Mutant != wait_mutant::sleeper_without_fence) model_atomics::fence(std::memory_order_seq_cst);

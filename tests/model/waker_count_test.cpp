@@ -8,7 +8,6 @@
 
 #include <array>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <vector>
 
@@ -49,7 +48,7 @@ struct table {
     check(pool.read() == 1, "the pool exists while a waker is inside");
     if (was_empty && bell.ring()) bell.word().futex_wake_one();
     const std::size_t word = wakers.word().number();
-    if (wakers.leave()) execution::current().futex_wake_one(word, std::source_location::current());
+    if (wakers.leave()) execution::current().futex_wake_one(word, source_place::current());
   }
   // The worker, and then pool::finish().
   void run(std::size_t expected) {

@@ -10,7 +10,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -81,7 +80,7 @@ public:
 
   std::size_t create(std::uint64_t value) { return memory_.create(sight(), value); }
 
-  std::uint64_t load(std::size_t at, std::memory_order asked, std::source_location where) {
+  std::uint64_t load(std::size_t at, std::memory_order asked, source_place where) {
     if (!step()) return memory_.at(at).stores.back().value;
     const std::memory_order order = orders_.effective(operation::load, asked, where);
     exists(at, where);
@@ -93,7 +92,7 @@ public:
     return value;
   }
 
-  void store(std::size_t at, std::uint64_t value, std::memory_order asked, std::source_location where) {
+  void store(std::size_t at, std::uint64_t value, std::memory_order asked, source_place where) {
     if (!step()) return;
     const std::memory_order order = orders_.effective(operation::store, asked, where);
     exists(at, where);
@@ -103,7 +102,7 @@ public:
   }
 
   template <class F>
-  std::uint64_t replace(std::size_t at, F&& new_value, std::memory_order asked, std::source_location where) {
+  std::uint64_t replace(std::size_t at, F&& new_value, std::memory_order asked, source_place where) {
     const std::uint64_t old = memory_.at(at).stores.back().value;
     if (!step()) return old;
     const std::memory_order order = orders_.effective(operation::replace, asked, where);
@@ -118,7 +117,7 @@ public:
 
   // Fails by reading any visible store of another value; succeeds only on the newest.
   bool compare_exchange(std::size_t at, std::uint64_t& expected, std::uint64_t wanted, std::memory_order asked,
-                        std::memory_order on_failure, std::source_location where) {
+                        std::memory_order on_failure, source_place where) {
     if (!step()) return true;
     const std::memory_order order = orders_.effective(operation::replace, asked, where);
     exists(at, where);
@@ -141,7 +140,7 @@ public:
     return success;
   }
 
-  void fence(std::memory_order asked, std::source_location where) {
+  void fence(std::memory_order asked, source_place where) {
     if (!step()) return;
     const std::memory_order order = orders_.effective(operation::fence, asked, where);
     memory_.fence(sight(), order);
@@ -149,7 +148,7 @@ public:
   }
 
   // membarrier(2): a fence that every thread executes, this one at the beginning and at the end of the call.
-  void heavy_fence(std::source_location where) {
+  void heavy_fence(source_place where) {
     if (!step()) return;
     constexpr std::memory_order k_order = std::memory_order_seq_cst;
     memory_.fence(sight(), k_order);
@@ -158,7 +157,7 @@ public:
     if (traced_) tell(where, "heavy fence");
   }
 
-  void plain_access(race_clock& clock, bool write, std::source_location where) {
+  void plain_access(race_clock& clock, bool write, source_place where) {
     if (unwinding()) return;
     if (traced_) tell(where, write ? "write plain data" : "read plain data");
     if (!(write ? clock.written_by(sight()) : clock.read_by(sight())))
@@ -167,7 +166,7 @@ public:
   }
 
   // The kernel compares under its lock: it sees the newest value, and afterwards so does this thread.
-  void futex_wait(std::size_t at, std::uint64_t expected, std::source_location where) {
+  void futex_wait(std::size_t at, std::uint64_t expected, source_place where) {
     if (!step()) return;
     const std::uint64_t value = memory_.load(sight(), at, memory_.at(at).newest(), std::memory_order_relaxed);
     const bool sleeps = value == expected;
@@ -177,7 +176,7 @@ public:
     leave(false);
   }
 
-  void futex_wake_one(std::size_t at, std::source_location where) {
+  void futex_wake_one(std::size_t at, source_place where) {
     if (!step()) return;
     std::vector<model_thread*> sleepers;
     for (const auto& each : threads_)
@@ -187,7 +186,7 @@ public:
     news();
   }
 
-  void futex_wake_all(std::size_t at, std::source_location where) {
+  void futex_wake_all(std::size_t at, source_place where) {
     if (!step()) return;
     if (traced_) tell(where, "futex wake all @{}", at);
     for (const auto& each : threads_)
@@ -325,7 +324,7 @@ private:
     if (&from != &to) fiber::go(from, to);
   }
 
-  void exists(std::size_t at, std::source_location where) {
+  void exists(std::size_t at, source_place where) {
     if (!memory_.constructed_for(sight(), at))
       fail(fmt::format("data race: thread {} at {}:{} uses an atomic whose construction it does not know of", me().name,
                        file_of(where), where.line()));
@@ -334,7 +333,7 @@ private:
   static std::string number(std::uint64_t v) { return v < 100000 ? fmt::format("{}", v) : fmt::format("{:#x}", v); }
 
   template <class... Args>
-  void tell(std::source_location where, std::string_view form, const Args&... args) {
+  void tell(source_place where, std::string_view form, const Args&... args) {
     if (steps_ > k_steps_told) return;
     trace_ += fmt::format("{:4} {:10} {:60} {}:{}\n", steps_, me().name, fmt::format(fmt::runtime(form), args...),
                           file_of(where), where.line());
@@ -361,7 +360,7 @@ private:
 };
 
 // An assertion of a scenario.
-inline void check(bool holds, std::string_view what, std::source_location where = std::source_location::current()) {
+inline void check(bool holds, std::string_view what, source_place where = source_place::current()) {
   if (!holds) execution::current().fail(fmt::format("{} ({}:{})", what, file_of(where), where.line()));
 }
 

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -18,7 +17,7 @@ namespace shoal::model {
 template <class T>
 class model_atomic {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
-  using place = std::source_location;
+  using place = source_place;
 
 public:
   model_atomic() : model_atomic(T{}) {}
@@ -90,7 +89,7 @@ private:
 
 template <class T>
 class model_plain {
-  using place = std::source_location;
+  using place = source_place;
 
 public:
   model_plain() = default;
@@ -114,13 +113,11 @@ struct model_atomics {
   using atomic = model_atomic<T>;
   template <class T>
   using plain = model_plain<T>;
-  static void fence(std::memory_order order, std::source_location where = std::source_location::current()) {
+  static void fence(std::memory_order order, source_place where = source_place::current()) {
     execution::current().fence(order, where);
   }
   // machine::heavy_fence(): other threads execute it, too, wherever they are.
-  static void heavy_fence(std::source_location where = std::source_location::current()) {
-    execution::current().heavy_fence(where);
-  }
+  static void heavy_fence(source_place where = source_place::current()) { execution::current().heavy_fence(where); }
 };
 
 }  // namespace shoal::model

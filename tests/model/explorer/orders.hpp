@@ -7,12 +7,13 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "model/explorer/source_place.hpp"
 
 namespace shoal::model {
 
@@ -32,7 +33,7 @@ inline std::string_view name_of(std::memory_order o) {
     default: return "seq_cst";
   }
 }
-inline std::string_view file_of(std::source_location where) {
+inline std::string_view file_of(source_place where) {
   const std::string_view path = where.file_name();
   return path.substr(path.find_last_of('/') + 1);
 }
@@ -41,9 +42,9 @@ inline std::string_view file_of(std::source_location where) {
 struct site {
   operation what;
   std::memory_order asked;
-  std::source_location where;
+  source_place where;
 
-  bool is_at(std::source_location other) const {
+  bool is_at(source_place other) const {
     return where.line() == other.line() && where.column() == other.column() && file_of(where) == file_of(other);
   }
   // For example "pop: fence seq_cst".
@@ -82,7 +83,7 @@ public:
 
   const std::vector<site>& sites() const { return sites_; }
 
-  std::memory_order effective(operation what, std::memory_order asked, std::source_location where) {
+  std::memory_order effective(operation what, std::memory_order asked, source_place where) {
     if (asked == std::memory_order_relaxed) return asked;
     if (mutation_ && mutation_->at.is_at(where)) return mutation_->instead;
     if (!recorded_file_.empty() && file_of(where) == recorded_file_ &&
