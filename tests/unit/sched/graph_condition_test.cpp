@@ -2,6 +2,7 @@
 // Conditions: tasks of a graph that choose which task begins next.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
@@ -268,13 +269,13 @@ TEST_P(graph_conditions, what_a_run_has_not_chosen_leaves_nothing_behind) {
 // One worker: the second path has chosen when the first one goes on.
 TEST(graph_condition, two_paths_that_begin_one_task_at_the_same_time_are_told) {
   run_pool(1, [] {
-    int choosing = 0;
+    std::atomic<int> choosing{0};
     int runs = 0;
     task_graph g;
     auto begin = g.add([] {});
     auto meeting = g.add("meeting", [&] {
       ++runs;
-      while (choosing < 2) yield();
+      while (choosing.load() < 2) yield();
     });
     for (int i = 0; i < 2; ++i) {
       auto c = g.add_condition([&choosing] { return ++choosing, 0; });
@@ -290,13 +291,13 @@ TEST(graph_condition, two_paths_that_begin_one_task_at_the_same_time_are_told) {
 TEST(graph_condition, a_long_loop_lets_others_run) {
   run_pool(1, [] {
     constexpr int k_rounds = 200'000;
-    int i = 0;
-    int seen = k_rounds;
+    std::atomic<int> i{0};
+    std::atomic<int> seen{k_rounds};
     semaphore first(0);
     task_group others;
     others.run([&] {
       first.acquire();
-      seen = i;
+      seen = i.load();
     });
     yield();  // it waits now
     task_graph g;
@@ -306,7 +307,7 @@ TEST(graph_condition, a_long_loop_lets_others_run) {
     count.chooses(count);
     g.run();
     others.wait();
-    EXPECT_LT(seen, k_rounds);
+    EXPECT_LT(seen.load(), k_rounds);
   });
 }
 

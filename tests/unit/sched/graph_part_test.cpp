@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -211,7 +212,7 @@ TEST_P(graph_parts, bodies_are_destroyed_when_the_part_has_ended) {
 // One worker: the exception is known when the signals that precede it arrive.
 TEST(graph_part, a_failure_of_the_whole_drops_what_has_not_begun_in_a_part) {
   run_pool(1, [] {
-    int begun = 0;
+    std::atomic<int> begun{0};
     int after = 0;
     semaphore ends(0);
     task_graph g;
@@ -223,12 +224,12 @@ TEST(graph_part, a_failure_of_the_whole_drops_what_has_not_begun_in_a_part) {
       first.precedes(inner.add([&after] { ++after; }));
     });
     g.add([&] {
-      while (begun == 0) yield();
+      while (begun.load() == 0) yield();
       ends.release();
       throw std::runtime_error("bad");
     });
     EXPECT_THROW(g.run(), std::runtime_error);
-    EXPECT_EQ(begun, 1);
+    EXPECT_EQ(begun.load(), 1);
     EXPECT_EQ(after, 0);
   });
 }
