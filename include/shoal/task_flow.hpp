@@ -6,10 +6,10 @@
 // Who may call: the task that added the first unfinished task, but no task of the flow; these may have their own flows.
 // wait() switches tasks; run() may switch, to let others run or if too many tasks are unfinished. Guarantees: a task
 // starts when all earlier tasks that write what it names, or name what it writes, have ended, and sees their effects.
-// When `most_unfinished` tasks are unfinished, run() waits until half of them have ended. After an exception, tasks that
-// have not begun are dropped; wait() rethrows the first exception, then the flow can be used again. Of the tasks that
-// become ready at the end of a task, the same worker runs one directly. Costs: a table look-up per region, one or two
-// atomic operations per dependence; bodies up to 40 bytes do not allocate.
+// When `most_unfinished` tasks are unfinished, run() waits until half of them have ended. After an exception, tasks
+// that have not begun are dropped; wait() rethrows the first exception, then the flow can be used again. Of the tasks
+// that become ready at the end of a task, the same worker runs one directly. Costs: a table look-up per region, one or
+// two atomic operations per dependence; bodies up to 40 bytes do not allocate.
 // Shown by tests/unit/sched/task_flow_test.cpp, commutative_test.cpp, tests/stress/dependences_test.cpp.
 #pragma once
 

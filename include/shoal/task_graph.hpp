@@ -170,8 +170,8 @@ public:
     return condition(*this, make<detail::condition_node>(name, std::forward<F>(f)).number);
   }
 
-  /// Runs every task once, in the order given; where there are conditions, those that they choose. Returns when all have
-  /// ended. May switch.
+  /// Runs every task once, in the order given; where there are conditions, those that they choose. Returns when all
+  /// have ended. May switch.
   void run();
 
   std::size_t size() const noexcept { return nodes_.size(); }

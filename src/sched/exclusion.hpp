@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exclusions between tasks: of those that claim the same one, at most one runs. A task claims all its exclusions before
-// it begins. While one of them is held by another task it lies in that one's queue: no worker, stack or place in a deque
-// waits with it.
+// it begins. While one of them is held by another task it lies in that one's queue: no worker, stack or place in a
+// deque waits with it.
 // Who may call: claim_all() the worker that would begin the task, leave_all() the worker that has ended it. Never
 // switches tasks, never allocates. Guarantees: first come, first served. A task keeps those that it has while it waits
 // for the next one; all claim in the order of addresses, so none waits in a cycle. A task sees the effects of all
@@ -102,8 +102,8 @@ struct basic_claim {
     held = 0;
   }
 
-  /// Tasks below normal priority claim when it is their turn to begin, so that they keep nothing from others before. From
-  /// then on they are as urgent as those that may want the same.
+  /// Tasks below normal priority claim when it is their turn to begin, so that they keep nothing from others before.
+  /// From then on they are as urgent as those that may want the same.
   bool claims_late(priority rank) const noexcept { return rank > priority::normal && !wanted.empty(); }
   priority rank_once_claimed(priority rank) const noexcept { return claims_late(rank) ? priority::normal : rank; }
 

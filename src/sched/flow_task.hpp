@@ -112,8 +112,8 @@ public:
   }
   /// More places, no more than `most` in all.
   void grow(std::size_t most, detail::task::function run, const void* group);
-  /// Makes `t`, which has been taken and is not shared yet, a task on terms, unless it is one. The memory is kept for the
-  /// next such task in the same place.
+  /// Makes `t`, which has been taken and is not shared yet, a task on terms, unless it is one. The memory is kept for
+  /// the next such task in the same place.
   flow_terms& on_terms(flow_task& t);
   /// A chain of tasks that have ended.
   void put(flow_task* first) noexcept;

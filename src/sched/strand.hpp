@@ -24,8 +24,8 @@ inline bool alone([[maybe_unused]] const detail::worker_base& w) noexcept {
 #endif
 }
 
-/// Charges the progress budget for a task of a strand. True: the next one goes to the deque, since the worker's loop must
-/// let others run. `next_is_high`: so that other tasks of high priority are no reason.
+/// Charges the progress budget for a task of a strand. True: the next one goes to the deque, since the worker's loop
+/// must let others run. `next_is_high`: so that other tasks of high priority are no reason.
 inline bool gives_way(detail::worker_base& w, bool next_is_high = false) noexcept {
   const fiber::tsan_ignore_scope ignore;
   if (static_cast<worker&>(w).spend_turn()) return false;
@@ -42,8 +42,8 @@ inline void spawn_ranked(detail::worker_base& w, detail::task& t, priority p) {
     detail::spawn_apart(w, t, p);
 }
 
-/// Calls `body`, and waits for its asynchronous operations, so that successors see their effects. Passes an exception to
-/// `fail`.
+/// Calls `body`, and waits for its asynchronous operations, so that successors see their effects. Passes an exception
+/// to `fail`.
 template <class Fail, class F>
 [[gnu::always_inline]] inline void run_body(Fail&& fail, F&& body) noexcept {
   const std::uint64_t issued = detail::issued_count();
