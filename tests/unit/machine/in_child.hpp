@@ -3,8 +3,12 @@
 // Who may call: tests. The child leaves by _exit with the function's result, without the test framework's own ending.
 #pragma once
 
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cstddef>
 
 namespace shoal::machine {
 
@@ -27,5 +31,17 @@ int in_child(Function&& function) {
 }
 
 inline bool exited_with(int status, int code) { return WIFEXITED(status) && WEXITSTATUS(status) == code; }
+
+/// Whether the system keeps limits of memory; emulators of other processors do not.
+inline bool keeps_memory_limits() {
+  const int status = in_child([] {
+    const rlimit little{std::size_t{1} << 20, std::size_t{1} << 20};
+    if (::setrlimit(RLIMIT_DATA, &little) != 0) return 1;
+    void* const much =
+        ::mmap(nullptr, std::size_t{4} << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return much == MAP_FAILED ? 0 : 2;
+  });
+  return !exited_with(status, 2);
+}
 
 }  // namespace shoal::machine
