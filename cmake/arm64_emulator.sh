@@ -11,7 +11,7 @@ again=$program.emulated
 if [ ! -x "$again" ]; then
   made=$(mktemp "$again.XXXXXX")
   printf '#!/bin/sh\nexec "%s" "%s" "%s" "$@"\n' "$(realpath "$0")" "$sysroot" "$program" >"$made"
-  chmod +x "$made"
+  chmod 755 "$made"
   mv "$made" "$again"  # another test may be at it
 fi
 exec qemu-aarch64-static -L "$sysroot" -0 "$again" "$program" "$@"
