@@ -15,7 +15,7 @@
 #include "bench/report.hpp"
 #include "machine/file.hpp"
 #include "machine/process.hpp"
-#include "sched/file_thread.hpp"
+#include "shoal/blocking.hpp"
 #include "shoal/checkpoint.hpp"
 #include "shoal/on.hpp"
 #include "shoal/parallel_for.hpp"
@@ -36,7 +36,7 @@ double seconds_since(std::uint64_t start_ns) { return static_cast<double>(base::
 // On a thread that may wait for the disk.
 double write_plainly(const std::string& path, std::uint64_t bytes) {
   double took_s = 0;
-  sched::file_thread().run([&] {
+  blocking([&] {
     std::vector<std::uint64_t> block((std::size_t{4} << 20) / sizeof(std::uint64_t));
     for (std::size_t i = 0; i < block.size(); ++i) block[i] = mix64(i);
     const auto data = std::as_bytes(std::span{block});
@@ -102,7 +102,7 @@ checkpoint_time measure_checkpoint(const std::string& folder, std::uint64_t byte
                   owners_of(a), a.size(), std::uint64_t{0},
                   [r = a.ref()](std::uint64_t i) { return r.get(i) == mix64(i) ? 0U : 1U; }, std::plus<>()) == 0;
   }
-  sched::file_thread().run([&] { machine::remove_folder(own); });
+  blocking([&] { machine::remove_folder(own); });
   return t;
 }
 

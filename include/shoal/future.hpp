@@ -11,6 +11,7 @@
 // Tests: tests/unit/sched/future_test.cpp, future_cycle_test.cpp.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <exception>
 #include <memory>
@@ -40,6 +41,15 @@ public:
   bool ready() const noexcept { return state().is_ready(); }
   /// Returns when the result is there. Throws only in a cycle of waits (see above).
   void wait() { detail::await(state()); }
+  /// Whether the result is there before the time has passed (see sleep.hpp). The task goes on in either case.
+  template <class Rep, class Period>
+  bool wait_for(const std::chrono::duration<Rep, Period>& span) {
+    return detail::await_until(state(), detail::time_limit::after(span));
+  }
+  template <class Clock, class Duration>
+  bool wait_until(const std::chrono::time_point<Clock, Duration>& moment) {
+    return detail::await_until(state(), detail::time_limit::at(moment));
+  }
   /// Waits, and returns the result or throws the task's exception. Call it once.
   T get() {
     wait();
@@ -58,6 +68,7 @@ public:
     next* const made = detail::make_state<next>(std::in_place, std::forward<F>(f));
     future<detail::continuation_result<F, T>> result(made);
     made->take_source(*state_.release());
+    made->enter_scope();
     if (!detail::attach(source, *made)) detail::spawn_attached(*made);
     return result;
   }
@@ -88,10 +99,12 @@ auto begin_async(const char* name, F&& f, task::function run) -> future<std::inv
   auto* const made = make_state<async_state<result, std::decay_t<F>>>(std::in_place, std::forward<F>(f));
   made->name = name;
   made->run = run;
+  made->enter_scope();
   try {
     spawn(w, *made);
   } catch (...) {  // no memory to enlarge the deque
     made->body_is_gone();
+    leave_scope(*made);
     made->of->dispose(*made);
     throw;
   }
@@ -136,6 +149,20 @@ template <detail::task_body F>
 auto async(stack_bytes stack, F&& f) {
   return async(nullptr, stack, std::forward<F>(f));
 }
+
+namespace detail {
+
+/// The result of when_all() exists only when somebody waits for it; a continuation makes its future one like others.
+template <class T>
+future<T> settled(future<T> f) {
+  if (future_access::state(f).of->attach == nullptr) return f;
+  if constexpr (std::is_void_v<T>)
+    return f.then([] {});
+  else
+    return f.then([](T value) { return value; });
+}
+
+}  // namespace detail
 
 /// Sets the value of a future that belongs to no task. A promise destroyed before it is set gives its future a
 /// shoal::error (abandoned).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel loops and reductions of one process: parallel_for(n, body), parallel_for(first, last, body),
 // parallel_for(range, body), parallel_reduce(..., identity, body, combine); then, in any order, options: a partitioner,
-// a std::stop_token, a stack_bytes for each piece, `movable` (of parallel_for: movable.hpp), `deterministic`. With a place
+// a std::stop_token or in_scope (stop_scope.hpp), a stack_bytes for each piece, `movable` (of parallel_for: movable.hpp), `deterministic`. With a place
 // in front: shoal/parallel_for.hpp. The
 // body takes the index (one number per side of the range) or a part of the range.
 //   std::vector<double> x(n);  shoal::parallel_for(n, [&x](std::size_t i) { x[i] = f(i); });
@@ -76,8 +76,8 @@ void explain_refusal() {
     static_assert(never<Body>, "a number is no option of a loop: write its grain as shoal::simple_partitioner{grain}");
   else if constexpr (!((Reduces ? reduce_option<Options> : loop_option<Options>)&&...))
     static_assert(never<Body>,
-                  "what follows a loop's body are partitioners, a std::stop_token, a shoal::stack_bytes, "
-                  "shoal::movable if it is no reduction, and `deterministic` if it is one");
+                  "what follows a loop's body are partitioners, a std::stop_token or shoal::in_scope, a "
+                  "shoal::stack_bytes, shoal::movable if it is no reduction, and `deterministic` if it is one");
   else
     static_assert(never<Body>,
                   "a loop's body is called as const, so it is no mutable lambda, with the index (one number "

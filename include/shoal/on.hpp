@@ -4,13 +4,16 @@
 // Who may call: tasks. on() switches; async_on may switch when the buffers to the node are full.
 // Guarantees: f and its result are copied into messages (trivially copyable, below 11 KiB). f may wait. Its
 // asynchronous operations are complete before its result arrives. Its exception is thrown by the wait for the result,
-// as shoal::remote_error (on this node too).
+// as shoal::remote_error (on this node too). A call that is made in a stop_scope belongs to a scope there, which stops with
+// it: f asks shoal::stop_requested().
 // Shown by tests/cluster/call_test.cpp.
 #pragma once
 
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
@@ -18,6 +21,7 @@
 #include "shoal/detail/answer.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/call.hpp"
+#include "shoal/detail/loop_stop.hpp"
 #include "shoal/detail/message.hpp"
 #include "shoal/detail/port.hpp"
 #include "shoal/detail/tsan_ignore.hpp"
@@ -52,6 +56,14 @@ std::size_t run_called(std::uint32_t, std::span<const std::uint64_t> arguments, 
   }
 }
 
+/// The same for a call that was made in a stop_scope: in a scope of its own, which stops with that one.
+template <class F>
+std::size_t run_called_in_scope(std::uint32_t from, std::span<const std::uint64_t> arguments, std::uint64_t* answer) {
+  const share_stop stop(from, arguments[0]);
+  const within_scope inside(&stop);
+  return run_called<F>(from, arguments.subspan(1), answer);
+}
+
 template <class R>
 struct answer_room {
   std::array<std::uint64_t, packed<R>::k_words> words;
@@ -66,13 +78,20 @@ struct answer_room<void> {
   void value() const noexcept {}
 };
 
+/// `stop` forwards requests to stop, if the caller is in a scope; it lives until the call has ended.
 template <class F, class Room>
-void begin_on(completion& calls, std::uint32_t node, const F& f, Room& room) {
+void begin_on(completion& calls, std::uint32_t node, const F& f, Room& room, std::unique_ptr<stop_forwarding>& stop) {
   SHOAL_ASSERT(node < this_port().nodes, "there is no such node; nodes are numbered from 0 to node_count() - 1");
   check_capture(f);
-  std::array<std::uint64_t, packed<F>::k_words> words;
-  packed<F>::write(f, words.data());
-  begin_call(calls, node, callee_of<run_called<F>>(), words, room.data(), room.size());
+  std::array<std::uint64_t, packed<F>::k_words + 1> words;
+  packed<F>::write(f, words.data() + 1);
+  const std::span<const std::uint64_t> arguments(words);
+  const scope* const mine = worker_here().scope;
+  if (mine == nullptr) [[likely]]
+    return begin_call(calls, node, callee_of<run_called<F>>(), arguments.subspan(1), room.data(), room.size());
+  stop = std::make_unique<stop_forwarding>(mine->token(), node);
+  words[0] = stop->id();
+  begin_call(calls, node, callee_of<run_called_in_scope<F>>(), arguments, room.data(), room.size());
 }
 
 /// A future that the reply to a call completes, on the worker that receives the reply; a continuation of the future is
@@ -97,6 +116,7 @@ struct on_state final : future_value<R>, completion_callback {
   static constexpr future_kind k_kind{.step = nullptr, .dispose = dispose_of<on_state>};
 
   answer_room<R> room;
+  std::unique_ptr<stop_forwarding> stop;
   completion calls;
 };
 
@@ -117,8 +137,9 @@ template <class F>
 requires std::invocable<F&>
 auto on(std::uint32_t node, const F& f) -> detail::result_there<F> {
   detail::answer_room<detail::result_there<F>> room;
+  std::unique_ptr<detail::stop_forwarding> stop;
   detail::completion calls;  // after the room: waits before it goes
-  detail::begin_on(calls, node, f, room);
+  detail::begin_on(calls, node, f, room, stop);
   calls.wait_and_rethrow();
   return room.value();
 }
@@ -198,7 +219,7 @@ auto async_on(std::uint32_t node, const F& f) -> future<detail::result_there<F>>
   using result = detail::result_there<F>;
   auto* const made = detail::make_state<detail::on_state<result>>();
   try {
-    detail::begin_on(made->calls, node, f, made->room);
+    detail::begin_on(made->calls, node, f, made->room, made->stop);
   } catch (...) {  // no memory for the message
     made->of->dispose(*made);
     throw;

@@ -1,98 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mutual exclusion and signalling between the tasks of one node: mutex, condition_variable, semaphore, latch. A task
 // that must wait is suspended; its worker runs other tasks. Names and semantics are those of the standard library, so
-// std::lock_guard and std::unique_lock work.
-// Who may call: tasks only. lock, wait, acquire, arrive_and_wait may switch tasks; the others do not.
+// std::lock_guard and std::unique_lock work. Waits may have a limit:
+//   if (guard.try_lock_for(std::chrono::milliseconds(10))) ...
+// Who may call: tasks only. lock, wait, acquire, arrive_and_wait and the timed functions may switch tasks; the others do not.
 // Guarantees: first come, first served; unlock hands the mutex to the longest waiter. A task may hold a mutex during
 // any wait. Unlocking a mutex that the caller does not hold ends the program with a message (a child that runs inline
-// counts as the task that waits for it). Not for other threads, and not across nodes.
-// Shown by tests/unit/sched/sync_test.cpp, tests/stress/sched_test.cpp.
+// counts as the task that waits for it). Not for other threads, and not across nodes. A timed wait ends at its limit or
+// later, as in shoal/sleep.hpp, and costs O(waiters before it) then; the object must live until it has returned.
+// Shown by tests/unit/sched/sync_test.cpp, timed_wait_test.cpp, tests/stress/sched_test.cpp.
 #pragma once
 
-#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
-#include <cstdint>
 #include <mutex>
-#include <utility>
 
 #include "shoal/detail/assert.hpp"
+#include "shoal/detail/time_limit.hpp"
+#include "shoal/detail/wait_list.hpp"
 #include "shoal/detail/worker.hpp"
 
 namespace shoal {
-
-namespace detail {
-
-/// Identifies the stack that the calling task runs on, and the task, but for children that it runs inline.
-const void* this_stack() noexcept;
-
-/// A task, also for whoever reads of it when it has ended and another one runs on its stack.
-struct task_name {
-  const void* stack = nullptr;  // as this_stack() says; nullptr: none
-  std::uint64_t number = 0;     // among the tasks of that stack
-  bool operator==(const task_name&) const = default;
-};
-task_name this_task_name() noexcept;
-
-/// The waiting tasks in order of arrival, and a short lock that guards them and the state of the synchronization
-/// object.
-class wait_list {
-public:
-  struct waiter {
-    suspended* task = nullptr;
-    waiter* next = nullptr;
-    task_name name{};
-  };
-
-  wait_list() = default;
-  wait_list(const wait_list&) = delete;
-  wait_list& operator=(const wait_list&) = delete;
-  ~wait_list() { SHOAL_CHECK(first_ == nullptr, "what tasks wait at is destroyed while a task waits"); }
-
-  void lock() noexcept {
-    while (held_.exchange(true, std::memory_order_acquire)) wait_for_guard();
-  }
-  void unlock() noexcept { held_.store(false, std::memory_order_release); }
-
-  // The caller holds the guard:
-  void push(waiter& w) noexcept {
-    (first_ == nullptr ? first_ : last_->next) = &w;
-    last_ = &w;
-  }
-  waiter* pop() noexcept {
-    waiter* w = first_;
-    if (w != nullptr) first_ = w->next;
-    return w;
-  }
-  /// Removes the first waiters, at most `most`, and returns them linked by `next`. Subtracts their number from `most`.
-  waiter* take(std::ptrdiff_t& most) noexcept {
-    waiter* const taken = first_;
-    waiter** end = &first_;
-    for (; most > 0 && *end != nullptr; --most) end = &(*end)->next;
-    waiter* const rest = *end;
-    *end = nullptr;
-    first_ = rest;
-    return taken == rest ? nullptr : taken;
-  }
-  /// Removes all waiters and returns them linked by `next`.
-  waiter* take_all() noexcept {
-    waiter* w = first_;
-    first_ = nullptr;
-    return w;
-  }
-  /// Appends the running task, releases the guard and suspends the task until it is woken.
-  /// `holder`: the stack of the task that can wake it, where that is known.
-  void wait(wait_kind why, const void* object, const void* holder = nullptr) noexcept;
-  static void wake_all(waiter* w) noexcept;
-
-private:
-  static void wait_for_guard() noexcept;
-
-  std::atomic<bool> held_{false};  // partners: other tasks that use this object, for a few instructions each
-  waiter* first_ = nullptr;
-  waiter* last_ = nullptr;
-};
-
-}  // namespace detail
 
 class mutex {
 public:
@@ -118,6 +47,15 @@ public:
     holder_ = me;
     return true;
   }
+  /// Whether it has been locked before the time had passed.
+  template <class Rep, class Period>
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& span) {
+    return lock_until(detail::time_limit::after(span));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& moment) {
+    return lock_until(detail::time_limit::at(moment));
+  }
   void unlock() noexcept {
     const detail::task_name me = detail::this_task_name();
     waiters_.lock();
@@ -138,6 +76,15 @@ public:
   }
 
 private:
+  bool lock_until(detail::time_limit until) {
+    const detail::task_name me = detail::this_task_name();
+    waiters_.lock();
+    if (holder_.stack != nullptr) return waiters_.wait_until(until, this);
+    holder_ = me;
+    waiters_.unlock();
+    return true;
+  }
+
   detail::wait_list waiters_;
   detail::task_name holder_;
 };
@@ -155,6 +102,25 @@ public:
   void wait(std::unique_lock<mutex>& lock, Predicate ready) {
     while (!ready()) wait(lock);
   }
+  /// The same with a limit; a notification that comes with it counts.
+  template <class Rep, class Period>
+  std::cv_status wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& span) {
+    return wait_until(lock, detail::time_limit::after(span));
+  }
+  template <class Clock, class Duration>
+  std::cv_status wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& moment) {
+    return wait_until(lock, detail::time_limit::at(moment));
+  }
+  /// Returns what ready() says at the end.
+  template <class Rep, class Period, class Predicate>
+  bool wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& span, Predicate ready) {
+    return wait_until(lock, detail::time_limit::after(span), ready);
+  }
+  template <class Clock, class Duration, class Predicate>
+  bool wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& moment,
+                  Predicate ready) {
+    return wait_until(lock, detail::time_limit::at(moment), ready);
+  }
   void notify_one() noexcept {
     waiters_.lock();
     detail::wait_list::waiter* w = waiters_.pop();
@@ -169,6 +135,23 @@ public:
   }
 
 private:
+  std::cv_status wait_until(std::unique_lock<mutex>& lock, detail::time_limit until) {
+    struct relock {
+      std::unique_lock<mutex>& of;
+      ~relock() { of.lock(); }
+    };
+    waiters_.lock();
+    lock.unlock();
+    const relock at_end{lock};
+    return waiters_.wait_until(until, this) ? std::cv_status::no_timeout : std::cv_status::timeout;
+  }
+  template <class Predicate>
+  bool wait_until(std::unique_lock<mutex>& lock, detail::time_limit until, Predicate& ready) {
+    while (!ready())
+      if (wait_until(lock, until) == std::cv_status::timeout) return ready();
+    return true;
+  }
+
   detail::wait_list waiters_;
 };
 
@@ -193,6 +176,15 @@ public:
     --count_;
     return true;
   }
+  /// Whether the count was taken before the time had passed.
+  template <class Rep, class Period>
+  bool try_acquire_for(const std::chrono::duration<Rep, Period>& span) {
+    return acquire_until(detail::time_limit::after(span));
+  }
+  template <class Clock, class Duration>
+  bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& moment) {
+    return acquire_until(detail::time_limit::at(moment));
+  }
   void release(std::ptrdiff_t n = 1) noexcept {
     SHOAL_ASSERT(n >= 0, "a semaphore is released zero times or more; acquire() makes its count less");
     waiters_.lock();
@@ -203,6 +195,14 @@ public:
   }
 
 private:
+  bool acquire_until(detail::time_limit until) {
+    waiters_.lock();
+    if (count_ == 0) return waiters_.wait_until(until, this);
+    --count_;
+    waiters_.unlock();
+    return true;
+  }
+
   detail::wait_list waiters_;
   std::ptrdiff_t count_;
 };
@@ -231,6 +231,15 @@ public:
     else
       waiters_.wait(detail::wait_kind::latch, this);
   }
+  /// Whether it has opened before the time had passed.
+  template <class Rep, class Period>
+  bool wait_for(const std::chrono::duration<Rep, Period>& span) {
+    return wait_until(detail::time_limit::after(span));
+  }
+  template <class Clock, class Duration>
+  bool wait_until(const std::chrono::time_point<Clock, Duration>& moment) {
+    return wait_until(detail::time_limit::at(moment));
+  }
   void arrive_and_wait(std::ptrdiff_t n = 1) noexcept {
     // In one step: a task that has waited may destroy an open latch.
     waiters_.lock();
@@ -242,6 +251,12 @@ public:
   }
 
 private:
+  bool wait_until(detail::time_limit until) {
+    waiters_.lock();
+    if (left_ != 0) return waiters_.wait_until(until, this);
+    waiters_.unlock();
+    return true;
+  }
   void count(std::ptrdiff_t n) noexcept {
     SHOAL_ASSERT(n >= 0 && n <= left_, "a latch is counted down below zero, or up; it expects as many as it was told");
     left_ -= n;

@@ -9,6 +9,7 @@
 // Tests: tests/unit/sched/task_test.cpp.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <exception>
@@ -19,12 +20,15 @@
 
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/completion.hpp"
+#include "shoal/detail/scope.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/movable.hpp"
 #include "shoal/priority.hpp"
 #include "shoal/stack_bytes.hpp"
 
 namespace shoal {
+
+class stop_scope;
 
 /// Lets the other tasks of this worker run. May switch.
 void yield() noexcept;
@@ -35,6 +39,12 @@ namespace detail {
 
 template <class F>
 concept task_body = std::is_invocable_v<std::add_lvalue_reference_t<std::decay_t<F>>>;
+
+/// A body that gives a coroutine, which nobody would run.
+template <class F>
+concept gives_coroutine = requires {
+  typename std::invoke_result_t<std::decay_t<F>&>::promise_type;
+};
 
 /// Waits until all asynchronous operations of this worker are complete.
 void settle_now() noexcept;
@@ -54,6 +64,11 @@ void spawn_apart(worker_base& w, task& t, priority p);
 class task_group {
 public:
   task_group() = default;
+  /// Once a stop is requested of `s`, tasks that have not begun do not run; they belong to `s`, which outlives the group (see
+  /// stop_scope.hpp). Other groups' tasks belong to the scope of the task that begins the first of them, and run in any case.
+  explicit task_group(const stop_scope& s) noexcept;
+  /// The same with the scope of the calling task.
+  explicit task_group(in_scope_t) noexcept : given_scope_(detail::worker_here().scope) {}
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
   ~task_group() {
@@ -96,6 +111,17 @@ public:
     children_.rethrow();
   }
 
+  /// Whether all tasks of the group have ended before the time has passed (see sleep.hpp): then as wait(). Otherwise they go
+  /// on, and the group can be waited for again. Runs no task itself.
+  template <class Rep, class Period>
+  bool wait_for(const std::chrono::duration<Rep, Period>& span) {
+    return wait_until(detail::time_limit::after(span));
+  }
+  template <class Clock, class Duration>
+  bool wait_until(const std::chrono::time_point<Clock, Duration>& moment) {
+    return wait_until(detail::time_limit::at(moment));
+  }
+
 private:
   struct child_base : detail::task {
     child_base(const task_group& g, function f, function f_inline) noexcept : task{f, &g}, run_inline(f_inline) {}
@@ -126,13 +152,26 @@ private:
     template <bool Settle>
     void call() noexcept {
       const std::uint64_t issued = Settle ? detail::issued_count() : 0;
-      try {
-        body();
-      } catch (...) {
-        this->owner().children_.fail(std::current_exception());
+      if (detail::needs_scope(this->owner().scope_)) [[unlikely]] {
+        call_in_scope();
+      } else {
+        try {
+          body();
+        } catch (...) {
+          this->owner().children_.fail(std::current_exception());
+        }
       }
       if constexpr (Settle) detail::settle(issued);
       this->dispose();
+    }
+
+    [[gnu::noinline, gnu::cold]] void call_in_scope() noexcept {
+      const detail::entered_scope scope(this->owner().scope_, this->owner().given_scope_ != nullptr);
+      try {
+        if (scope.may_begin()) body();
+      } catch (...) {
+        this->owner().children_.fail(std::current_exception());
+      }
     }
 
     void dispose() noexcept {
@@ -155,10 +194,13 @@ private:
     static void run_here(detail::task& t) noexcept {
       auto& self = static_cast<movable_child&>(t);
       task_group& waited = self.waited;
-      try {
-        self.body();
-      } catch (...) {
-        waited.children_.fail(std::current_exception());
+      {
+        const detail::entered_scope scope(waited.scope_, waited.given_scope_ != nullptr);
+        try {
+          if (scope.may_begin()) self.body();
+        } catch (...) {
+          waited.children_.fail(std::current_exception());
+        }
       }
       self.dispose();
       waited.children_.done();
@@ -174,6 +216,8 @@ private:
 
   template <class F, class Offer>
   void begin(F&& f, Offer offer) {
+    static_assert(!detail::gives_coroutine<F>,
+                  "a group runs functions; give a coroutine to shoal::async (coroutine.hpp)");
     detail::worker_base& w = detail::worker_here();
     const bool mine = is_mine(w);
     try {
@@ -223,6 +267,7 @@ private:
     if (user_ != nullptr) return user_ == &w && !children_.awaited();
     user_ = &w;
     home_used_ = 0;
+    scope_ = given_scope_ != nullptr ? given_scope_ : w.scope;
     return true;
   }
 
@@ -251,12 +296,15 @@ private:
   }
 
   void wait_all() noexcept;
+  bool wait_until(detail::time_limit until);
 
   static constexpr std::size_t k_home_bytes = 256;
   detail::completion children_;
   // The worker of the task that spawned the first child: only its tasks may use the members that are not atomic.
   // Constant while there are children, which may read it.
   const detail::worker_base* user_ = nullptr;
+  const detail::scope* scope_;  // of the children; once there is a user
+  const detail::scope* given_scope_ = nullptr;
   std::uint32_t home_used_;  // bytes; once there is a user
   alignas(std::max_align_t) std::byte home_[k_home_bytes];
 };
@@ -304,6 +352,7 @@ void parallel_invoke(F&& f, G&& g) {
   using second_body = std::remove_reference_t<G>;
   struct second final : detail::task {
     second_body* body = nullptr;
+    const detail::scope* scope = nullptr;
     detail::completion ended;
     void call() noexcept {
       const std::uint64_t issued = detail::issued_count();
@@ -321,9 +370,15 @@ void parallel_invoke(F&& f, G&& g) {
   }
   second child;
   child.body = std::addressof(g);
+  child.scope = detail::t_worker->scope;
   child.run = [](detail::task& t) noexcept {
     auto& self = static_cast<second&>(t);
-    self.call();
+    if (detail::needs_scope(self.scope)) [[unlikely]] {
+      const detail::within_scope scope(self.scope);
+      self.call();
+    } else {
+      self.call();
+    }
     self.ended.done();
   };
   detail::spawn(*detail::t_worker, child);

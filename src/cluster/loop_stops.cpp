@@ -35,8 +35,12 @@ void loop_stops::forget(key k) noexcept {
 }
 
 void loop_stops::request(key k) {
-  const std::lock_guard guard(lock_);
-  loops_[k].source.request_stop();  // no callback is registered with it
+  std::stop_source source(std::nostopstate);
+  {
+    const std::lock_guard guard(lock_);
+    source = loops_[k].source;
+  }
+  source.request_stop();  // outside of the lock: callbacks may be registered with it
 }
 
 std::size_t loop_stops::size() const {
@@ -70,17 +74,20 @@ std::size_t forget_loop_here(std::uint32_t, std::span<const std::uint64_t> argum
 
 // The stop callback may run on any thread and must not wait, so it begins a task that sends the messages.
 struct stop_forwarding::state final : sched::errand {
-  state(const std::stop_token& token, const loop_shares& all) : pool(sched::this_worker()->owner()), row(all.row()) {
+  state(const std::stop_token& token, const node_row& nodes, bool here_too)
+      : pool(sched::this_worker()->owner()), row(nodes) {
     const port& p = this_port();
     here = p.node;
     id = stops_of(p).new_id();
     others = row.count - (row.has(here) ? 1 : 0);
+    asks_here = here_too && row.has(here);
     run = [](task& t) noexcept {
       auto& self = static_cast<state&>(static_cast<sched::errand&>(t));
+      if (self.asks_here) stops_of(this_port()).request({self.here, self.id});
       self.tell(receiver_of<receive_stop>(), callee_of<stop_here>());
       self.sent.done();
     };
-    if (others != 0) watch.emplace(token, on_stop{*this});
+    if (others != 0 || asks_here) watch.emplace(token, on_stop{*this});
   }
 
   // Returns when all nodes have executed it.
@@ -114,13 +121,17 @@ struct stop_forwarding::state final : sched::errand {
   std::uint32_t here = 0;
   std::uint32_t others = 0;
   std::uint64_t id = 0;
+  bool asks_here = false;  // a call on this node: loops know the token here
   completion sent;
   bool requested = false;  // written by the callback; read after the callback has ended
   std::optional<std::stop_callback<on_stop>> watch;
 };
 
 stop_forwarding::stop_forwarding(const std::stop_token& token, const loop_shares& all)
-    : state_(std::make_unique<state>(token, all)) {}
+    : state_(std::make_unique<state>(token, all.row(), false)) {}
+
+stop_forwarding::stop_forwarding(const std::stop_token& token, std::uint32_t node)
+    : state_(std::make_unique<state>(token, node_row{.first = node, .count = 1, .wrap = node + 1}, true)) {}
 
 stop_forwarding::~stop_forwarding() {
   state& s = *state_;
@@ -129,13 +140,14 @@ stop_forwarding::~stop_forwarding() {
   s.sent.add();
   s.sent.wait();
   // Requests may have come after the end of a share.
+  if (s.asks_here) stops_of(this_port()).forget({s.here, s.id});
   s.tell(receiver_of<receive_forget>(), callee_of<forget_loop_here>());
 }
 
 std::uint64_t stop_forwarding::id() const noexcept { return state_->id; }
 
 share_stop::share_stop(std::uint32_t from, std::uint64_t id)
-    : from_(from), id_(id), token_(stops_of(this_port()).enter({from, id})) {}
+    : scope(stops_of(this_port()).enter({from, id})), from_(from), id_(id) {}
 
 share_stop::~share_stop() { stops_of(this_port()).leave({from_, id_}); }
 

@@ -12,7 +12,7 @@
 #include "base/log.hpp"
 #include "files/checkpoint_folder.hpp"
 #include "files/checkpoint_write.hpp"
-#include "sched/file_thread.hpp"
+#include "shoal/blocking.hpp"
 #include "shoal/error.hpp"
 #include "shoal/future.hpp"
 
@@ -169,8 +169,7 @@ void checkpoint_state::load(const manifest& m) const {
 std::optional<std::uint64_t> checkpoint_state::restore(const restore_options& options) {
   wait();
   std::vector<std::uint64_t> all;
-  sched::file_thread thread;
-  thread.run([&] {
+  blocking([&] {
     all = folder_.whole();
     if (all.empty()) return;
     try {
@@ -189,7 +188,7 @@ std::optional<std::uint64_t> checkpoint_state::restore(const restore_options& op
   for (const std::uint64_t number : all) {
     try {
       manifest m;
-      thread.run([&] { m = folder_.read(number); });
+      blocking([&] { m = folder_.read(number); });
       compare(m);
       load(m);
       return number;

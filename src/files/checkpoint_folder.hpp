@@ -3,7 +3,7 @@
 //   FOLDER/7.manifest      exists if checkpoint 7 is whole: it is renamed to that name when all the rest is on the disk
 //   FOLDER/7/rank.shoal    an array
 //   FOLDER/lock            held by the process that uses the folder
-// Who may call: any thread, one at a time; all functions block it (tasks use a sched::file_thread).
+// Who may call: any thread, one at a time; all functions block it (tasks use shoal::blocking).
 // Never switches tasks.
 // Guarantees: after begin(), the end of any process and the loss of the machine leave the checkpoints that were whole
 // before; after commit() the new one too. Errors: shoal::error with a path.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "sched/file_thread.hpp"
+#include "shoal/blocking.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::files {
@@ -14,7 +14,7 @@ namespace shoal::files {
 checkpoint_write::checkpoint_write(checkpoint_folder& folder, manifest what, std::vector<part> arrays, unsigned keep,
                                    bool sync)
     : folder_(folder), manifest_(std::move(what)), arrays_(std::move(arrays)), keep_(keep), sync_(sync) {
-  sched::file_thread().run([this] {
+  blocking([this] {
     folder_.lock(sync_);
     manifest_.number = folder_.begin();
   });
@@ -33,7 +33,7 @@ bool checkpoint_write::copy() {
 void checkpoint_write::give_up() noexcept {
   try {
     copies_.clear();
-    sched::file_thread().run([this] { folder_.remove(number(), sync_); });
+    blocking([this] { folder_.remove(number(), sync_); });
   } catch (const std::exception&) {
     // The next begin() removes it.
   }
@@ -46,7 +46,7 @@ void checkpoint_write::write() {
       write_file(folder_.array_path(number(), manifest_.arrays[i].name), arrays_[i], sync_, copies);
       if (copies != nullptr) copies->drop();
     }
-    sched::file_thread().run([this] { folder_.commit(manifest_, sync_); });
+    blocking([this] { folder_.commit(manifest_, sync_); });
   } catch (const error& e) {
     give_up();
     throw error(e.code(), fmt::format("checkpoint {} in {} was not written, and earlier ones stay: {}", number(),
@@ -55,7 +55,7 @@ void checkpoint_write::write() {
     give_up();
     throw;
   }
-  sched::file_thread().run([this] {
+  blocking([this] {
     try {
       folder_.remove_old(keep_, sync_);
     } catch (const error& e) {

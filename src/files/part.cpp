@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "machine/file.hpp"
-#include "sched/file_thread.hpp"
 #include "shoal/array.hpp"
+#include "shoal/blocking.hpp"
 #include "shoal/detail/port.hpp"
 #include "shoal/error.hpp"
 #include "shoal/task.hpp"
@@ -67,14 +67,10 @@ public:
   template <class Open>
   transfer(const part& p, const Open& open)
       : part_(p), share_(share_of(p, detail::this_port().node)), next_(share_.first) {
-    lanes_.push_back(std::make_unique<sched::file_thread>());
-    lanes_.front()->run([&] { file_ = open(); });
-    while (lanes_.size() < std::min(share_.count(), k_most_lanes))
-      lanes_.push_back(std::make_unique<sched::file_thread>());
+    blocking([&] { file_ = open(); });
   }
 
   machine::file& file() noexcept { return file_; }
-  sched::file_thread& first_thread() noexcept { return *lanes_.front(); }
   std::uint64_t first_block() const noexcept { return share_.first; }
 
   /// Calls body(block) on the threads alone, where no task takes part.
@@ -82,9 +78,9 @@ public:
   void run_on_threads(const Body& body) {
     if (share_.empty()) return;
     task_group lanes;
-    for (auto& thread : lanes_)
-      lanes.run([this, &body, &thread] {
-        thread->run([&] {
+    for (std::uint64_t lane = 0; lane < lanes_of_share(); ++lane)
+      lanes.run([this, &body] {
+        blocking([&] {
           try {
             while (const auto b = next()) body(*b);
           } catch (...) {
@@ -96,16 +92,16 @@ public:
     lanes.wait();
   }
 
-  /// Calls body(lane's thread, block, memory for a block) for each block.
+  /// Calls body(block, memory for a block) for each block, in tasks.
   template <class Body>
   void run(const Body& body) {
     if (share_.empty()) return;
     task_group lanes;
-    for (auto& thread : lanes_) {
-      lanes.run([this, &body, &thread] {
+    for (std::uint64_t lane = 0; lane < lanes_of_share(); ++lane) {
+      lanes.run([this, &body] {
         const std::unique_ptr<std::byte[]> memory(new std::byte[part_.file.block_elements * part_.file.type.bytes]);
         try {
-          while (const auto b = next()) body(*thread, *b, memory.get());
+          while (const auto b = next()) body(*b, memory.get());
         } catch (...) {
           next_.store(share_.end, std::memory_order_relaxed);  // the others stop
           throw;
@@ -117,6 +113,8 @@ public:
   }
 
 private:
+  std::uint64_t lanes_of_share() const noexcept { return std::min<std::uint64_t>(share_.count(), k_most_lanes); }
+
   std::optional<block> next() noexcept {
     const std::uint64_t number = next_.fetch_add(1, std::memory_order_relaxed);
     if (number >= share_.end) return std::nullopt;
@@ -128,7 +126,6 @@ private:
   const block_share share_;
   machine::file file_;
   std::atomic<std::uint64_t> next_;
-  std::vector<std::unique_ptr<sched::file_thread>> lanes_;
 };
 
 void check_block(const machine::file& file, const array_file& format, const block& b, std::span<const std::byte> data) {
@@ -210,12 +207,12 @@ void write_part(const std::string& path, const part& p, bool sync, const std::by
       write(b, copied + (b.number - all.first_block()) * p.file.block_elements * p.file.type.bytes);
     });
   } else {
-    all.run([&](sched::file_thread& thread, const block& b, std::byte* memory) {
+    all.run([&](const block& b, std::byte* memory) {
       get_elements(p, b.first, b.count, memory);
-      thread.run([&] { write(b, memory); });
+      blocking([&] { write(b, memory); });
     });
   }
-  all.first_thread().run([&] {
+  blocking([&] {
     if (sync) all.file().sync();
     all.file().close();
   });
@@ -223,8 +220,8 @@ void write_part(const std::string& path, const part& p, bool sync, const std::by
 
 void read_part(const std::string& path, const part& p) {
   transfer all(p, [&] { return machine::file(path, machine::file::purpose::read); });
-  all.run([&](sched::file_thread& thread, const block& b, std::byte* memory) {
-    thread.run([&] {
+  all.run([&](const block& b, std::byte* memory) {
+    blocking([&] {
       const std::span data(memory, b.bytes);
       if (all.file().read_at(data, p.file.offset_of(b.number)) != data.size())
         refuse_file(path, "has become shorter while it was read");

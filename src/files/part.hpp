@@ -2,8 +2,8 @@
 // One node's part of writing or reading an array's file, block by block. A block is written by the node that holds its
 // first element where an array's parts are contiguous; blocks of cyclic arrays are divided equally. Elements of other
 // nodes are fetched in bulk.
-// A few lanes per node, each a task with a thread (sched/file_thread.hpp) and the memory for one block: while one waits for
-// the disk another one copies.
+// A few lanes per node, each a task with the memory for one block: while one waits for the disk, in shoal::blocking(), another one
+// copies.
 // Who may call: tasks. write_part and read_part switch tasks. Errors: shoal::error with the file's name and, of a
 // corrupt block, its number and position. Shown by tests/cluster/files_test.cpp, tests/unit/files/array_file_test.cpp.
 #pragma once

@@ -6,7 +6,7 @@
 
 #include "files/transfer.hpp"
 #include "machine/file.hpp"
-#include "sched/file_thread.hpp"
+#include "shoal/blocking.hpp"
 #include "shoal/error.hpp"
 #include "shoal/files.hpp"
 
@@ -46,17 +46,16 @@ void save_array(const std::string& given, const array_layout& layout, file_type 
   const std::string path = machine::absolute_path(given);
   const files::part p{layout, files::plan_file(path, type, layout.size, options)};
   const std::string unfinished = path + ".tmp";
-  sched::file_thread thread;
   machine::file held;
-  thread.run([&] { held = hold_unfinished(path, unfinished); });
+  blocking([&] { held = hold_unfinished(path, unfinished); });
   try {
     files::write_file(unfinished, p, options.sync);
-    thread.run([&] {
+    blocking([&] {
       machine::rename_file(unfinished, path);
       if (options.sync) machine::sync_folder(machine::folder_of(path));
     });
   } catch (...) {
-    thread.run([&]() noexcept {
+    blocking([&]() noexcept {
       try {
         machine::remove_file(unfinished);
       } catch (const error&) {

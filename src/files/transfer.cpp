@@ -13,7 +13,7 @@
 #include "machine/file.hpp"
 #include "machine/huge_buffer.hpp"
 #include "machine/memory_info.hpp"
-#include "sched/file_thread.hpp"
+#include "shoal/blocking.hpp"
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/port.hpp"
 #include "shoal/remote_error.hpp"
@@ -120,8 +120,7 @@ void call_holders(detail::callee code, const std::string& path, const part& p, b
 
 // Makes the file, with its size and header, but without its elements.
 void begin_file(const std::string& path, const array_file& file, bool sync) {
-  sched::file_thread thread;
-  thread.run([&] {
+  blocking([&] {
     machine::file made(path, machine::file::purpose::make);
     made.resize(file.file_bytes());
     const std::string header = header_of(file);
@@ -176,8 +175,7 @@ void write_file(const std::string& path, const part& p, bool sync, const part_co
 array_file open_file(const std::string& path, file_type wanted, file_format format) {
   format = format_of(path, format);
   array_file file;
-  sched::file_thread thread;
-  thread.run([&] {
+  blocking([&] {
     const machine::file from(path, machine::file::purpose::read);
     std::vector<std::byte> begin(k_most_header_bytes);
     begin.resize(from.read_at(begin, 0));

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "graph/input_error.hpp"
-#include "sched/file_thread.hpp"
+#include "shoal/blocking.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::graph {
@@ -21,13 +21,13 @@ namespace {
 class file_source final : public byte_source {
 public:
   file_source(const std::string& path, progress_function progress) : name_(path), progress_(std::move(progress)) {
-    disk_.run([&] { open(path); });
+    blocking([&] { open(path); });
   }
 
   std::size_t read(std::span<std::byte> to) override {
     if (to.empty()) return 0;
     std::size_t got = 0;
-    disk_.run([&] { got = read_block(to); });
+    blocking([&] { got = read_block(to); });
     done_ += got;
     if (progress_) progress_(done_, std::max(size_, done_));
     return got;
@@ -70,7 +70,6 @@ private:
   std::unique_ptr<std::FILE, closer> file_;
   std::uint64_t size_ = 0;
   std::uint64_t done_ = 0;
-  sched::file_calls disk_;
 };
 
 class memory_source final : public byte_source {

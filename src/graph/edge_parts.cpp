@@ -12,7 +12,7 @@
 #include "graph/matrix_market.hpp"
 #include "graph/reader.hpp"
 #include "machine/file.hpp"
-#include "sched/file_thread.hpp"
+#include "shoal/blocking.hpp"
 #include "shoal/detail/graph_edges.hpp"
 #include "shoal/detail/graph_file.hpp"
 #include "shoal/error.hpp"
@@ -77,7 +77,7 @@ class part_reader {
 public:
   part_reader(const std::string& path, const text_extent& all, const text_extent& part, const graph::edge_sink& sink)
       : all_(all), part_(part), sink_(sink), block_(k_block_bytes + k_longest_line) {
-    disk_.run([&] { found_.plain = open(path); });
+    blocking([&] { found_.plain = open(path); });
     edges_.reserve(k_edges_in_block);
   }
 
@@ -106,7 +106,7 @@ private:
 
   bool read_block(std::span<char> to) {
     std::size_t got = 0;
-    disk_.run([&] { got = in_.read_at(std::as_writable_bytes(to), at_); });
+    blocking([&] { got = in_.read_at(std::as_writable_bytes(to), at_); });
     return got == to.size();
   }
 
@@ -160,7 +160,6 @@ private:
   }
 
   machine::file in_;
-  sched::file_calls disk_;
   text_extent all_;
   text_extent part_;
   const graph::edge_sink& sink_;
@@ -181,7 +180,7 @@ std::optional<text_extent> find_text_edges(const std::string& path, const graph:
   if (options.compact_ids || options.memory_limit_bytes != 0) return std::nullopt;
   std::uint64_t bytes = 0;
   std::vector<char> room;
-  sched::file_calls().run([&] {
+  blocking([&] {
     bytes = size_of(path);
     room = begin_of(path, std::min<std::uint64_t>(bytes, k_head_bytes));
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files on disk: reading and writing at positions, and what makes a replaced file survive a loss of power.
 // Who may call: any thread, several at once; all functions block their thread, so no worker calls them
-// (sched/file_thread.hpp has threads for them). Never switches tasks.
+// (tasks use shoal::blocking). Never switches tasks.
 // Guarantees: a refusal by the system throws shoal::error with the path, the reason and what to do (not_found for a file
 // that is missing, system otherwise). write_at() and read_at() go on after signals and short transfers.
 // Shown by tests/unit/machine/file_test.cpp.

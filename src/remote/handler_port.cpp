@@ -29,6 +29,8 @@ const char* refused(detail::wait_kind why) noexcept {
     case wait_kind::mutex: return "waits for a mutex";
     case wait_kind::condition: return "waits for a condition_variable";
     case wait_kind::semaphore: return "waits for a semaphore";
+    case wait_kind::shared_mutex: return "waits for a shared_mutex";
+    case wait_kind::barrier: return "waits for a barrier";
     case wait_kind::latch: return "waits for a latch";
     case wait_kind::children: return "waits for tasks that it has spawned";
     case wait_kind::graph: return "waits for a graph or flow";
@@ -37,6 +39,7 @@ const char* refused(detail::wait_kind why) noexcept {
     case wait_kind::promise: return "waits for a promise";
     case wait_kind::loop: return "waits for its loop";
     case wait_kind::credit: return "waits for a node to begin earlier calls";
+    case wait_kind::time: return "sleeps, or waits with a time limit";
     case wait_kind::collective: return "waits for the other members of a team";
     case wait_kind::lock: return "waits for a lock of shoal/locks.hpp";
     default: return "waits";

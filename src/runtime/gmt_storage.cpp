@@ -10,7 +10,7 @@
 
 #include "gmt/names.hpp"
 #include "machine/file.hpp"
-#include "sched/file_thread.hpp"
+#include "shoal/blocking.hpp"
 #include "shoal/error.hpp"
 #include "shoal/files.hpp"
 
@@ -44,9 +44,8 @@ int read_type(const std::string& path) {
 
 gmt::storage::kept_array describe(const std::string& path) {
   gmt::storage::kept_array k;
-  sched::file_thread thread;
   try {
-    thread.run([&] { k.type = read_type(path); });
+    blocking([&] { k.type = read_type(path); });
     const file_info info = describe_file(elements(path));
     k.size = info.size;
     k.element_bytes = info.type.bytes;
@@ -64,8 +63,7 @@ void load(const std::string& path, const detail::array_layout& layout) {
 }
 
 void save(const std::string& path, const detail::array_layout& layout, int type) {
-  sched::file_thread thread;
-  thread.run([&] {
+  blocking([&] {
     const std::string text = fmt::format("{}{}\n", k_head, type);
     const std::string unfinished = note(path) + ".tmp";
     machine::file file(unfinished, machine::file::purpose::replace);
@@ -78,8 +76,7 @@ void save(const std::string& path, const detail::array_layout& layout, int type)
 }
 
 void remove(const std::string& path) {
-  sched::file_thread thread;
-  thread.run([&] {
+  blocking([&] {
     machine::remove_file(elements(path));
     machine::remove_file(note(path));
   });

@@ -33,6 +33,8 @@ std::string waits_for(const waiting_task& t) {
     case wait_kind::mutex: return fmt::format("the mutex {}", t.object);
     case wait_kind::condition: return fmt::format("the condition_variable {}", t.object);
     case wait_kind::semaphore: return fmt::format("the semaphore {}", t.object);
+    case wait_kind::shared_mutex: return fmt::format("the shared_mutex {}", t.object);
+    case wait_kind::barrier: return fmt::format("the barrier {}", t.object);
     case wait_kind::latch: return fmt::format("the latch {}", t.object);
     case wait_kind::children: return counted(t.missing, "task that it has spawned", "tasks that it has spawned");
     case wait_kind::graph: return counted(t.missing, "task of a graph or flow", "tasks of a graph or flow");
@@ -51,8 +53,9 @@ std::string waits_for(const waiting_task& t) {
     case wait_kind::message:
     case wait_kind::thread: return t.of_rank.waits_for;
     case wait_kind::stack: return "a stack of the size that it asked for";
+    case wait_kind::time: return "a time, or an event until then";
     case wait_kind::lock: return fmt::format("the lock {}", t.object);
-    case wait_kind::file: return "a file";
+    case wait_kind::blocking: return "a blocking call or a file";
     default: return "a wake-up";
   }
 }

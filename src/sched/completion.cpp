@@ -64,6 +64,41 @@ void completion::wait_anywhere(wait_kind why) noexcept {
   add(-n);
 }
 
+// The task stays on its worker, whose timer it is.
+bool completion::wait_until(time_limit until) {
+  const std::int64_t n = begun_;
+  if (n <= 0) return true;
+  struct alarm final : sched::timer {
+    alarm(completion_count<completion_waiter>& c, std::int64_t count) noexcept
+        : timer([](sched::timer& t) noexcept {
+            auto& self = static_cast<alarm&>(t);
+            const completion_waiter waiter = self.of.waiter();
+            self.passed = self.of.give_up(self.n);
+            if (self.passed) waiter.notify();
+          }),
+          of(c),
+          n(count) {}
+    completion_count<completion_waiter>& of;
+    std::int64_t n;
+    bool passed = false;
+  } at_limit(count_, n);
+  sched::worker& w = *sched::this_worker();
+  if (!until.is_past() && until.due_ns() != time_limit::k_never) w.start_timer(at_limit, until.due_ns());
+  if (count_.must_block(this_task(), n)) {
+    if (until.is_past() && count_.give_up(n)) {
+      w.end_timer(at_limit);
+      return false;
+    }
+    leave(wait_kind::time, this);
+  }
+  w.end_timer(at_limit);
+  if (at_limit.passed) return false;
+  count_.end_wait();
+  fiber::acquire_from(this);
+  add(-n);
+  return true;
+}
+
 bool completion::call_when_done(completion_callback& next) noexcept {
   const std::int64_t n = begun_;
   begun_ = 0;  // before: `next` may destroy this

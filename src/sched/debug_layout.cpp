@@ -63,9 +63,9 @@ private:
 };
 
 constexpr std::string_view k_wait_names[] = {
-    "none",   "mutex",   "condition",  "semaphore", "latch", "children", "graph",    "operations",
-    "future", "loop",    "reply",      "settling",  "room",  "credit",   "transfer", "collective",
-    "stack",  "message", "end_of_job", "promise",   "lock",  "file",     "thread",   "other"};
+    "none",       "mutex",  "condition", "semaphore",  "shared_mutex", "barrier", "latch",    "children", "graph",
+    "operations", "future", "loop",      "reply",      "settling",     "room",    "credit",   "transfer", "collective",
+    "stack",      "time",   "message",   "end_of_job", "promise",      "lock",    "blocking", "thread",   "other"};
 static_assert(std::size(k_wait_names) == static_cast<std::size_t>(detail::wait_kind::other) + 1);
 static_assert(k_wait_names[static_cast<std::size_t>(detail::wait_kind::message)] == "message");
 static_assert(k_wait_names[static_cast<std::size_t>(detail::wait_kind::loop)] == "loop");

@@ -10,6 +10,7 @@
 #include "sched/filling.hpp"
 #include "sched/movable.hpp"
 #include "sched/pool.hpp"
+#include "shoal/detail/any_state.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::detail {
@@ -63,7 +64,8 @@ std::string wait_for(future_state& s) {
   if (w.has_room() && unspawn(w, s)) {  // it has not begun: this task runs it
     fiber::acquire_from(&s);
     run_future(s);
-    return {};
+    if (s.word.is_done()) [[likely]]
+      return {};  // else it is a coroutine that waits
   }
   stack_notes& me = notes_here();
   std::uintptr_t open = 0;
@@ -106,7 +108,15 @@ void run_future(task& t) noexcept {
   bool counted = false;
   for (;;) {
     counted = f.state->may_be_detached();  // a successor takes over the count of a state that had one
-    if ((f.state = f.state->of->step(*f.state)) == nullptr) break;
+    const scope* const mine = f.state->scope();
+    if (needs_scope(mine)) [[unlikely]] {
+      const within_scope body(mine);
+      f.state = f.state->of->step(*f.state);
+      if (mine != nullptr) mine->remove();
+    } else {
+      f.state = f.state->of->step(*f.state);
+    }
+    if (f.state == nullptr) break;
     sched::stay_here();
     take_turn(*t_worker);
   }
@@ -119,8 +129,9 @@ future_state* finish(future_state& s) noexcept {
   sched::note_end();
   // The previous value of the word tells what runs next.
   const std::uintptr_t word = s.word.complete();
-  if (word_type::tag_of(word) == word_type::k_successor) return word_type::pointer_in<future_state>(word);
-  if (word_type::tag_of(word) == word_type::k_waiter) {
+  const std::uintptr_t tag = word_type::tag_of(word);
+  if (tag == word_type::k_successor || tag == word_type::k_guest) return word_type::pointer_in<future_state>(word);
+  if (tag == word_type::k_waiter) {
     auto& waiter = *word_type::pointer_in<stack_notes>(word);
     waiter.close_wait();
     wake(reinterpret_cast<suspended*>(waiter.of));
@@ -141,19 +152,63 @@ void finish_elsewhere(future_state& s) noexcept {
 }
 
 void await(future_state& s) {
-  if (s.of->await != nullptr) return s.of->await(s);
+  if (s.of->await != nullptr) return static_cast<void>(s.of->await(s, nullptr));
   if (const std::string cycle = wait_for(s); !cycle.empty()) throw error(errc::deadlock, cycle);
 }
 
+// It draws no edge and keeps none open, so searches for cycles end at it; and it stays on its worker, whose timer it is.
+bool await_until(future_state& s, time_limit until) {
+  if (until.due_ns() == time_limit::k_never) {
+    await(s);
+    return true;
+  }
+  if (s.of->await != nullptr) return s.of->await(s, &until);
+  if (s.word.is_done()) return true;
+  if (until.is_past()) return false;
+  struct alarm final : sched::timer {
+    explicit alarm(future_state& awaited) noexcept
+        : timer([](sched::timer& t) noexcept {
+            auto& self = static_cast<alarm&>(t);
+            self.passed = self.of.word.take_back(self.mark, self.before);
+            if (self.passed) wake(self.task);
+          }),
+          of(awaited) {}
+    future_state& of;
+    std::uintptr_t mark = 0;
+    std::uintptr_t before = 0;
+    suspended* task = nullptr;
+    bool passed = false;
+  } at_limit(s);
+  sched::worker& w = *sched::this_worker();
+  at_limit.mark = word_type::tagged(&notes_here(), word_type::k_waiter);
+  at_limit.task = this_task();
+  w.start_timer(at_limit, until.due_ns());
+  at_limit.before = s.word.wait(at_limit.mark);
+  if (at_limit.before != word_type::k_done) leave(wait_kind::time, &s);
+  w.end_timer(at_limit);
+  return !at_limit.passed;
+}
+
 // `s` that follows from no promise will complete, so its detached successor is counted from now on.
-bool attach(future_state& s, future_state& next) noexcept {
+namespace {
+bool attach_as(std::uintptr_t tag, future_state& s, future_state& next) noexcept {
   const bool counts = next.may_be_detached() && !s.may_be_detached();
   if (counts) pool_here().begin_detached();
-  const bool attached = s.of->attach != nullptr
-                            ? s.of->attach(s, next)
-                            : s.word.attach(word_type::tagged(&next, word_type::k_successor), next.word);
+  const bool attached =
+      s.of->attach != nullptr ? s.of->attach(s, next) : s.word.attach(word_type::tagged(&next, tag), next.word);
   if (counts && !attached) pool_here().end_detached();
   return attached;
+}
+}  // namespace
+
+bool attach(future_state& s, future_state& next) noexcept { return attach_as(word_type::k_successor, s, next); }
+bool attach_guest(future_state& s, future_state& next) noexcept { return attach_as(word_type::k_guest, s, next); }
+
+// The place of whoever is to fill `s` has gone to the successor; cycles through `s` are found no more.
+bool detach(future_state& s, future_state& next) noexcept {
+  if (!s.word.take_back(word_type::tagged(&next, word_type::k_guest), word_type::k_nobody)) return false;
+  if (next.may_be_detached() && !s.may_be_detached()) pool_here().end_detached();
+  return true;
 }
 
 void spawn_attached(future_state& next) noexcept {

@@ -120,6 +120,7 @@ void run_range_here(sched::worker& w, loop_state& loop, std::uint64_t begin, std
   loop_frame frame{position{begin}, position{begin}, position{end}, nullptr, &loop};
   fiber::fiber& stack = *w.current();
   bool outermost = false;
+  const scope* around = nullptr;
   std::uint64_t async_before = 0;
   const sched::known_as known(w.begun(), reinterpret_cast<const void*>(loop.piece), w.begun().node);
   {
@@ -127,6 +128,7 @@ void run_range_here(sched::worker& w, loop_state& loop, std::uint64_t begin, std
     frame.outer = std::exchange(w.frames, &frame);
     outermost = std::exchange(stack.outermost, false);
     async_before = *w.async_issued;
+    around = std::exchange(w.scope, loop.scope);
     if (loop.outermost) w.begin_outermost();
   }
   try {
@@ -139,6 +141,7 @@ void run_range_here(sched::worker& w, loop_state& loop, std::uint64_t begin, std
     const fiber::tsan_ignore_scope ignore;
     stack.outermost = outermost;
     w.frames = frame.outer;
+    w.scope = around;
     issued = *w.async_issued != async_before;
     if (loop.outermost) w.end_outermost();
   }
@@ -206,6 +209,7 @@ void begin_loop(sched::worker& w, local_loop& loop) noexcept {
   w.expect_other_work();
   take_turn(w);
   loop.outermost = w.current()->outermost;
+  loop.scope = w.scope;
   loop.caller = reinterpret_cast<suspended*>(w.current());
   loop.finished = [](loop_state& l) noexcept {
     auto& self = static_cast<local_loop&>(l);

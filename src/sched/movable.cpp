@@ -34,6 +34,7 @@ void movable_frame::arrive(worker& at) noexcept {
     p->resumes(at.begun().code, &self);
   parting.arrive();
   host = at.host_;
+  outer_scope = at.scope;
   frames = at.frames;
   issued = *at.async_issued;
 }
@@ -57,11 +58,13 @@ void movable_frame::leave(worker* wanted, detail::wait_kind why, const void* obj
   self.waits_as = static_cast<std::uint8_t>(why);
   const bool outside = detail::ends_from_outside(why);
   if (outside) w.wait_from_outside(1);
+  scope = std::exchange(w.scope, outer_scope);
   w.resume(self, *host);
   self.waits_as = 0;
   worker& now = worker_now();
   if (outside) now.wait_from_outside(-1);  // the sum over the workers counts
   arrive(now);
+  now.scope = scope;
   fiber::acquire_from(&self);       // partner: wake_moving()
   fiber::acquire_from(self.notes);  // partner: worker::host()
   *now.error_number_ = kept_error;
@@ -166,6 +169,7 @@ void worker::on_movable_stack() noexcept {
       call.body(*call.task);
     }
     frame.ended = true;
+    worker_now().scope = frame.outer_scope;
     worker_now().resume(self, *frame.host);
   }
 }

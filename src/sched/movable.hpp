@@ -49,13 +49,15 @@ struct movable_frame final : started {
   } placed;
   fiber::fiber& self;
   pool& owner;
-  worker& home;                          // whose stack it is
-  fiber::fiber* host = nullptr;          // the stack of the loop that has called this one
-  std::uint64_t issued = 0;              // asynchronous operations of the worker when the task arrived there
-  detail::loop_frame* frames = nullptr;  // of the worker when the task arrived there: not of loops of its own
-  detail::loop_state* loop = nullptr;    // of the iteration that it is
-  bool counted = false;                  // it has left the piece that began it, and is a piece of the loop itself
-  bool outermost = false;                // and one of those that are bounded
+  worker& home;                                // whose stack it is
+  fiber::fiber* host = nullptr;                // the stack of the loop that has called this one
+  std::uint64_t issued = 0;                    // asynchronous operations of the worker when the task arrived there
+  detail::loop_frame* frames = nullptr;        // of the worker when the task arrived there: not of loops of its own
+  const detail::scope* outer_scope = nullptr;  // of the worker when the task arrived there
+  const detail::scope* scope = nullptr;        // of the task while it has left
+  detail::loop_state* loop = nullptr;          // of the iteration that it is
+  bool counted = false;                        // it has left the piece that began it, and is a piece of the loop itself
+  bool outermost = false;                      // and one of those that are bounded
   bool stays = false;
   bool ended = false;
   worker* target = nullptr;

@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "base/log.hpp"
+#include "machine/library_threads.hpp"
 #include "machine/membarrier.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/topology.hpp"
@@ -77,7 +78,8 @@ pool::pool(const pool_options& options, pool_hooks* above)
       may_double_(has_processor_for_each(options)),
       native_notes_(std::make_unique<fiber::stack_notes[]>(options.workers)),
       lanes_(options.workers, signs_.urgent),
-      made_(note_moment(*options.executor)) {
+      made_(note_moment(*options.executor)),
+      blocking_(*options.executor, options.most_blocking_threads) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
   if (!heavy_fences_) signs_.wake.word.store(1, std::memory_order_relaxed);
   const std::size_t waiting = most_waiting(options, stack_pages_, region_.capacity());
@@ -129,7 +131,20 @@ void pool::start_thread(unsigned i) {
   }));
 }
 
+// Called before the workers start: each that calls such a library is as many threads.
+void pool::warn_of_library_threads() const {
+  const unsigned processors = executor().processors();
+  if (processors == 0 || !executor().has_real_clock()) return;
+  const std::string set = machine::oversubscribing_library(size(), processors);
+  if (!set.empty())
+    base::warn(
+        "{}: {} workers that call such a library use more threads than there are processors ({}), and all become slow; "
+        "unset the variable, or lower SHOAL_WORKERS",
+        set, size(), processors);
+}
+
 void pool::start_threads(unsigned first) {
+  if (options_.single_threaded_libraries) warn_of_library_threads();
   node_ = base::current_log_context().node;
   threads_.reserve(size());
   try {

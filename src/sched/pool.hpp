@@ -27,6 +27,7 @@
 #include "machine/executor.hpp"
 #include "machine/rough_clock.hpp"
 #include "sched/block_depot.hpp"
+#include "sched/blocking_threads.hpp"
 #include "sched/debug_layout.hpp"
 #include "sched/lanes.hpp"
 #include "sched/profiler.hpp"
@@ -92,6 +93,8 @@ struct pool_options {
   // Called on each worker's thread; what it gives lives until the worker ends.
   std::function<std::shared_ptr<void>(unsigned worker)> around_thread;
   void (*before_ring_from_outside)() = nullptr;  // for tests: called when the woken task can already run
+  std::size_t most_blocking_threads = 512;
+  bool single_threaded_libraries = true;  // machine/library_threads.hpp
   unsigned processors_for_it = 0;  // that its workers may use at the same time; 0: as many as the executor has
 };
 
@@ -156,6 +159,7 @@ public:
   /// Whether `notes` is the address of the notes of a stack of this pool; any other value is none. Does not read it.
   bool owns(const void* notes) const noexcept;
   profiler& profiling() noexcept { return profiler_; }
+  blocking_threads& blocking() noexcept { return blocking_; }
 
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
   /// Ends the workers' loops; worker 0's too. Any thread.
@@ -218,6 +222,7 @@ private:
   unsigned groups() const noexcept {
     return static_cast<unsigned>(at_slot_.size()) / lockfree::sleeper_map<>::k_group_slots;
   }
+  void warn_of_library_threads() const;
   void start_threads(unsigned first);
   void start_thread(unsigned i);
   void pin(unsigned i) const noexcept;
@@ -258,6 +263,7 @@ private:
   // For debuggers.
   const debug_moment made_;  // when the pool was
   int node_ = -1;            // of a job
+  blocking_threads blocking_;
 };
 
 }  // namespace shoal::sched

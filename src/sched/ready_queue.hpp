@@ -13,6 +13,10 @@
 
 #include "fiber/fiber.hpp"
 
+namespace shoal {
+struct debug_offsets;
+}  // namespace shoal
+
 namespace shoal::sched {
 
 class ready_queue {

@@ -24,6 +24,19 @@ constexpr setting k_table[] = {
      .help = "looks around of a worker with nothing to do before it sleeps; -1: 40, and 300 where ranks of MPI run",
      .min = "-1",
      .max = "1000000"},
+    {.name = "blocking_threads",
+     .type = setting_type::integer,
+     .default_value = "512",
+     .help = "threads of a node for calls of shoal::blocking() and files at the same time; further calls wait",
+     .min = "1",
+     .max = "32768"},
+    {.name = "library_threads",
+     .type = setting_type::choice,
+     .default_value = "one",
+     .help =
+         "threads of OpenMP, MKL and OpenBLAS that bodies of tasks call: one per worker, or as the libraries choose, "
+         "which OMP_NUM_THREADS and the like decide in any case",
+     .choices = "one|any"},
     {.name = "steal",
      .type = setting_type::text,
      .default_value = k_standard_steal_policy,
@@ -43,6 +56,8 @@ options read_options(const base::settings& s) {
   options o;
   o.waiting_bytes = s.get_size("waiting_memory");
   if (const std::int64_t spin = s.get_int("spin"); spin >= 0) o.spin = static_cast<unsigned>(spin);
+  o.blocking_threads = static_cast<std::size_t>(s.get_int("blocking_threads"));
+  o.single_threaded_libraries = s.get_text("library_threads") == "one";
   o.steal = s.judge_text("steal", find_steal_policy);
   o.topology = s.judge_text("topology", [](std::string text) {
     if (!text.empty()) static_cast<void>(machine::topology::synthetic(text));
@@ -57,6 +72,8 @@ pool_options make_pool_options(const options& o, const fiber::options& stacks) {
   p.most_stacks = stacks.most_stacks;
   p.stack_pages = stacks.stack_pages;
   p.most_waiting_bytes = o.waiting_bytes;
+  p.most_blocking_threads = o.blocking_threads;
+  p.single_threaded_libraries = o.single_threaded_libraries;
   p.steal = o.steal;
   if (o.spin) p.spin_rounds = *o.spin;
   return p;

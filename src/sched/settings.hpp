@@ -18,8 +18,10 @@ extern const base::setting_table k_sched_settings;
 struct options {
   std::size_t waiting_bytes = 0;  // 0: a quarter of the free memory
   std::optional<unsigned> spin;   // none: as fits the program
-  steal_policy_factory steal;     // empty: the standard policy
-  std::string topology;           // synthetic, for the distances between workers; empty: this machine's
+  std::size_t blocking_threads = 512;
+  bool single_threaded_libraries = true;
+  steal_policy_factory steal;  // empty: the standard policy
+  std::string topology;        // synthetic, for the distances between workers; empty: this machine's
 };
 /// Throws shoal::error for an unknown victim policy or a malformed topology.
 options read_options(const base::settings& s);

@@ -29,7 +29,7 @@ worker::resting worker::rest() noexcept {
   r.holds_back = holds_back_.load(std::memory_order_relaxed);
   r.outside = outside_waits_.load(std::memory_order_relaxed);
   r.given = !woken_.empty() || !errands_.empty() || !placed_.empty() || !tasks.seems_empty() || !arrived_.seems_empty();
-  r.in_flight = owner_.hooks().in_flight(*this);
+  r.in_flight = owner_.hooks().in_flight(*this) || !timers_.empty();
   return r;
 }
 

@@ -65,6 +65,10 @@ bool seems_to_close_cycle(const sched::pool& p, const fiber::stack_notes& me, co
 
 void wait_list::wait(wait_kind why, const void* object, const void* holder) noexcept {
   waiter me;
+  wait(me, why, object, holder);
+}
+
+void wait_list::wait(waiter& me, wait_kind why, const void* object, const void* holder) noexcept {
   me.name = this_task_name();
   sched::moving_wait moving;
   me.task = this_task();
@@ -76,6 +80,60 @@ void wait_list::wait(wait_kind why, const void* object, const void* holder) noex
   fiber::stack_notes& notes = note_holder(*this, holder);
   moving.leave(why, object);
   notes.forget_holder();
+}
+
+bool wait_list::wait_until(time_limit until, const void* object) {
+  waiter me;
+  return wait_until(me, until, object);
+}
+
+// The task stays on its worker, whose timer it is. The timer fires between tasks, so not before this one has left.
+bool wait_list::wait_until(waiter& me, time_limit until, const void* object, give_up_function give_up) {
+  struct alarm final : sched::timer {
+    alarm(wait_list& l, waiter& w, const void* o, give_up_function g) noexcept
+        : timer([](timer& self) noexcept { static_cast<alarm&>(self).end(); }), list(l), of(w), object(o), give_up(g) {}
+    void end() noexcept {
+      list.lock();
+      passed = give_up != nullptr ? give_up(object, of) : list.remove(of);
+      list.unlock();
+      if (passed) wake(of.task);  // else somebody has taken it out, to wake it
+    }
+    wait_list& list;
+    waiter& of;
+    const void* object;
+    give_up_function give_up;
+    bool passed = false;
+  } at_limit(*this, me, object, give_up);
+  sched::worker& w = *sched::this_worker();
+  me.name = this_task_name();
+  me.task = this_task();
+  me.next = nullptr;
+  push(me);
+  const auto withdraw = [&] {
+    const bool gone = give_up != nullptr ? give_up(object, me) : remove(me);
+    unlock();
+    return gone;
+  };
+  if (until.is_past()) {
+    if (withdraw()) return false;
+    leave(wait_kind::time, object);
+    return true;
+  }
+  if (until.due_ns() != time_limit::k_never) {
+    try {
+      w.start_timer(at_limit, until.due_ns());
+    } catch (...) {
+      if (!withdraw()) {
+        leave(wait_kind::time, object);
+        return true;
+      }
+      throw;
+    }
+  }
+  unlock();
+  leave(wait_kind::time, object);
+  w.end_timer(at_limit);
+  return !at_limit.passed;
 }
 
 void wait_list::wake_all(waiter* w) noexcept {

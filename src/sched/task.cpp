@@ -198,4 +198,20 @@ void task_group::wait_all() noexcept {
   children_.announce(false);
 }
 
+// The children that are stored in the group keep their places until all have ended.
+bool task_group::wait_until(detail::time_limit until) {
+  detail::worker_base& w = detail::worker_here();
+  SHOAL_ASSERT(!children_.announced() && static_cast<sched::worker&>(w).begun().group != this, k_waits_for_itself);
+  if (!children_.nothing_begun()) {
+    if (user_ != &w) sched::return_to(const_cast<sched::worker&>(static_cast<const sched::worker&>(*user_)));
+    children_.announce(true);
+    const bool ended = children_.wait_until(until);
+    children_.announce(false);
+    if (!ended) return false;
+    user_ = nullptr;
+  }
+  children_.rethrow();
+  return true;
+}
+
 }  // namespace shoal

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "base/log.hpp"
 #include "fiber/sanitizer.hpp"
+#include "machine/library_threads.hpp"
 #include "machine/thread_id.hpp"
 #include "sched/movable.hpp"
 #include "sched/pool.hpp"
@@ -62,6 +64,8 @@ void worker::run_thread() noexcept {
   if (profile_recorder* const p = profile(); p != nullptr) p->join(profile_state::spin);
   started outside;  // also for who asks which task runs while none does
   native_notes_.running = &outside;
+  std::optional<machine::library_threads> libraries;
+  if (owner_.options().single_threaded_libraries) libraries.emplace();
   std::shared_ptr<void> around;
   if (owner_.options().around_thread) around = owner_.options().around_thread(index);
   std::unique_ptr<stack_sampler> sampled = owner_.profiling().sample(index);
@@ -70,6 +74,7 @@ void worker::run_thread() noexcept {
   native_notes_.running = &outside;
   sampled.reset();
   around.reset();
+  libraries.reset();
   native_notes_.running = nullptr;
   fiber::acquire_from(this);
   drop_placed();
@@ -270,7 +275,7 @@ bool worker::defer_if_full(detail::loop_state& loop, task& t) noexcept {
 }
 
 bool worker::take_inbox() noexcept {
-  bool any = false;
+  bool any = timers_look_ <= about_now_ && fire_timers();
   for (auto* node = woken_.take_all(); node != nullptr;) {
     auto* next = node->next.read();
     ready_.push(static_cast<fiber::fiber*>(node));
@@ -306,6 +311,7 @@ bool worker::poll_once() noexcept {
   if (count % k_polls_per_tending == 0) [[unlikely]] {
     tend_stacks();
     if (work_source* const source = owner_.source(); source != nullptr) source->tend(*this);
+    if (!timers_.empty()) about_now_ = owner_.rough_now();
   }
   if (profile_recorder* const p = profile(); p != nullptr) [[unlikely]]
     return poll_timed(*p);

@@ -29,6 +29,7 @@
 #include "sched/cycle_search.hpp"
 #include "sched/profile_recorder.hpp"
 #include "sched/ready_queue.hpp"
+#include "sched/timer_queue.hpp"
 #include "shoal/detail/loop.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/steal_policy.hpp"
@@ -135,6 +136,11 @@ public:
   }
   /// Continues such a task; returns when it has left again or ended.
   void host(fiber::fiber& f) noexcept;
+  /// Has `t` fire on this worker at `due_ns` of the executor's clock, or later; end_timer() ends it if it is pending. What
+  /// fires runs between tasks and on stacks of waiting ones: it must not wait. May throw std::bad_alloc. The worker's own
+  /// thread.
+  void start_timer(timer& t, std::uint64_t due_ns);
+  void end_timer(timer& t) noexcept;
   /// A number for a wait that shows in its stack's notes.
   std::uint64_t next_wait() noexcept { return ++noted_waits_; }
   /// The searches for cycles among the waits of this worker's tasks. The worker's own thread.
@@ -186,7 +192,7 @@ public:
     bool given = false;       // there is something that it, or a sibling, could begin
     bool starved = false;     // it has no stack for anything that has not begun
     bool holds_back = false;  // iterations that wait for others to end
-    bool in_flight = false;   // messages
+    bool in_flight = false;   // messages, or a timer
     unsigned outside = 0;     // waits that a thread from outside may end
   };
   resting rest() noexcept;
@@ -324,6 +330,9 @@ private:
   void look_for_yields_in_vain(std::uint64_t now_ns) noexcept;
   bool deferred_may_begin() noexcept { return !deferred_.empty() && !full(); }
   void run_errands() noexcept;
+  bool fire_timers() noexcept;
+  std::int64_t until_timer_ns() const noexcept;
+  void plan_look_at_timers(std::uint64_t now_ns) noexcept;
   void wait_without_stack() noexcept;
   void check_before_leaving(detail::wait_kind why) noexcept;
   void drop_blocks() noexcept;
@@ -350,6 +359,7 @@ private:
   static constexpr std::uint64_t k_first_crowded_ns = 10'000'000;
   static constexpr std::uint64_t k_longest_crowded_ns = 100'000'000;
   static constexpr unsigned k_rounds_if_crowded = 4;
+  static constexpr unsigned k_timers_at_once = 64;
   enum class others : std::uint8_t { arrived, own };
 
   pool& owner_;
@@ -365,6 +375,8 @@ private:
   std::uint64_t served_ = 0;     // when others could run, in ticks
   std::uint64_t looked_ = 0;     // at the clock
   std::uint64_t polls_seen_ = 0;
+  timer_queue timers_;
+  std::uint64_t timers_look_ = timer_queue::k_never;  // when to look at them, by about_now_
   int turns_between_looks_ = k_first_turns;
   int turns_of_others_ = 0;             // since tasks of the deque had their turn; no more than k_turns_of_others
   std::uint64_t crowded_until_ns_ = 0;  // other programs use this worker's processor

@@ -116,6 +116,7 @@ bool worker::idle(started& begun) noexcept {
   const bool crowded = is_crowded();
   const unsigned rounds = std::max(crowded ? k_rounds_if_crowded : owner_.options().spin_rounds, 1U);
   for (unsigned round = 0; round < rounds; ++round) {
+    if (!timers_.empty()) about_now_ = owner_.rough_now();
     if (poll_once() || take_inbox() || !ready_.empty() || owner_.stopping() || owner_.anything_apart() ||
         deferred_may_begin()) {
       hand_search_on(false);
@@ -228,7 +229,11 @@ void worker::sleep_until_rung() noexcept {
     const bool surplus = may_give_back_stacks();
     const std::int64_t look_ns = owner_.hooks().longest_sleep_ns(*this);
     std::int64_t limit_ns = surplus ? std::max(k_until_trim_ns - slept_ns, std::int64_t{0}) : machine::k_no_timeout;
-    if (look_ns >= 0) limit_ns = limit_ns < 0 ? look_ns : std::min(limit_ns, look_ns);
+    const auto no_longer_than = [&limit_ns](std::int64_t ns) {
+      if (ns >= 0) limit_ns = limit_ns < 0 ? ns : std::min(limit_ns, ns);
+    };
+    no_longer_than(look_ns);
+    no_longer_than(until_timer_ns());
     if (owner_.executor().wait(bell_->word(), lockfree::doorbell<>::k_announced, limit_ns, bell_shared_) !=
         machine::futex_result::timeout)
       continue;
@@ -238,7 +243,7 @@ void worker::sleep_until_rung() noexcept {
       give_back_stacks();
       slept_ns = 0;
     }
-    if (look_ns >= 0 && owner_.hooks().pending(*this)) bell_->cancel();
+    if ((look_ns >= 0 && owner_.hooks().pending(*this)) || until_timer_ns() == 0) bell_->cancel();
   }
   if (profile_recorder* const p = profile(); p != nullptr) p->wakes_from_park();
 }

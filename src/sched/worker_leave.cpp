@@ -102,18 +102,21 @@ void worker::cut_frames() noexcept {
 // Copies, so that a yield has no note to write, and leaving without a profile one test more, not three.
 std::uint64_t worker::leave() noexcept {
   const fiber::tsan_ignore_scope ignore;
-  if (profile() != nullptr) [[unlikely]]
+  if (scope != nullptr || profile() != nullptr) [[unlikely]]
     return leave_timed(false, detail::wait_kind::none, nullptr);
   return leave_as(nullptr, false, detail::wait_kind::none, nullptr);
 }
 std::uint64_t worker::leave(detail::wait_kind why, const void* object) noexcept {
   const fiber::tsan_ignore_scope ignore;
-  if (profile() != nullptr) [[unlikely]]
+  if (scope != nullptr || profile() != nullptr) [[unlikely]]
     return leave_timed(true, why, object);
   return leave_as(nullptr, true, why, object);
 }
 [[gnu::noinline]] std::uint64_t worker::leave_timed(bool waits, detail::wait_kind why, const void* object) noexcept {
-  return leave_as(profile(), waits, why, object);
+  const detail::scope* const mine = std::exchange(scope, nullptr);
+  const std::uint64_t word = leave_as(profile(), waits, why, object);
+  scope = mine;
+  return word;
 }
 
 // All stacks are taken: nothing new can begin on this worker until a task goes on, but messages are still served, and

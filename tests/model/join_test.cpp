@@ -152,6 +152,42 @@ scenario joined_with_a_late_one(bool adds_after_its_own_end = false) {
   };
 }
 
+// The limit of the wait comes at any moment; then the waiter waits again.
+template <class Count = production>
+scenario joined_after_a_limit() {
+  return [=](execution& run) {
+    auto t = std::make_shared<table<Count>>();
+    run.thread("waiter", [=] {
+      if (t->counted->must_block(k_waiter, 2)) {
+        execution::current().give_way();
+        if (t->counted->give_up(2)) {
+          t->wait(2);
+        } else {
+          while (t->woken.load(std::memory_order_acquire) == 0) t->woken.futex_wait(0);
+          t->counted->end_wait();
+        }
+      } else {
+        t->counted->end_wait();
+      }
+      for (int i = 0; i < 2; ++i) check(t->results[i].read() == 1, "what the task did is visible");
+      t->counted.reset();
+    });
+    for (int i = 0; i < 2; ++i)
+      run.thread("task", [=] {
+        t->results[i].write(1);
+        t->done();
+      });
+  };
+}
+// Does not look whether the wake-up is on its way.
+struct gives_up_without_looking : production {
+  bool give_up(std::int64_t n) {
+    count_.fetch_add(n + k_waiting, std::memory_order_relaxed);
+    waiter_.write(0);
+    return true;
+  }
+};
+
 bool fails(const scenario& what) { return explore(what, randomly(40'000)).failed; }
 
 TEST(join, a_task_may_begin_another_one_on_its_worker) {
@@ -171,6 +207,15 @@ TEST(join, a_wait_for_some_leaves_the_rest) {
   const outcome o = explore(joined_in_part(), randomly(40'000));
   EXPECT_FALSE(o.failed) << o;
   EXPECT_TRUE(fails(joined_in_part<wakes_at_zero_only>()));
+}
+
+TEST(join, a_wait_may_be_given_up) {
+  const outcome all = explore(joined_after_a_limit(), systematically(3));
+  EXPECT_FALSE(all.failed) << all;
+  EXPECT_TRUE(all.complete) << all;
+  const outcome o = explore(joined_after_a_limit(), randomly(40'000));
+  EXPECT_FALSE(o.failed) << o;
+  EXPECT_TRUE(fails(joined_after_a_limit<gives_up_without_looking>()));
 }
 
 TEST(join, all_executions_of_one_and_two_tasks_with_few_preemptions) {

@@ -260,7 +260,7 @@ struct anywhere_state final : body_state<R, F> {
     delete &answer;
     finish_elsewhere(self);
   }
-  static constexpr future_kind k_future_kind{.step = step, .dispose = dispose_of<anywhere_state>};
+  static constexpr future_kind k_future_kind{.step = step, .dispose = dispose_of<anywhere_state>, .travels = true};
   static constexpr anywhere_kind k_kind{&callee_body<carried_task<F>::make>::entry, carried_task<F>::k_words, take,
                                         false};
 };

@@ -16,6 +16,7 @@
 
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/atomics.hpp"
+#include "shoal/detail/time_limit.hpp"
 #include "shoal/detail/tsan_ignore.hpp"
 #include "shoal/detail/worker.hpp"
 
@@ -44,6 +45,18 @@ public:
   bool must_block(Waiter w, std::int64_t n) {
     waiter_.write(w);
     return count_.fetch_add(-(n + k_waiting), std::memory_order_acq_rel) < n;  // partner: done()
+  }
+  /// The waiter, after must_block(): takes the announcement of `n` operations back; false if they have ended, and done()
+  /// wakes it.
+  bool give_up(std::int64_t n) {
+    for (std::int64_t seen = count_.load(std::memory_order_relaxed); seen < -k_waiting;) {
+      if (!count_.compare_exchange_weak(seen, seen + n + k_waiting, std::memory_order_relaxed,
+                                        std::memory_order_relaxed))
+        continue;  // partner: done()
+      waiter_.write(Waiter{});
+      return true;
+    }
+    return false;
   }
   /// The waiter: the wait that must_block() announced is over.
   void end_wait() {
@@ -133,6 +146,8 @@ public:
   void wait_anywhere(wait_kind why = wait_kind::operations) noexcept;
   /// Waiter only: returns when `n`, of those added and not waited for yet, have ended. May switch.
   void wait_for(std::int64_t n, wait_kind why = wait_kind::operations) noexcept;
+  /// Waiter only: whether all operations that were added end before the time has passed. May switch.
+  bool wait_until(time_limit until);
   /// While the waiter waits, on its worker: how many operations it still waits for.
   std::int64_t missing() const noexcept { return count_.missing(); }
   /// Waiter only: instead of wait(). False if all have ended: then the caller continues itself; otherwise `next` runs
@@ -190,6 +205,7 @@ public:
   static constexpr std::uintptr_t k_waiter = 3;     // tag: the stack that waits
   static constexpr std::uintptr_t k_successor = 4;  // tag: what runs next
   static constexpr std::uintptr_t k_place = 5;      // tag: the stack that is to complete it, which waits or waited
+  static constexpr std::uintptr_t k_guest = 6;  // tag: the same, which may be taken back: only the completer follows it
   static constexpr std::uintptr_t k_tags = 7;
 
   static std::uintptr_t tag_of(std::uintptr_t word) noexcept { return word & k_tags; }

@@ -26,6 +26,8 @@
 #include <vector>
 
 #include "shoal/detail/completion.hpp"
+#include "shoal/detail/scope.hpp"
+#include "shoal/detail/time_limit.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/task.hpp"
 
@@ -43,9 +45,10 @@ struct future_kind {
   future_state* (*step)(future_state&) noexcept = nullptr;  // runs it; returns the state to run next on this stack
   void (*dispose)(future_state&) noexcept = nullptr;
   bool (*is_ready)(const future_state&) noexcept = nullptr;
-  void (*await)(future_state&) = nullptr;
+  bool (*await)(future_state&, const time_limit*) = nullptr;
   bool (*attach)(future_state&, future_state& next) noexcept = nullptr;
   bool from_outside = false;  // any thread may fill it
+  bool travels = false;       // to other nodes: `group` is no scope
 };
 
 /// Runs a state, and its successors as long as it has any.
@@ -59,6 +62,17 @@ struct future_state : task {
     run = run_future;
     const worker_base& w = worker_here();
     number = std::uint64_t{w.index} << k_worker_shift | static_cast<std::uint32_t>(w.spawned());
+  }
+  /// Its body belongs to the scope of the calling task, which `group` keeps: no join asks for a group of futures.
+  void enter_scope() noexcept {
+    const shoal::detail::scope* const s = worker_here().scope;
+    if (s == nullptr) [[likely]]
+      return;
+    group = s;
+    s->add();
+  }
+  const shoal::detail::scope* scope() const noexcept {
+    return group == nullptr || of->travels ? nullptr : static_cast<const shoal::detail::scope*>(group);
   }
   bool may_be_detached() const noexcept { return (number & k_may_be_dropped) != 0; }
   bool is_ready() const noexcept { return of->is_ready != nullptr ? of->is_ready(*this) : word.is_done(); }
@@ -77,6 +91,8 @@ future_state* finish(future_state& s) noexcept;
 void finish_elsewhere(future_state& s) noexcept;
 /// Returns when the result is there; throws if tasks wait for each other in a cycle. May switch.
 void await(future_state& s);
+/// Whether the result is there before the time has passed. A limited wait is in no cycle. May switch.
+bool await_until(future_state& s, time_limit until);
 /// Makes `next` run after `s`, on the worker that completes `s`; false if `s` is complete: then the caller runs `next`.
 bool attach(future_state& s, future_state& next) noexcept;
 /// `next`, for which attach() said false, becomes a task.
@@ -88,6 +104,12 @@ std::exception_ptr broken_promise(const future_state& s);
 struct state_dropper {
   void operator()(future_state* s) const noexcept { drop(*s); }
 };
+
+/// The body of `s` will not run, or has run.
+inline void leave_scope(const future_state& s) noexcept {
+  if (s.scope() != nullptr) [[unlikely]]
+    s.scope()->remove();
+}
 
 template <class T>
 using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
@@ -315,12 +337,20 @@ struct gather_state final : future_value<typename Parts::result> {
     });
     return all;
   }
-  static void await(future_state& s) {
+  static bool await(future_state& s, const time_limit* until) {
     auto& self = static_cast<gather_state&>(s);
-    if (self.word.is_done()) return;
-    self.parts.visit([](future_state& part) { detail::await(part); });
+    if (self.word.is_done()) return true;
+    bool all = true;
+    self.parts.visit([until, &all](future_state& part) {
+      if (until == nullptr)
+        detail::await(part);
+      else
+        all = all && await_until(part, *until);
+    });
+    if (!all) return false;
     self.assemble();
     self.word.complete_unseen();
+    return true;
   }
   static bool attach(future_state& s, future_state& next) noexcept {
     auto& self = static_cast<gather_state&>(s);

@@ -16,6 +16,7 @@
 #include <exception>
 #include <stop_token>
 
+#include "shoal/detail/scope.hpp"
 #include "shoal/detail/worker.hpp"
 
 namespace shoal::detail {
@@ -73,6 +74,7 @@ struct loop_state {
   bool divisible = true;                             // may be offered to thieves
   bool outermost = false;                            // its new iterations wait when too many tasks do
   const std::stop_token* stop = nullptr;             // begins nothing more once asked
+  const shoal::detail::scope* scope = nullptr;       // of its iterations, which ask it
   void (*finished)(loop_state&) noexcept = nullptr;  // on whichever worker ends last; may not switch
   /// Takes care of [next, end) of a frame whose iteration waits; nullptr: it is offered as a piece.
   void (*cut)(worker_base&, loop_frame&) noexcept = nullptr;

@@ -126,17 +126,15 @@ std::array<std::uint64_t, k_words_of<Ts...>> pack(const Ts&... values) noexcept 
 using share_room = std::array<std::uint64_t, k_share_words>;
 
 /// Calls run(plan) for a share of a loop that node `from` has begun.
-template <bool Stoppable, class Run>
+template <class Run>
 decltype(auto) as_share(std::uint32_t from, const loop_share& share, const Run& run) {
   const outermost_scope scope(share.outermost);
   loop_plan plan = share.plan();
-  if constexpr (Stoppable) {
-    const share_stop stop(from, share.stop);
-    plan.stop = &stop.token();
-    return run(plan);
-  } else {
-    return run(plan);
-  }
+  if (share.stop == 0) return run(plan);
+  const share_stop stop(from, share.stop >> 1);
+  const within_scope inside(&stop);
+  if ((share.stop & 1) != 0) plan.stop = &stop.token();
+  return run(plan);
 }
 
 template <bool Stoppable, bool Movable, bool Strided, class Range, class Body>
@@ -153,9 +151,8 @@ std::size_t receive_for_share(std::uint32_t, std::span<const std::uint64_t> argu
   unpacking all(arguments.subspan(k_rule_words));
   const auto range = all.next<Range>();
   const auto body = all.next<Body>();
-  as_share<Stoppable>(rule.origin, share, [&](const loop_plan& plan) {
-    run_for_share<Stoppable, Movable, Strided>(share, range, body, plan);
-  });
+  as_share(rule.origin, share,
+           [&](const loop_plan& plan) { run_for_share<Stoppable, Movable, Strided>(share, range, body, plan); });
   return 0;
 }
 
@@ -184,7 +181,7 @@ std::size_t receive_reduce_share(std::uint32_t, std::span<const std::uint64_t> a
   loop_rule rule;
   const loop_share share = arrived_share(arguments, rule);
   const auto work = unpacking(arguments.subspan(k_rule_words)).next<Reduction>();
-  as_share<Stoppable>(rule.origin, share, [&](const loop_plan& plan) {
+  as_share(rule.origin, share, [&](const loop_plan& plan) {
     packed<T>::write(work.template run_share<Stoppable, Strided, Fixed>(share, plan), answer);
   });
   return packed<T>::k_words;
@@ -224,7 +221,7 @@ std::size_t receive_chunks(std::uint32_t from, std::span<const std::uint64_t> ar
   const ordered_chunks<Range> chunks(work.range, work.fixed_grain);
   const std::size_t words = share.count * chunk_slot<T>::k_words;
   std::fill_n(answer, words, 0);
-  as_share<Stoppable>(from, share, [&](const loop_plan& plan) {
+  as_share(from, share, [&](const loop_plan& plan) {
     run_chunks<Stoppable>(chunks, share.first, share.first + share.count, work.identity, work.body, work.combine, plan,
                           [&](std::uint64_t k, T&& value) {
                             chunk_slot<T>::write(value, answer + (k - share.first) * chunk_slot<T>::k_words);
@@ -241,8 +238,9 @@ struct begun_loop {
   std::optional<stop_forwarding> stop;
 
   begun_loop(const loop_shares& shares, const loop_plan& plan) : all(shares) {
-    if (plan.stop != nullptr) stop.emplace(*plan.stop, all);
-    all.set(plan, stop ? stop->id() : 0);
+    const std::stop_token* const token = plan.stop != nullptr ? plan.stop : stop_of_scope();
+    if (token != nullptr) stop.emplace(*token, all);
+    all.set(plan, stop ? stop->id() << 1 | (plan.stop != nullptr ? 1 : 0) : 0);
   }
 };
 

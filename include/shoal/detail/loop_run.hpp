@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "shoal/detail/loop_space.hpp"
+#include "shoal/detail/scope.hpp"
 #include "shoal/movable.hpp"
 #include "shoal/partition.hpp"
 #include "shoal/stack_bytes.hpp"
@@ -101,7 +102,13 @@ template <class T>
 concept loop_option =
     (partitioner<std::remove_cvref_t<T>> && !kept_for_nothing<T>) ||
     std::same_as<std::remove_cvref_t<T>, std::stop_token> || std::same_as<std::remove_cvref_t<T>, stack_bytes> ||
-    std::same_as<std::remove_cvref_t<T>, movable_t>;
+    std::same_as<std::remove_cvref_t<T>, movable_t> || std::same_as<std::remove_cvref_t<T>, in_scope_t>;
+
+/// The token of the scope that the calling task belongs to; nullptr: it belongs to none.
+inline const std::stop_token* stop_of_scope() noexcept {
+  const scope* const here = worker_here().scope;
+  return here == nullptr ? nullptr : &here->token();
+}
 
 struct loop_plan {
   enum class kind : std::uint8_t { automatic, simple, shares, affinity };
@@ -122,6 +129,7 @@ struct loop_plan {
     affinity = &p;
   }
   void take(const std::stop_token& t) noexcept { stop = &t; }
+  void take(const in_scope_t&) noexcept { stop = stop_of_scope(); }
   void take(const shoal::stack_bytes& s) noexcept { stack_bytes = s.value(); }
   void take(const movable_t&) noexcept {}  // a type of loop of its own
 };

@@ -35,7 +35,7 @@ struct loop_share {
   std::uint64_t array = 0;        // with run 0: the id of an array of distribution::owned, whose elements here they are
   std::uint64_t grain = 0;        // of a simple_partitioner
   std::uint64_t stack_bytes = 0;  // that each piece asks for; 0: none
-  std::uint64_t stop = 0;         // names the loop in requests to stop it; 0: there are none
+  std::uint64_t stop = 0;  // twice what names the loop in requests to stop it, and 1 if they end it; 0: there are none
   loop_plan::kind how = loop_plan::kind::automatic;
   bool outermost = false;
 

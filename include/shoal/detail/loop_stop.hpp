@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request to stop a loop over nodes: the node that began the loop forwards it to the nodes that run a share.
+// A request to stop a loop over nodes, or a call on one: the node that began it forwards it to the nodes that run a part.
 // Who may call: tasks. ~stop_forwarding() switches if a stop was requested; the rest does not.
 // Guarantees: without a request there is no message. With one, which goes down a tree where the nodes are many, each node of the loop begins no further iteration once it
 // has executed the message; a second message ends the record of the request. Nothing is left on any node when ~stop_forwarding() has returned: not by
@@ -11,6 +11,8 @@
 #include <memory>
 #include <stop_token>
 
+#include "shoal/detail/scope.hpp"
+
 namespace shoal::detail {
 
 class loop_shares;
@@ -19,6 +21,8 @@ class loop_shares;
 class stop_forwarding {
 public:
   stop_forwarding(const std::stop_token& token, const loop_shares& all);
+  /// The same for one call on `node`, which may be this one.
+  stop_forwarding(const std::stop_token& token, std::uint32_t node);
   stop_forwarding(const stop_forwarding&) = delete;
   stop_forwarding& operator=(const stop_forwarding&) = delete;
   ~stop_forwarding();
@@ -31,20 +35,17 @@ private:
   std::unique_ptr<state> state_;
 };
 
-/// On a node that runs a share of the loop `id` of node `from`.
-class share_stop {
+/// On a node that runs a share of the loop `id` of node `from`: the scope of what runs there.
+class share_stop : public scope {
 public:
   share_stop(std::uint32_t from, std::uint64_t id);
   share_stop(const share_stop&) = delete;
   share_stop& operator=(const share_stop&) = delete;
   ~share_stop();
 
-  const std::stop_token& token() const noexcept { return token_; }
-
 private:
   std::uint32_t from_;
   std::uint64_t id_;
-  std::stop_token token_;
 };
 
 }  // namespace shoal::detail

@@ -30,6 +30,7 @@ struct task {
 
 struct loop_frame;
 struct port;
+class scope;
 
 /// A started task that has left its worker, or is about to: what wake() needs.
 struct suspended;
@@ -42,7 +43,8 @@ struct pool_signs {
 
 struct worker_base {
   lockfree::deque<task> tasks;
-  loop_frame* frames = nullptr;  // the ranges that the current stack is in, innermost first
+  loop_frame* frames = nullptr;                 // the ranges that the current stack is in, innermost first
+  const shoal::detail::scope* scope = nullptr;  // of stop requests (stop_scope.hpp): of the running task; nullptr: none
   std::uint64_t none_issued = 0;
   std::uint64_t* async_issued = &none_issued;  // asynchronous operations begun here: whether anything needs waiting for
   struct port* port = nullptr;                 // its access to the global memory (port.hpp); nullptr: no job
@@ -235,31 +237,34 @@ inline const void* stack_address([[maybe_unused]] const void* local) noexcept {
 
 /// What a task waits for, for reports (src/sched/wait_survey.hpp). The object that goes with it in brackets.
 enum class wait_kind : std::uint8_t {
-  none,        // it can go on: it has yielded
-  mutex,       // [the mutex]
-  condition,   // [the condition variable]
-  semaphore,   // [the semaphore]
-  latch,       // [the latch]
-  children,    // of a group, of parallel_invoke [the completion]
-  graph,       // [the completion]
-  operations,  // calls on other nodes and whatever else is counted [the completion]
-  future,      // of a task [its state]
-  loop,        // its pieces [the loop_state]
-  reply,       // of a node [its number]
-  settling,    // asynchronous operations [nothing]
-  room,        // in a buffer for a node [its number]
-  credit,      // for a call of a node: that earlier ones begin [its number]
-  transfer,    // by the network [nothing]
-  collective,  // other members of a team [nothing]
-  stack,       // of the size that it asked for [nothing]
-  message,     // of a rank of MPI [a described_wait]
-  end_of_job,  // a task of the runtime: no report names it [nothing]
+  none,          // it can go on: it has yielded
+  mutex,         // [the mutex]
+  condition,     // [the condition variable]
+  semaphore,     // [the semaphore]
+  shared_mutex,  // [the shared_mutex]
+  barrier,       // [the barrier]
+  latch,         // [the latch]
+  children,      // of a group, of parallel_invoke [the completion]
+  graph,         // [the completion]
+  operations,    // calls on other nodes and whatever else is counted [the completion]
+  future,        // of a task [its state]
+  loop,          // its pieces [the loop_state]
+  reply,         // of a node [its number]
+  settling,      // asynchronous operations [nothing]
+  room,          // in a buffer for a node [its number]
+  credit,        // for a call of a node: that earlier ones begin [its number]
+  transfer,      // by the network [nothing]
+  collective,    // other members of a team [nothing]
+  stack,         // of the size that it asked for [nothing]
+  time,          // that passes: a sleep, or a wait that has a limit [nothing]
+  message,       // of a rank of MPI [a described_wait]
+  end_of_job,    // a task of the runtime: no report names it [nothing]
   // What threads that run no task may end:
-  promise,  // [its state]
-  lock,     // of shoal/locks.hpp [the lock]
-  file,     // that a thread reads or writes [nothing]
-  thread,   // of a rank of MPI: for a thread, or for a time [a described_wait]
-  other     // [nothing]
+  promise,   // [its state]
+  lock,      // of shoal/locks.hpp [the lock]
+  blocking,  // a call that a thread makes for it [nothing]
+  thread,    // of a rank of MPI: for a thread, or for a time [a described_wait]
+  other      // [nothing]
 };
 /// Whether a thread that runs no task, or another pool, may end such a wait.
 constexpr bool ends_from_outside(wait_kind k) noexcept { return k >= wait_kind::promise; }

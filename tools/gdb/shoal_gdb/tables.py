@@ -12,9 +12,11 @@ ANY_SOURCE, ANY_TAG = -1, -2  # of MPI's standard ABI
 RANK_WAITS = ("its requests", "a message from %s with %s", "%s to receive its message with %s",
               "any message from %s with %s", "the others' calls")
 OBJECTS = {"mutex": "the mutex", "condition": "the condition_variable", "semaphore": "the semaphore",
-           "latch": "the latch", "lock": "the lock", "future": "the future", "promise": "the promise"}
+           "shared_mutex": "the shared_mutex", "barrier": "the barrier", "latch": "the latch", "lock": "the lock",
+           "future": "the future", "promise": "the promise"}
 OTHERS = {"children": "tasks that it has spawned", "graph": "tasks of a graph or flow", "loop": "its loop",
-          "operations": "calls or remote loops", "settling": "its asynchronous operations", "file": "a file",
+          "operations": "calls or remote loops", "settling": "its asynchronous operations",
+          "blocking": "a blocking call or a file", "time": "a time, or an event until then",
           "transfer": "a transfer by the network", "collective": "the other members of its team",
           "stack": "a stack of the size that it asked for", "end_of_job": "the end of the job", "other": "a wake-up",
           "thread": "a thread or a time"}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scope of stop requests that a task belongs to (shoal/stop_scope.hpp). A worker has the scope of its running task; what
+// a task begins has that scope, too. A task without a scope leaves no trace of this: the worker's scope is nullptr unless
+// a task in a scope runs, which takes it along when it waits.
+// Who may call: tasks. within_scope does not switch; the task may continue on another worker meanwhile.
+// Shown by tests/unit/sched/stop_scope_test.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <stop_token>
+#include <utility>
+
+#include "shoal/detail/assert.hpp"
+#include "shoal/detail/worker.hpp"
+
+namespace shoal::detail {
+
+class scope {
+public:
+  bool stop_requested() const noexcept { return token_.stop_requested(); }
+  const std::stop_token& token() const noexcept { return token_; }
+
+  /// A future that belongs to the scope, from its task's beginning to its end; counted in checked builds.
+  void add() const noexcept {
+#ifdef SHOAL_CHECKED
+    users_.fetch_add(1, std::memory_order_relaxed);  // partner: the destructor of the scope
+#endif
+  }
+  void remove() const noexcept {
+#ifdef SHOAL_CHECKED
+    users_.fetch_sub(1, std::memory_order_release);
+#endif
+  }
+
+protected:
+  explicit scope(std::stop_token t) noexcept : token_(std::move(t)) {}
+  ~scope() {
+    SHOAL_CHECK(
+        users_.load(std::memory_order_acquire) == 0,
+        "a stop_scope ends before a future that was begun in it; let the scope outlive it, or get() the future");
+  }
+
+private:
+  const std::stop_token token_;
+  mutable std::atomic<std::int64_t> users_{0};  // in checked builds
+};
+
+/// Sets the scope of the running task; gives the one before.
+const scope* exchange_scope(const scope* s) noexcept;
+
+class within_scope {
+public:
+  explicit within_scope(const scope* s) noexcept : before_(exchange_scope(s)) {}
+  within_scope(const within_scope&) = delete;
+  within_scope& operator=(const within_scope&) = delete;
+  ~within_scope() { exchange_scope(before_); }
+
+private:
+  const scope* before_;
+};
+
+/// Whether the body of a task of the scope `s` cannot run as it is: neither that nor the worker has a scope mostly.
+inline bool needs_scope(const scope* s) noexcept { return s != nullptr || t_worker->scope != nullptr; }
+
+/// Around the body of a task of the scope `s` or of none. `stops`: it does not begin once a stop is requested.
+class entered_scope : within_scope {
+public:
+  entered_scope(const scope* s, bool stops) noexcept : within_scope(s), stopped_(stops && s->stop_requested()) {}
+  /// Whether the task is to run.
+  bool may_begin() const noexcept { return !stopped_; }
+
+private:
+  bool stopped_;
+};
+
+}  // namespace shoal::detail
+
+namespace shoal {
+
+/// For groups and loops: they stop with the scope of the task that begins them (stop_scope.hpp). Without a scope nothing.
+struct in_scope_t {};
+inline constexpr in_scope_t in_scope;
+
+}  // namespace shoal

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a wait: a moment of the clock by which the calling worker's tasks wait (a virtual one on a simulated
+// machine). From a duration it is counted from now on; from a moment of another clock it is as far away as that is now,
+// so that later changes of that clock change nothing.
+// Who may call: tasks. Does not switch. Tests: tests/unit/sched/sleep_test.cpp.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+
+namespace shoal::detail {
+
+/// The clock of the calling worker's executor. Fails with a message outside of tasks.
+std::uint64_t clock_ns() noexcept;
+
+class time_limit {
+public:
+  static constexpr std::uint64_t k_never = std::numeric_limits<std::uint64_t>::max();
+
+  template <class Rep, class Period>
+  static time_limit after(const std::chrono::duration<Rep, Period>& span) noexcept {
+    using std::chrono::duration;
+    constexpr double k_longest_s = 1e9;
+    const double seconds = std::chrono::duration_cast<duration<double>>(span).count();
+    if (!(seconds > 0)) return time_limit(0);
+    if (seconds > k_longest_s) return time_limit(k_never);
+    return time_limit(clock_ns() +
+                      static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(span).count()));
+  }
+  template <class Clock, class Duration>
+  static time_limit at(const std::chrono::time_point<Clock, Duration>& moment) noexcept {
+    return after(moment - Clock::now());
+  }
+
+  static time_limit never() noexcept { return time_limit(k_never); }
+
+  /// 0: it has passed already.
+  std::uint64_t due_ns() const noexcept { return due_ns_; }
+  bool is_past() const noexcept { return due_ns_ == 0 || (due_ns_ != k_never && due_ns_ <= clock_ns()); }
+
+private:
+  explicit time_limit(std::uint64_t due_ns) noexcept : due_ns_(due_ns) {}
+  std::uint64_t due_ns_;
+};
+
+}  // namespace shoal::detail

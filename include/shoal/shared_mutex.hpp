@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mutex that one writer or many readers hold, for the tasks of one node; as std::shared_timed_mutex, so std::shared_lock
+// and std::unique_lock work:
+//   shoal::shared_mutex guard;   { std::shared_lock reading(guard); look(); }   { std::unique_lock writing(guard); change(); }
+// Who may call: tasks only. Functions named lock and those with a limit may switch tasks; the others do not.
+// Guarantees: first come, first served: readers that come while a writer waits get the lock after it, all readers in a row
+// together. May be held over any wait; unlocked by the task that locked it or by another one. While nobody waits, locking
+// and unlocking are one atomic operation each. A task that holds it as a reader and locks it again may wait for itself.
+// Not for threads, not across nodes. Destroying it while a task holds it or waits ends checked builds with a message.
+// Tests: tests/unit/sched/shared_mutex_test.cpp, tests/stress/shared_mutex_test.cpp, model: tests/model/shared_mutex_test.cpp.
+#pragma once
+
+#include <chrono>
+
+#include "shoal/detail/assert.hpp"
+#include "shoal/detail/shared_lock.hpp"
+#include "shoal/detail/time_limit.hpp"
+#include "shoal/detail/wait_list.hpp"
+
+namespace shoal {
+
+class shared_mutex {
+public:
+  shared_mutex() = default;
+  shared_mutex(const shared_mutex&) = delete;
+  shared_mutex& operator=(const shared_mutex&) = delete;
+  ~shared_mutex() {
+    SHOAL_CHECK(core_.try_lock(false), "a shared_mutex is destroyed while a task holds it or waits for it");
+  }
+
+  void lock() noexcept { core_.lock(false); }
+  bool try_lock() noexcept { return core_.try_lock(false); }
+  void unlock() noexcept {
+    SHOAL_ASSERT(core_.held(false), "a shared_mutex is unlocked that no writer holds; readers call unlock_shared()");
+    core_.unlock(false);
+  }
+
+  void lock_shared() noexcept { core_.lock(true); }
+  bool try_lock_shared() noexcept { return core_.try_lock(true); }
+  void unlock_shared() noexcept {
+    SHOAL_ASSERT(core_.held(true), "a shared_mutex is unlocked that no reader holds; the writer calls unlock()");
+    core_.unlock(true);
+  }
+
+  /// Whether it has been locked before the time had passed. May throw std::bad_alloc.
+  template <class Rep, class Period>
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& span) {
+    return core_.lock_until(false, detail::time_limit::after(span));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& moment) {
+    return core_.lock_until(false, detail::time_limit::at(moment));
+  }
+  template <class Rep, class Period>
+  bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& span) {
+    return core_.lock_until(true, detail::time_limit::after(span));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& moment) {
+    return core_.lock_until(true, detail::time_limit::at(moment));
+  }
+
+private:
+  detail::shared_lock_core<detail::wait_list> core_;
+};
+
+}  // namespace shoal

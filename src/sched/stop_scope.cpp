@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shoal/stop_scope.hpp"
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "sched/movable.hpp"
+#include "sched/pool.hpp"
+#include "sched/worker.hpp"
+#include "shoal/task.hpp"
+
+namespace shoal {
+
+namespace detail {
+
+const scope* exchange_scope(const scope* s) noexcept {
+  const fiber::tsan_ignore_scope ignore;
+  return std::exchange(sched::worker_now().scope, s);
+}
+
+}  // namespace detail
+
+// It may be ended on another worker than it was made on: by a movable task. Then it goes back as an errand.
+struct stop_scope::alarm final : sched::timer, sched::errand {
+  alarm(const std::stop_source& s, sched::worker& w) noexcept
+      : timer([](timer& t) noexcept {
+          auto& self = static_cast<alarm&>(t);
+          if (self.source.request_stop()) self.first.store(true, std::memory_order_release);
+        }),
+        source(s),
+        home(w) {
+    run = [](detail::task& t) noexcept { static_cast<alarm&>(static_cast<errand&>(t)).end(); };
+  }
+  void end() noexcept {
+    home.end_timer(*this);
+    delete this;
+  }
+
+  std::stop_source source;
+  sched::worker& home;
+  std::atomic<bool> first{false};  // partner: timed_out()
+};
+
+stop_scope::stop_scope(std::stop_source source, detail::time_limit until, std::stop_token other)
+    : scope(source.get_token()), source_(std::move(source)) {
+  detail::worker_here();
+  sched::worker& w = *sched::this_worker();
+  if (until.due_ns() != detail::time_limit::k_never) {
+    auto made = std::make_unique<alarm>(source_, w);
+    w.start_timer(*made, until.due_ns());
+    alarm_ = made.release();
+  }
+  if (w.scope != nullptr) with_outer_.emplace(w.scope->token(), forward{&source_});
+  if (other.stop_possible()) with_other_.emplace(std::move(other), forward{&source_});
+}
+
+task_group::task_group(const stop_scope& s) noexcept : given_scope_(&s) {}
+
+stop_scope::~stop_scope() {
+  if (alarm_ == nullptr) return;
+  if (&alarm_->home == detail::t_worker)
+    alarm_->end();
+  else
+    alarm_->home.give_errand(*alarm_);
+}
+
+bool stop_scope::timed_out() const noexcept {
+  return alarm_ != nullptr && alarm_->first.load(std::memory_order_acquire);
+}
+
+}  // namespace shoal

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scopes of stop requests over nodes: loops and calls take them along, time limits end them, and nothing is left.
+#include "shoal/stop_scope.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "cluster/loop_stops.hpp"
+#include "shoal/future.hpp"
+#include "shoal/on.hpp"
+#include "shoal/parallel_for.hpp"
+#include "shoal/sleep.hpp"
+#include "shoal/spmd.hpp"
+#include "tests/cluster/cluster.hpp"
+
+namespace {
+
+using std::chrono::milliseconds;
+
+class scopes : public shoal::test::cluster {};
+SHOAL_CLUSTER_TESTS(scopes);
+
+void nothing_is_left() {
+  shoal::spmd([](shoal::team&) { EXPECT_EQ(shoal::detail::this_port().context->stops->size(), 0U); });
+}
+
+// Runs until its scope stops; says how often it has looked.
+struct patient {
+  std::uint64_t operator()() const {
+    std::uint64_t looks = 1;
+    for (; !shoal::stop_requested(); ++looks) shoal::yield();
+    return looks;
+  }
+};
+
+TEST_P(scopes, a_time_limit_ends_loops_on_all_nodes) {
+  run([] {
+    shoal::stop_scope scope(milliseconds(20));
+    scope.run([] {
+      shoal::parallel_for(
+          shoal::everywhere, std::uint64_t{1} << 40, [](std::uint64_t) { shoal::yield(); }, shoal::in_scope);
+      // A body sees the request, too, and what it begins there belongs to the scope.
+      shoal::parallel_for(shoal::everywhere, 2 * shoal::node_count(), [](std::uint32_t) { patient()(); });
+    });
+    EXPECT_TRUE(scope.timed_out());
+    shoal::stop_scope second(milliseconds(20));
+    const auto sum = second.run([] {
+      return shoal::parallel_reduce(
+          shoal::everywhere, std::uint64_t{1} << 40, std::uint64_t{0},
+          [](std::uint64_t) { return shoal::yield(), std::uint64_t{1}; }, std::plus<>(), shoal::in_scope);
+    });
+    EXPECT_LT(sum, std::uint64_t{1} << 40);
+    nothing_is_left();
+  });
+}
+
+TEST_P(scopes, loops_wait_for_the_request_on_other_nodes) {
+  run([] {
+    shoal::stop_scope scope(milliseconds(20));
+    scope.run([] { shoal::parallel_for(shoal::everywhere, shoal::node_count(), [](std::uint32_t) { patient()(); }); });
+    EXPECT_TRUE(scope.stop_requested());
+    nothing_is_left();
+  });
+}
+
+TEST_P(scopes, calls_on_any_node_see_the_request) {
+  run([] {
+    for (std::uint32_t node = 0; node < shoal::node_count(); ++node) {
+      shoal::stop_scope scope(milliseconds(5));
+      EXPECT_GT(scope.run([node] { return shoal::on(node, patient()); }), 0U);
+    }
+    shoal::stop_scope scope;
+    std::vector<shoal::future<std::uint64_t>> calls;
+    scope.run([&calls] {
+      for (std::uint32_t node = 0; node < shoal::node_count(); ++node)
+        calls.push_back(shoal::async_on(node, patient()));
+    });
+    for (auto& call : calls) EXPECT_FALSE(call.wait_for(milliseconds(1)));
+    scope.request_stop();
+    for (auto& call : calls) EXPECT_GT(call.get(), 0U);
+    calls.clear();
+    // Calls outside of the scope, and in one that nobody stops.
+    EXPECT_FALSE(shoal::on(shoal::node_count() - 1, [] { return shoal::stop_requested(); }));
+    shoal::stop_scope quiet;
+    EXPECT_FALSE(quiet.run([] { return shoal::on(shoal::node_count() - 1, [] { return shoal::stop_requested(); }); }));
+    nothing_is_left();
+  });
+}
+
+TEST_P(scopes, stop_at_any_moment) {
+  run([] {
+    for (int round = 0; round < 60; ++round) {
+      shoal::stop_scope scope(std::chrono::microseconds(10 * round));
+      scope.run([round] {
+        const auto there = static_cast<std::uint32_t>(round) % shoal::node_count();
+        auto call = shoal::async_on(there, [] { return shoal::yield(), 1; });
+        EXPECT_EQ(shoal::on(there, [] { return shoal::yield(), 2; }), 2);
+        shoal::parallel_for(
+            shoal::everywhere, 64, [](int) { shoal::yield(); }, shoal::in_scope);
+        EXPECT_EQ(shoal::parallel_reduce(
+                      shoal::everywhere, 64, 0, [](int) { return 1; }, std::plus<>()),
+                  64);
+        EXPECT_EQ(call.get(), 1);
+      });
+    }
+    nothing_is_left();
+  });
+}
+
+}  // namespace

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shoal/shared_mutex.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <shared_mutex>
+#include <vector>
+
+#include "shoal/random.hpp"
+#include "shoal/sleep.hpp"
+#include "shoal/sync.hpp"
+#include "shoal/task.hpp"
+#include "unit/sched/pool_run.hpp"
+
+namespace {
+
+using shoal::sched::run_pool;
+using std::chrono::milliseconds;
+
+class sharing : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(workers, sharing, testing::Values(1U, 2U, 4U));
+
+TEST_P(sharing, readers_meet_each_other_and_no_writer) {
+  run_pool(GetParam(), [] {
+    shoal::shared_mutex m;
+    std::atomic<int> readers{0};
+    std::atomic<int> writers{0};
+    std::atomic<int> most{0};
+    std::uint64_t value = 0;
+    shoal::task_group group;
+    for (int t = 0; t < 40; ++t)
+      group.run([&, t] {
+        shoal::xoshiro256ss dice(static_cast<std::uint64_t>(t));
+        for (int i = 0; i < shoal::rounds(200, 50); ++i) {
+          if (dice.below(5) == 0) {
+            const std::unique_lock hold(m);
+            ASSERT_EQ(writers++, 0);
+            ASSERT_EQ(readers, 0);
+            const std::uint64_t seen = value;
+            if (dice.below(2) == 0) shoal::yield();
+            value = seen + 1;
+            --writers;
+          } else {
+            const std::shared_lock hold(m);
+            most = std::max(most.load(), ++readers);
+            ASSERT_EQ(writers, 0);
+            if (dice.below(2) == 0) shoal::yield();
+            --readers;
+          }
+        }
+      });
+    group.wait();
+    EXPECT_GT(most, 1);
+    EXPECT_TRUE(m.try_lock());
+    m.unlock();
+  });
+}
+
+TEST(sharing, nobody_overtakes_the_queue) {
+  run_pool(1, [] {
+    shoal::shared_mutex m;
+    std::vector<int> order;
+    shoal::task_group group;
+    m.lock_shared();
+    int begun = 0;
+    const auto reads = [&](int i) {
+      return [&, i] {
+        ++begun;
+        const std::shared_lock hold(m);
+        order.push_back(i);
+        shoal::yield();
+      };
+    };
+    const auto writes = [&](int i) {
+      return [&, i] {
+        ++begun;
+        const std::unique_lock hold(m);
+        order.push_back(i);
+        shoal::yield();
+      };
+    };
+    const auto next = [&](auto body) {
+      const int before = begun;
+      group.run(body);
+      while (begun == before) shoal::yield();
+    };
+    EXPECT_TRUE(m.try_lock_shared());  // readers join readers
+    m.unlock_shared();
+    next(writes(1));
+    EXPECT_FALSE(m.try_lock_shared());  // but not past a writer
+    next(reads(2));
+    next(reads(3));
+    next(writes(4));
+    next(reads(5));
+    m.unlock_shared();
+    group.wait();
+    EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4, 5}));
+  });
+}
+
+TEST_P(sharing, who_gives_up_lets_those_behind_go_on) {
+  run_pool(GetParam(), [] {
+    shoal::shared_mutex m;
+    m.lock_shared();
+    shoal::task_group group;
+    std::atomic<bool> read{false};
+    std::atomic<bool> gave_up{false};
+    std::atomic<bool> waits{false};
+    group.run([&] {
+      waits = true;
+      EXPECT_FALSE(m.try_lock_for(milliseconds(30)));
+      gave_up = true;
+    });
+    while (!waits) shoal::yield();
+    group.run([&] {
+      const std::shared_lock hold(m);  // behind the writer, while a reader holds it
+      read = true;
+    });
+    while (!gave_up || !read) shoal::yield();
+    m.unlock_shared();
+    group.wait();
+    ASSERT_TRUE(m.try_lock());
+    EXPECT_FALSE(m.try_lock_shared_for(milliseconds(1)));
+    EXPECT_FALSE(m.try_lock_until(std::chrono::steady_clock::now()));
+    m.unlock();
+    EXPECT_TRUE(m.try_lock_shared_for(milliseconds(1)));
+    EXPECT_FALSE(m.try_lock());
+    m.unlock_shared();
+    EXPECT_TRUE(m.try_lock());
+    m.unlock();
+  });
+}
+
+TEST(sharing_misuse, is_told) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_DEATH(run_pool(1,
+                        [] {
+                          shoal::shared_mutex m;
+                          m.unlock();
+                        }),
+               "no writer holds");
+  EXPECT_DEATH(run_pool(1,
+                        [] {
+                          shoal::shared_mutex m;
+                          m.unlock_shared();
+                        }),
+               "no reader holds");
+}
+
+}  // namespace

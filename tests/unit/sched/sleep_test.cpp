@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shoal/sleep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <vector>
+
+#include "shoal/parallel_for.hpp"
+#include "shoal/sync.hpp"
+#include "shoal/task.hpp"
+#include "unit/sched/pool_run.hpp"
+
+namespace {
+
+using shoal::sched::run_pool;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+class sleeping : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(workers, sleeping, testing::Values(1U, 2U, 4U));
+
+TEST_P(sleeping, is_never_shorter_than_asked_for) {
+  run_pool(GetParam(), [] {
+    for (const milliseconds span : {milliseconds(0), milliseconds(1), milliseconds(15)}) {
+      const auto begun = steady_clock::now();
+      shoal::sleep_for(span);
+      EXPECT_GE(steady_clock::now() - begun, span);
+      const auto until = steady_clock::now() + span;
+      shoal::sleep_until(until);
+      EXPECT_GE(steady_clock::now(), until);
+    }
+    shoal::sleep_for(milliseconds(-5));
+    shoal::sleep_for(std::chrono::duration<double>(0.001));
+    shoal::sleep_until(std::chrono::system_clock::now() + milliseconds(1));
+  });
+}
+
+// All sleep at the same time: one after the other would take 20 s.
+TEST_P(sleeping, tasks_let_their_worker_run_others) {
+  run_pool(GetParam(), [] {
+    const auto begun = steady_clock::now();
+    std::atomic<int> woken{0};
+    shoal::task_group group;
+    for (int i = 0; i < 1000; ++i)
+      group.run([&woken] {
+        shoal::sleep_for(milliseconds(20));
+        ++woken;
+      });
+    std::atomic<int> others{0};
+    for (int i = 0; i < 100; ++i) group.run([&others] { ++others; });
+    group.wait();
+    EXPECT_EQ(woken, 1000);
+    EXPECT_EQ(others, 100);
+    EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(15));
+  });
+}
+
+TEST(sleeping, tasks_wake_in_the_order_of_their_times) {
+  run_pool(1, [] {
+    std::vector<int> order;
+    shoal::task_group group;
+    const auto start = steady_clock::now() + milliseconds(20);
+    for (int i = 0; i < 20; ++i)
+      group.run([&order, start, i] {
+        shoal::sleep_until(start + milliseconds(7 * i % 20));
+        order.push_back(7 * i % 20);
+      });
+    group.wait();
+    ASSERT_EQ(order.size(), 20U);
+    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  });
+}
+
+TEST_P(sleeping, works_in_iterations_of_loops_and_beside_a_busy_worker) {
+  run_pool(GetParam(), [] {
+    std::atomic<int> ended{0};
+    shoal::parallel_for(200, [&ended](int) {
+      shoal::sleep_for(milliseconds(2));
+      ++ended;
+    });
+    EXPECT_EQ(ended, 200);
+    std::atomic<bool> over{false};
+    shoal::task_group group;
+    group.run([&over] {
+      shoal::sleep_for(milliseconds(10));
+      over = true;
+    });
+    while (!over) shoal::yield();
+    group.wait();
+  });
+}
+
+TEST(sleeping, movable_tasks_stay_on_their_worker) {
+  run_pool(2, [] {
+    shoal::task_group group;
+    for (int i = 0; i < 50; ++i)
+      group.run(shoal::movable, [] {
+        const unsigned before = shoal::detail::worker_here().index;
+        shoal::sleep_for(milliseconds(1));
+        EXPECT_EQ(shoal::detail::worker_here().index, before);
+      });
+    group.wait();
+  });
+}
+
+}  // namespace
