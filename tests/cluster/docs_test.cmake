@@ -4,6 +4,7 @@ set(snippets ${CMAKE_CURRENT_BINARY_DIR}/docs/docs_snippets.inc)
 set(guides
     guide.md
     tasks.md
+    migration.md
     locks.md
     containers.md
     files.md

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the snippets of docs/guide.md, docs/tasks.md, docs/containers.md, docs/files.md, docs/checkpoints.md, docs/sort.md,
-// docs/memory.md and docs/locks.md unchanged.
+// Runs the snippets of docs/guide.md, tasks.md, migration.md, containers.md, files.md, checkpoints.md, collectives.md, sort.md,
+// memory.md and locks.md unchanged.
 #undef NDEBUG  // the snippets assert, in optimised builds too
 #include <algorithm>
 #include <atomic>
 #include <cassert>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <list>
 #include <memory>
 #include <mutex>
+#include <numeric>
+#include <optional>
+#include <shared_mutex>
 #include <span>
 #include <stdexcept>
 #include <stop_token>

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/rw_mutex.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "bench/problems/harness.hpp"
+#include "bench/problems/shared/kernel.hpp"
+
+namespace {
+
+using namespace problems::shared;
+
+std::uint64_t operate_all(const problem& p) {
+  tbb::rw_mutex guard;
+  std::atomic<std::uint64_t> wrong{0};  // partners: the tasks
+  tbb::task_group group;
+  for (std::uint64_t first = 0; first < p.operations; first += problem::k_per_task)
+    group.run([&, first] {
+      wrong += p.operate(
+          first, std::min(first + problem::k_per_task, p.operations),
+          [&guard](const auto& look) {
+            guard.lock_shared();
+            look();
+            guard.unlock_shared();
+          },
+          [&guard](const auto& change) {
+            guard.lock();
+            change();
+            guard.unlock();
+          });
+    });
+  group.wait();
+  return wrong;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  problems::measurement<problem> m(argc, argv);
+  tbb::global_control limit(tbb::global_control::max_allowed_parallelism, m.workers());
+  tbb::task_arena arena(static_cast<int>(m.workers()));
+  arena.execute([&m] { m.run([](const problem& p) { return operate_all(p); }); });
+  return m.finish();
+}
