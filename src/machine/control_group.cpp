@@ -135,7 +135,7 @@ memory_group read_memory_group(const std::string& root) {
   static const std::array own{find_groups("", "memory", 1), find_groups("", "memory", 2)};
   memory_group tightest;
   for (const int version : {1, 2}) {
-    const hierarchy found = root.empty() ? own[version - 1] : find_groups(root, "memory", version);
+    const hierarchy found = root.empty() ? own[version == 1 ? 0 : 1] : find_groups(root, "memory", version);
     for (const std::string& group : found.groups) {
       const memory_group one = read_one(group, found.version);
       if (one.available_bytes() < tightest.available_bytes()) tightest = one;

@@ -10,18 +10,18 @@ namespace shoal::house {
 namespace {
 
 // How names begin that only one kind of processor has.
-constexpr std::string_view k_names[] = {
+constexpr std::string_view k_processor_names[] = {
     "__x86_64__", "__i386__",        "__amd64__",      "__aarch64__",        "__arm__",  "__ARM_",   "__SSE",
     "__AVX",      "__builtin_ia32_", "__builtin_arm_", "__builtin_aarch64_", "_mm_",     "_mm256_",  "_mm512_",
     "__rdtsc",    "immintrin",       "emmintrin",      "x86intrin",          "arm_neon", "arm_acle", "target_clones"};
 constexpr std::string_view k_roots[] = {"src", "include", "kernels", "tools", "bench"};
 
 // Where they may be named.
-struct exception {
+struct processor_exception {
   std::string_view place;  // a file, or a folder
   std::string_view reason;
 };
-constexpr exception k_exceptions[] = {
+constexpr processor_exception k_processor_exceptions[] = {
     {"src/machine", "it wraps the machine"},
     {"src/fiber", "it wraps the registers that a switch keeps"},
     {"src/base/clock.hpp", "it wraps the processor's counter"},
@@ -36,16 +36,16 @@ constexpr exception k_exceptions[] = {
     {"tools/mpi-host/call_main.cpp", "the register of the return address, for whoever unwinds"},
 };
 
-bool is_part_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool continues_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 std::string_view without_comment(std::string_view line) { return line.substr(0, line.find("//")); }
 
 // A name that ends in _ or a letter may go on, unless it is a whole macro.
-bool names(std::string_view line, std::string_view name) {
+bool names_processor(std::string_view line, std::string_view name) {
   for (std::size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
     const std::size_t after = at + name.size();
-    if (at > 0 && is_part_of_name(line[at - 1])) continue;
-    if (name.ends_with("__") && after < line.size() && is_part_of_name(line[after])) continue;
+    if (at > 0 && continues_word(line[at - 1])) continue;
+    if (name.ends_with("__") && after < line.size() && continues_word(line[after])) continue;
     return true;
   }
   return false;
@@ -56,8 +56,8 @@ bool has_assembly(std::string_view line) {
   for (const std::string_view word : {"asm", "__asm__"}) {
     for (std::size_t at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
       const std::size_t after = at + word.size();
-      if (at > 0 && is_part_of_name(line[at - 1])) continue;
-      if (after < line.size() && is_part_of_name(line[after])) continue;
+      if (at > 0 && continues_word(line[at - 1])) continue;
+      if (after < line.size() && continues_word(line[after])) continue;
       const std::string_view rest = line.substr(after);
       const std::size_t open = rest.find('(');
       if (open == std::string_view::npos || rest.substr(0, open).find_first_of("\";=,)") != std::string_view::npos)
@@ -77,16 +77,16 @@ bool has_page(std::string_view line) {
 
 std::optional<std::string> breach(std::string_view line) {
   constexpr std::string_view k_door = " belongs behind include/shoal/detail/processor.hpp, src/machine or src/fiber";
-  for (const std::string_view name : k_names)
-    if (names(line, name)) return std::string(name) + std::string(k_door);
+  for (const std::string_view name : k_processor_names)
+    if (names_processor(line, name)) return std::string(name) + std::string(k_door);
   if (has_assembly(line)) return "assembly" + std::string(k_door);
   if (has_page(line)) return "a page of 4096 bytes is one machine's; ask machine::page_size()";
   return std::nullopt;
 }
 
-bool is_exempt(const source_file& file) {
-  return std::ranges::any_of(k_exceptions,
-                             [&](const exception& e) { return file.path == e.place || file.under(e.place); });
+bool may_name_processor(const source_file& file) {
+  return std::ranges::any_of(k_processor_exceptions,
+                             [&](const processor_exception& e) { return file.path == e.place || file.under(e.place); });
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ bool is_exempt(const source_file& file) {
 findings check_processors(const tree& t) {
   findings found;
   for (const source_file& file : t.files()) {
-    if (!file.has_suffix({".hpp", ".cpp", ".h", ".c"}) || is_exempt(file)) continue;
+    if (!file.has_suffix({".hpp", ".cpp", ".h", ".c"}) || may_name_processor(file)) continue;
     if (std::ranges::none_of(k_roots, [&](std::string_view root) { return file.under(root); })) continue;
     for (std::size_t i = 0; i < file.lines.size(); ++i)
       if (const auto what = breach(without_comment(file.lines[i])))
