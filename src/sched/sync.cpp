@@ -57,6 +57,8 @@ bool seems_to_close_cycle(const sched::pool& p, const fiber::stack_notes& me, co
   fiber::stack_notes& notes = *w.current()->notes;
   notes.wait_for_holder(holder);
   list.unlock();
+  // Partner: the same of the task that closes the cycle at the same moment. One of the two sees the other's note.
+  lockfree::std_atomics::fence(std::memory_order_seq_cst);
   w.owner().note_wait_for_holder(seems_to_close_cycle(w.owner(), notes, holder));
   return notes;
 }

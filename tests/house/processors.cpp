@@ -28,6 +28,8 @@ constexpr processor_exception k_processor_exceptions[] = {
     {"src/base/clock.cpp", "it wraps the processor's counter"},
     {"src/base/rough_time.hpp", "it wraps the processor's counter"},
     {"include/shoal/detail/processor.hpp", "it wraps the instructions that templates in public headers need"},
+    {"src/sched/debug_layout.cpp", "it tells debuggers where a thread keeps its worker"},
+    {"src/sched/debug_layout.hpp", "it tells debuggers where a thread keeps its worker"},
     {"kernels/fmm/sums.cpp", "it asks the compiler for one form of its loops for each vector unit"},
     {"bench/problems", "programs as users write them, compiled for the processor that they run on"},
     {"tools/mpi-host/start.c", "C without the library: the name of the loader; symbols of C++ names"},
