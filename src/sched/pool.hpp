@@ -95,7 +95,7 @@ struct pool_options {
   void (*before_ring_from_outside)() = nullptr;  // for tests: called when the woken task can already run
   std::size_t most_blocking_threads = 512;
   bool single_threaded_libraries = true;  // machine/library_threads.hpp
-  unsigned processors_for_it = 0;  // that its workers may use at the same time; 0: as many as the executor has
+  unsigned processors_for_it = 0;         // that its workers may use at the same time; 0: as many as the executor has
 };
 
 class pool {
