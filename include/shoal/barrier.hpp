@@ -10,7 +10,6 @@
 // Tests: tests/unit/sched/barrier_test.cpp, tests/stress/timed_wait_test.cpp.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -65,14 +64,8 @@ public:
     count(1);
   }
   /// Whether the phase has ended before the time had passed. The caller has arrived in either case.
-  template <class Rep, class Period>
-  bool wait_for(arrival_token phase, const std::chrono::duration<Rep, Period>& span) {
-    return wait_until(phase, detail::time_limit::after(span));
-  }
-  template <class Clock, class Duration>
-  bool wait_until(arrival_token phase, const std::chrono::time_point<Clock, Duration>& moment) {
-    return wait_until(phase, detail::time_limit::at(moment));
-  }
+  bool wait_for(arrival_token phase, detail::limit_after limit) { return wait_by(phase, limit); }
+  bool wait_until(arrival_token phase, detail::limit_at limit) { return wait_by(phase, limit); }
 
 private:
   // With the guard held, which it releases.
@@ -90,7 +83,7 @@ private:
     waiters_.unlock();
     detail::wait_list::wake_all(w);
   }
-  bool wait_until(arrival_token phase, detail::time_limit until) {
+  bool wait_by(arrival_token phase, detail::time_limit until) {
     waiters_.lock();
     if (phase_ == phase) return waiters_.wait_until(until, this);
     waiters_.unlock();

@@ -11,7 +11,6 @@
 // Tests: tests/unit/sched/future_test.cpp, future_cycle_test.cpp.
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <exception>
 #include <memory>
@@ -42,14 +41,8 @@ public:
   /// Returns when the result is there. Throws only in a cycle of waits (see above).
   void wait() { detail::await(state()); }
   /// Whether the result is there before the time has passed (see sleep.hpp). The task goes on in either case.
-  template <class Rep, class Period>
-  bool wait_for(const std::chrono::duration<Rep, Period>& span) {
-    return detail::await_until(state(), detail::time_limit::after(span));
-  }
-  template <class Clock, class Duration>
-  bool wait_until(const std::chrono::time_point<Clock, Duration>& moment) {
-    return detail::await_until(state(), detail::time_limit::at(moment));
-  }
+  bool wait_for(detail::limit_after limit) { return detail::await_until(state(), limit); }
+  bool wait_until(detail::limit_at limit) { return detail::await_until(state(), limit); }
   /// Waits, and returns the result or throws the task's exception. Call it once.
   T get() {
     wait();

@@ -88,8 +88,7 @@ template <class T, class Range, class Body, class Combine, class... Options>
 T reduce_with(const Range& range, const T& identity, const Body& body, const Combine& combine, Options&... options) {
   static_assert(std::is_invocable_r_v<T, const Combine&, T, T>, "the combiner makes one value of two");
   constexpr bool k_stoppable = has_token<Options...>;
-  reduce_plan plan;
-  (plan.take(options), ...);
+  const auto plan = plan_of<reduce_plan>(options...);
   if constexpr ((std::same_as<std::remove_cvref_t<Options>, deterministic_t> || ...))
     return run_ordered_reduce<k_stoppable>(range, identity, body, combine, plan.fixed->grain, plan);
   else

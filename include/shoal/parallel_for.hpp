@@ -89,8 +89,7 @@ T reduce_at(const Place& place, const Range& range, const T& identity, const Bod
     static_assert(std::is_invocable_r_v<T, const Combine&, T, T>, "the combiner makes one value of two");
     constexpr bool k_stoppable = has_token<Options...>;
     constexpr bool k_fixed = (std::same_as<std::remove_cvref_t<Options>, deterministic_t> || ...);
-    reduce_plan plan;
-    (plan.take(options), ...);
+    const auto plan = plan_of<reduce_plan>(options...);
     const spread_reduction<T, Range, Body, Combine> work{range, body, combine, identity,
                                                          k_fixed ? plan.fixed->grain : 0};
     if constexpr (k_fixed && !is_owners_of<Place>)

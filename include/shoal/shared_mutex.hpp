@@ -10,8 +10,6 @@
 // Tests: tests/unit/sched/shared_mutex_test.cpp, tests/stress/shared_mutex_test.cpp, model: tests/model/shared_mutex_test.cpp.
 #pragma once
 
-#include <chrono>
-
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/shared_lock.hpp"
 #include "shoal/detail/time_limit.hpp"
@@ -43,22 +41,10 @@ public:
   }
 
   /// Whether it has been locked before the time had passed. May throw std::bad_alloc.
-  template <class Rep, class Period>
-  bool try_lock_for(const std::chrono::duration<Rep, Period>& span) {
-    return core_.lock_until(false, detail::time_limit::after(span));
-  }
-  template <class Clock, class Duration>
-  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& moment) {
-    return core_.lock_until(false, detail::time_limit::at(moment));
-  }
-  template <class Rep, class Period>
-  bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& span) {
-    return core_.lock_until(true, detail::time_limit::after(span));
-  }
-  template <class Clock, class Duration>
-  bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& moment) {
-    return core_.lock_until(true, detail::time_limit::at(moment));
-  }
+  bool try_lock_for(detail::limit_after limit) { return core_.lock_until(false, limit); }
+  bool try_lock_until(detail::limit_at limit) { return core_.lock_until(false, limit); }
+  bool try_lock_shared_for(detail::limit_after limit) { return core_.lock_until(true, limit); }
+  bool try_lock_shared_until(detail::limit_at limit) { return core_.lock_until(true, limit); }
 
 private:
   detail::shared_lock_core<detail::wait_list> core_;

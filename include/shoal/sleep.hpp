@@ -9,8 +9,6 @@
 // Tests: tests/unit/sched/sleep_test.cpp, tests/stress/timed_wait_test.cpp.
 #pragma once
 
-#include <chrono>
-
 #include "shoal/detail/time_limit.hpp"
 
 namespace shoal {
@@ -19,14 +17,7 @@ namespace detail {
 void sleep(time_limit until);
 }  // namespace detail
 
-template <class Rep, class Period>
-void sleep_for(const std::chrono::duration<Rep, Period>& span) {
-  detail::sleep(detail::time_limit::after(span));
-}
-
-template <class Clock, class Duration>
-void sleep_until(const std::chrono::time_point<Clock, Duration>& moment) {
-  detail::sleep(detail::time_limit::at(moment));
-}
+inline void sleep_for(detail::limit_after limit) { detail::sleep(limit); }
+inline void sleep_until(detail::limit_at limit) { detail::sleep(limit); }
 
 }  // namespace shoal

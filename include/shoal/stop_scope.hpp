@@ -13,7 +13,6 @@
 // Costs: outside of scopes a comparison. Source: oneTBB's task_group_context. Tests: tests/unit/sched/stop_scope_test.cpp.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <stop_token>
 #include <type_traits>
@@ -26,16 +25,14 @@ namespace shoal {
 
 class stop_scope : private detail::scope {
 public:
-  stop_scope() : stop_scope(detail::time_limit::never(), {}) {}
+  stop_scope() : stop_scope(std::stop_source(), detail::time_limit::never(), {}) {}
   /// Stops by itself when the time has passed.
-  template <class Rep, class Period>
-  explicit stop_scope(const std::chrono::duration<Rep, Period>& limit)
-      : stop_scope(detail::time_limit::after(limit), {}) {}
+  explicit stop_scope(detail::limit_after limit) : stop_scope(limit, {}) {}
   /// Stops with `other`, too.
-  explicit stop_scope(std::stop_token other) : stop_scope(detail::time_limit::never(), std::move(other)) {}
-  template <class Rep, class Period>
-  stop_scope(const std::chrono::duration<Rep, Period>& limit, std::stop_token other)
-      : stop_scope(detail::time_limit::after(limit), std::move(other)) {}
+  explicit stop_scope(std::stop_token other)
+      : stop_scope(std::stop_source(), detail::time_limit::never(), std::move(other)) {}
+  stop_scope(detail::limit_after limit, std::stop_token other)
+      : stop_scope(std::stop_source(), limit, std::move(other)) {}
   stop_scope(const stop_scope&) = delete;
   stop_scope& operator=(const stop_scope&) = delete;
   ~stop_scope();
@@ -63,8 +60,6 @@ private:
   };
   struct alarm;
 
-  stop_scope(detail::time_limit until, std::stop_token other)
-      : stop_scope(std::stop_source(), until, std::move(other)) {}
   stop_scope(std::stop_source source, detail::time_limit until, std::stop_token other);
 
   std::stop_source source_;

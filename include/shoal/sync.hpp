@@ -11,7 +11,6 @@
 // Shown by tests/unit/sched/sync_test.cpp, timed_wait_test.cpp, tests/stress/sched_test.cpp.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -48,14 +47,8 @@ public:
     return true;
   }
   /// Whether it has been locked before the time had passed.
-  template <class Rep, class Period>
-  bool try_lock_for(const std::chrono::duration<Rep, Period>& span) {
-    return lock_until(detail::time_limit::after(span));
-  }
-  template <class Clock, class Duration>
-  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& moment) {
-    return lock_until(detail::time_limit::at(moment));
-  }
+  bool try_lock_for(detail::limit_after limit) { return lock_until(limit); }
+  bool try_lock_until(detail::limit_at limit) { return lock_until(limit); }
   void unlock() noexcept {
     const detail::task_name me = detail::this_task_name();
     waiters_.lock();
@@ -103,23 +96,16 @@ public:
     while (!ready()) wait(lock);
   }
   /// The same with a limit; a notification that comes with it counts.
-  template <class Rep, class Period>
-  std::cv_status wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& span) {
-    return wait_until(lock, detail::time_limit::after(span));
-  }
-  template <class Clock, class Duration>
-  std::cv_status wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& moment) {
-    return wait_until(lock, detail::time_limit::at(moment));
-  }
+  std::cv_status wait_for(std::unique_lock<mutex>& lock, detail::limit_after limit) { return wait_by(lock, limit); }
+  std::cv_status wait_until(std::unique_lock<mutex>& lock, detail::limit_at limit) { return wait_by(lock, limit); }
   /// Returns what ready() says at the end.
-  template <class Rep, class Period, class Predicate>
-  bool wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& span, Predicate ready) {
-    return wait_until(lock, detail::time_limit::after(span), ready);
+  template <class Predicate>
+  bool wait_for(std::unique_lock<mutex>& lock, detail::limit_after limit, Predicate ready) {
+    return wait_by(lock, limit, ready);
   }
-  template <class Clock, class Duration, class Predicate>
-  bool wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& moment,
-                  Predicate ready) {
-    return wait_until(lock, detail::time_limit::at(moment), ready);
+  template <class Predicate>
+  bool wait_until(std::unique_lock<mutex>& lock, detail::limit_at limit, Predicate ready) {
+    return wait_by(lock, limit, ready);
   }
   void notify_one() noexcept {
     waiters_.lock();
@@ -135,7 +121,7 @@ public:
   }
 
 private:
-  std::cv_status wait_until(std::unique_lock<mutex>& lock, detail::time_limit until) {
+  std::cv_status wait_by(std::unique_lock<mutex>& lock, detail::time_limit until) {
     struct relock {
       std::unique_lock<mutex>& of;
       ~relock() { of.lock(); }
@@ -146,9 +132,9 @@ private:
     return waiters_.wait_until(until, this) ? std::cv_status::no_timeout : std::cv_status::timeout;
   }
   template <class Predicate>
-  bool wait_until(std::unique_lock<mutex>& lock, detail::time_limit until, Predicate& ready) {
+  bool wait_by(std::unique_lock<mutex>& lock, detail::time_limit until, Predicate& ready) {
     while (!ready())
-      if (wait_until(lock, until) == std::cv_status::timeout) return ready();
+      if (wait_by(lock, until) == std::cv_status::timeout) return ready();
     return true;
   }
 
@@ -177,14 +163,8 @@ public:
     return true;
   }
   /// Whether the count was taken before the time had passed.
-  template <class Rep, class Period>
-  bool try_acquire_for(const std::chrono::duration<Rep, Period>& span) {
-    return acquire_until(detail::time_limit::after(span));
-  }
-  template <class Clock, class Duration>
-  bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& moment) {
-    return acquire_until(detail::time_limit::at(moment));
-  }
+  bool try_acquire_for(detail::limit_after limit) { return acquire_until(limit); }
+  bool try_acquire_until(detail::limit_at limit) { return acquire_until(limit); }
   void release(std::ptrdiff_t n = 1) noexcept {
     SHOAL_ASSERT(n >= 0, "a semaphore is released zero times or more; acquire() makes its count less");
     waiters_.lock();
@@ -232,14 +212,8 @@ public:
       waiters_.wait(detail::wait_kind::latch, this);
   }
   /// Whether it has opened before the time had passed.
-  template <class Rep, class Period>
-  bool wait_for(const std::chrono::duration<Rep, Period>& span) {
-    return wait_until(detail::time_limit::after(span));
-  }
-  template <class Clock, class Duration>
-  bool wait_until(const std::chrono::time_point<Clock, Duration>& moment) {
-    return wait_until(detail::time_limit::at(moment));
-  }
+  bool wait_for(detail::limit_after limit) { return wait_by(limit); }
+  bool wait_until(detail::limit_at limit) { return wait_by(limit); }
   void arrive_and_wait(std::ptrdiff_t n = 1) noexcept {
     // In one step: a task that has waited may destroy an open latch.
     waiters_.lock();
@@ -251,7 +225,7 @@ public:
   }
 
 private:
-  bool wait_until(detail::time_limit until) {
+  bool wait_by(detail::time_limit until) {
     waiters_.lock();
     if (left_ != 0) return waiters_.wait_until(until, this);
     waiters_.unlock();

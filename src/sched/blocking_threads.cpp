@@ -52,10 +52,12 @@ void blocking_threads::run(function code, void* argument) {
 void blocking_threads::start_one() {
   const std::size_t number = ended_.empty() ? threads_.size() : ended_.back();
   try {
-    if (ended_.empty())
-      threads_.emplace_back(), ended_.reserve(threads_.size());
-    else
+    if (ended_.empty()) {
+      threads_.emplace_back();
+      ended_.reserve(threads_.size());  // a thread that ends must not fail
+    } else {
       ended_.pop_back();
+    }
     threads_[number].reset();  // joins one that has ended
     threads_[number] = executor_.start_thread("shoal-block", [this, number, log = base::current_log_context()] {
       base::set_log_context(log);

@@ -83,15 +83,15 @@ bool completion::wait_until(time_limit until) {
     bool passed = false;
   } at_limit(count_, n);
   sched::worker& w = *sched::this_worker();
-  if (!until.is_past() && until.due_ns() != time_limit::k_never) w.start_timer(at_limit, until.due_ns());
+  if (!until.is_past() && until.due_ns() != time_limit::k_never) w.timers().add(at_limit, until.due_ns());
   if (count_.must_block(this_task(), n)) {
     if (until.is_past() && count_.give_up(n)) {
-      w.end_timer(at_limit);
+      w.timers().end(at_limit);
       return false;
     }
     leave(wait_kind::time, this);
   }
-  w.end_timer(at_limit);
+  w.timers().end(at_limit);
   if (at_limit.passed) return false;
   count_.end_wait();
   fiber::acquire_from(this);

@@ -182,10 +182,10 @@ bool await_until(future_state& s, time_limit until) {
   sched::worker& w = *sched::this_worker();
   at_limit.mark = word_type::tagged(&notes_here(), word_type::k_waiter);
   at_limit.task = this_task();
-  w.start_timer(at_limit, until.due_ns());
+  w.timers().add(at_limit, until.due_ns());
   at_limit.before = s.word.wait(at_limit.mark);
   if (at_limit.before != word_type::k_done) leave(wait_kind::time, &s);
-  w.end_timer(at_limit);
+  w.timers().end(at_limit);
   return !at_limit.passed;
 }
 

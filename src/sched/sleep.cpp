@@ -15,7 +15,7 @@ void sleep(time_limit until) {
         : timer([](timer& self) noexcept { wake(static_cast<alarm&>(self).task); }), task(t) {}
     suspended* task;
   } at_end(this_task());
-  sched::this_worker()->start_timer(at_end, until.due_ns());
+  sched::this_worker()->timers().add(at_end, until.due_ns());
   leave(wait_kind::time);
 }
 

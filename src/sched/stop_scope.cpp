@@ -33,7 +33,7 @@ struct stop_scope::alarm final : sched::timer, sched::errand {
     run = [](detail::task& t) noexcept { static_cast<alarm&>(static_cast<errand&>(t)).end(); };
   }
   void end() noexcept {
-    home.end_timer(*this);
+    home.timers().end(*this);
     delete this;
   }
 
@@ -48,7 +48,7 @@ stop_scope::stop_scope(std::stop_source source, detail::time_limit until, std::s
   sched::worker& w = *sched::this_worker();
   if (until.due_ns() != detail::time_limit::k_never) {
     auto made = std::make_unique<alarm>(source_, w);
-    w.start_timer(*made, until.due_ns());
+    w.timers().add(*made, until.due_ns());
     alarm_ = made.release();
   }
   if (w.scope != nullptr) with_outer_.emplace(w.scope->token(), forward{&source_});

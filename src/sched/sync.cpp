@@ -96,9 +96,13 @@ bool wait_list::wait_until(waiter& me, time_limit until, const void* object, giv
         : timer([](timer& self) noexcept { static_cast<alarm&>(self).end(); }), list(l), of(w), object(o), give_up(g) {}
     void end() noexcept {
       list.lock();
+      end_now();
+      if (passed) wake(of.task);  // else somebody has taken it out, to wake it
+    }
+    // With the guard held, which it releases.
+    void end_now() noexcept {
       passed = give_up != nullptr ? give_up(object, of) : list.remove(of);
       list.unlock();
-      if (passed) wake(of.task);  // else somebody has taken it out, to wake it
     }
     wait_list& list;
     waiter& of;
@@ -106,35 +110,25 @@ bool wait_list::wait_until(waiter& me, time_limit until, const void* object, giv
     give_up_function give_up;
     bool passed = false;
   } at_limit(*this, me, object, give_up);
+  if (give_up == nullptr && until.is_past()) {
+    unlock();
+    return false;
+  }
   sched::worker& w = *sched::this_worker();
   me.name = this_task_name();
   me.task = this_task();
-  me.next = nullptr;
   push(me);
-  const auto withdraw = [&] {
-    const bool gone = give_up != nullptr ? give_up(object, me) : remove(me);
-    unlock();
-    return gone;
-  };
-  if (until.is_past()) {
-    if (withdraw()) return false;
+  try {
+    if (until.due_ns() != time_limit::k_never) w.timers().add(at_limit, until.due_ns());
+  } catch (...) {  // no memory
+    at_limit.end_now();
+    if (at_limit.passed) throw;
     leave(wait_kind::time, object);
     return true;
   }
-  if (until.due_ns() != time_limit::k_never) {
-    try {
-      w.start_timer(at_limit, until.due_ns());
-    } catch (...) {
-      if (!withdraw()) {
-        leave(wait_kind::time, object);
-        return true;
-      }
-      throw;
-    }
-  }
   unlock();
   leave(wait_kind::time, object);
-  w.end_timer(at_limit);
+  w.timers().end(at_limit);
   return !at_limit.passed;
 }
 

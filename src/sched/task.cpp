@@ -199,7 +199,7 @@ void task_group::wait_all() noexcept {
 }
 
 // The children that are stored in the group keep their places until all have ended.
-bool task_group::wait_until(detail::time_limit until) {
+bool task_group::wait_by(detail::time_limit until) {
   detail::worker_base& w = detail::worker_here();
   SHOAL_ASSERT(!children_.announced() && static_cast<sched::worker&>(w).begun().group != this, k_waits_for_itself);
   if (!children_.nothing_begun()) {

@@ -22,6 +22,7 @@ using detail::task;
 worker::worker(pool& owner, unsigned number, std::size_t most_waiting)
     : owner_(owner),
       native_notes_(owner.native_notes(number)),
+      timers_(owner.executor()),
       stacks_(owner.stacks(), this, on_fresh_stack),
       inline_bytes_(std::min(std::size_t{16} << 10, owner.options().stack_bytes / 4)),
       most_waiting_(most_waiting),
@@ -275,7 +276,7 @@ bool worker::defer_if_full(detail::loop_state& loop, task& t) noexcept {
 }
 
 bool worker::take_inbox() noexcept {
-  bool any = timers_look_ <= about_now_ && fire_timers();
+  bool any = timers_.due(about_now_) && timers_.fire();
   for (auto* node = woken_.take_all(); node != nullptr;) {
     auto* next = node->next.read();
     ready_.push(static_cast<fiber::fiber*>(node));

@@ -29,36 +29,15 @@
 #include "sched/cycle_search.hpp"
 #include "sched/profile_recorder.hpp"
 #include "sched/ready_queue.hpp"
-#include "sched/timer_queue.hpp"
+#include "sched/started.hpp"
+#include "sched/worker_timers.hpp"
 #include "shoal/detail/loop.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/steal_policy.hpp"
 
-namespace shoal::detail {
-struct graph_node;
-}  // namespace shoal::detail
-
 namespace shoal::sched {
 
 class pool;
-
-/// A task given to one worker must not wait: it may run on a waiting task's stack. Given to pool::submit(), it may.
-struct errand : lockfree::inbox_node<>, detail::task {};
-
-/// A task for one particular worker, never stolen. The worker's loop starts it, so it may wait. When the pool stops,
-/// the worker runs the placed tasks that have not started; such a task must do nothing but free itself.
-struct placed_task : lockfree::inbox_node<>, detail::task {};
-
-/// The task that worker::loop() has started last. A local object of loop(); the notes of the stack point to it. Error
-/// messages take the code address from `code`, else `node`, else the future that the stack will fill.
-struct started {
-  const void* code = nullptr;
-  const detail::graph_node* node = nullptr;
-  const void* group = nullptr;
-  std::uint64_t number = 0;  // no other task on this stack has it
-  void* local = nullptr;     // what a layer above keeps for the running task; who sets it resets it
-  void* caller = nullptr;    // likewise: for which thread outside it runs
-};
 
 struct stack_call;
 struct movable_call;
@@ -136,11 +115,8 @@ public:
   }
   /// Continues such a task; returns when it has left again or ended.
   void host(fiber::fiber& f) noexcept;
-  /// Has `t` fire on this worker at `due_ns` of the executor's clock, or later; end_timer() ends it if it is pending. What
-  /// fires runs between tasks and on stacks of waiting ones: it must not wait. May throw std::bad_alloc. The worker's own
-  /// thread.
-  void start_timer(timer& t, std::uint64_t due_ns);
-  void end_timer(timer& t) noexcept;
+  /// What fires runs between tasks and on stacks of waiting ones: it must not wait. The worker's own thread.
+  worker_timers& timers() noexcept { return timers_; }
   /// A number for a wait that shows in its stack's notes.
   std::uint64_t next_wait() noexcept { return ++noted_waits_; }
   /// The searches for cycles among the waits of this worker's tasks. The worker's own thread.
@@ -308,7 +284,7 @@ private:
   std::uint64_t look_at_clock() noexcept;
   detail::task* serve(profile_operation& how, bool bounded) noexcept;
   bool poll_timed(profile_recorder& profile) noexcept;
-  std::uint64_t leave_timed(bool waits, detail::wait_kind why, const void* object) noexcept;
+  std::uint64_t leave_with_more(bool waits, detail::wait_kind why, const void* object) noexcept;
   std::uint64_t leave_as(profile_recorder* profiled, bool waits, detail::wait_kind why, const void* object) noexcept;
   detail::task* next_own() noexcept;
   detail::task* next_given() noexcept;
@@ -330,9 +306,6 @@ private:
   void look_for_yields_in_vain(std::uint64_t now_ns) noexcept;
   bool deferred_may_begin() noexcept { return !deferred_.empty() && !full(); }
   void run_errands() noexcept;
-  bool fire_timers() noexcept;
-  std::int64_t until_timer_ns() const noexcept;
-  void plan_look_at_timers(std::uint64_t now_ns) noexcept;
   void wait_without_stack() noexcept;
   void check_before_leaving(detail::wait_kind why) noexcept;
   void drop_blocks() noexcept;
@@ -359,7 +332,6 @@ private:
   static constexpr std::uint64_t k_first_crowded_ns = 10'000'000;
   static constexpr std::uint64_t k_longest_crowded_ns = 100'000'000;
   static constexpr unsigned k_rounds_if_crowded = 4;
-  static constexpr unsigned k_timers_at_once = 64;
   enum class others : std::uint8_t { arrived, own };
 
   pool& owner_;
@@ -375,8 +347,7 @@ private:
   std::uint64_t served_ = 0;     // when others could run, in ticks
   std::uint64_t looked_ = 0;     // at the clock
   std::uint64_t polls_seen_ = 0;
-  timer_queue timers_;
-  std::uint64_t timers_look_ = timer_queue::k_never;  // when to look at them, by about_now_
+  worker_timers timers_;
   int turns_between_looks_ = k_first_turns;
   int turns_of_others_ = 0;             // since tasks of the deque had their turn; no more than k_turns_of_others
   std::uint64_t crowded_until_ns_ = 0;  // other programs use this worker's processor
@@ -442,26 +413,6 @@ private:
   lockfree::inbox<> errands_;        // partners: give_errand
   lockfree::inbox<> placed_;         // partners: place
   std::uint64_t tended_ticks_ = 0;   // tended_ns_ by the other clock; for debuggers
-};
-
-/// While this object exists, error messages name `code` and `node`, not the task that worker::loop() has started.
-class known_as {
-public:
-  known_as(started& at, const void* code, const detail::graph_node* node) noexcept
-      : at_(at), code_(std::exchange(at.code, code)), node_(std::exchange(at.node, node)) {}
-  known_as(const known_as&) = delete;
-  known_as& operator=(const known_as&) = delete;
-  ~known_as() {
-    at_.code = code_;
-    at_.node = node_;
-  }
-  void change(const void* code) noexcept { at_.code = code; }
-  void change(const detail::graph_node* node) noexcept { at_.node = node; }
-
-private:
-  started& at_;
-  const void* const code_;
-  const detail::graph_node* const node_;
 };
 
 inline worker* this_worker() noexcept { return static_cast<worker*>(detail::t_worker); }

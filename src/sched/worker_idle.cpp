@@ -233,7 +233,7 @@ void worker::sleep_until_rung() noexcept {
       if (ns >= 0) limit_ns = limit_ns < 0 ? ns : std::min(limit_ns, ns);
     };
     no_longer_than(look_ns);
-    no_longer_than(until_timer_ns());
+    no_longer_than(timers_.sleep_ns());
     if (owner_.executor().wait(bell_->word(), lockfree::doorbell<>::k_announced, limit_ns, bell_shared_) !=
         machine::futex_result::timeout)
       continue;
@@ -243,7 +243,7 @@ void worker::sleep_until_rung() noexcept {
       give_back_stacks();
       slept_ns = 0;
     }
-    if ((look_ns >= 0 && owner_.hooks().pending(*this)) || until_timer_ns() == 0) bell_->cancel();
+    if ((look_ns >= 0 && owner_.hooks().pending(*this)) || timers_.sleep_ns() == 0) bell_->cancel();
   }
   if (profile_recorder* const p = profile(); p != nullptr) p->wakes_from_park();
 }

@@ -99,20 +99,21 @@ void worker::cut_frames() noexcept {
   return word_;
 }
 
-// Copies, so that a yield has no note to write, and leaving without a profile one test more, not three.
+// Copies, so that a yield has no note to write, and leaving without a scope and a profile two tests more, not four.
 std::uint64_t worker::leave() noexcept {
   const fiber::tsan_ignore_scope ignore;
   if (scope != nullptr || profile() != nullptr) [[unlikely]]
-    return leave_timed(false, detail::wait_kind::none, nullptr);
+    return leave_with_more(false, detail::wait_kind::none, nullptr);
   return leave_as(nullptr, false, detail::wait_kind::none, nullptr);
 }
 std::uint64_t worker::leave(detail::wait_kind why, const void* object) noexcept {
   const fiber::tsan_ignore_scope ignore;
   if (scope != nullptr || profile() != nullptr) [[unlikely]]
-    return leave_timed(true, why, object);
+    return leave_with_more(true, why, object);
   return leave_as(nullptr, true, why, object);
 }
-[[gnu::noinline]] std::uint64_t worker::leave_timed(bool waits, detail::wait_kind why, const void* object) noexcept {
+[[gnu::noinline]] std::uint64_t worker::leave_with_more(bool waits, detail::wait_kind why,
+                                                        const void* object) noexcept {
   const detail::scope* const mine = std::exchange(scope, nullptr);
   const std::uint64_t word = leave_as(profile(), waits, why, object);
   scope = mine;

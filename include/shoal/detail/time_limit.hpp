@@ -17,31 +17,39 @@ std::uint64_t clock_ns() noexcept;
 class time_limit {
 public:
   static constexpr std::uint64_t k_never = std::numeric_limits<std::uint64_t>::max();
-
-  template <class Rep, class Period>
-  static time_limit after(const std::chrono::duration<Rep, Period>& span) noexcept {
-    using std::chrono::duration;
-    constexpr double k_longest_s = 1e9;
-    const double seconds = std::chrono::duration_cast<duration<double>>(span).count();
-    if (!(seconds > 0)) return time_limit(0);
-    if (seconds > k_longest_s) return time_limit(k_never);
-    return time_limit(clock_ns() +
-                      static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(span).count()));
-  }
-  template <class Clock, class Duration>
-  static time_limit at(const std::chrono::time_point<Clock, Duration>& moment) noexcept {
-    return after(moment - Clock::now());
-  }
-
   static time_limit never() noexcept { return time_limit(k_never); }
 
   /// 0: it has passed already.
   std::uint64_t due_ns() const noexcept { return due_ns_; }
   bool is_past() const noexcept { return due_ns_ == 0 || (due_ns_ != k_never && due_ns_ <= clock_ns()); }
 
-private:
+protected:
   explicit time_limit(std::uint64_t due_ns) noexcept : due_ns_(due_ns) {}
+
+  template <class Rep, class Period>
+  static std::uint64_t due_after(const std::chrono::duration<Rep, Period>& span) noexcept {
+    constexpr double k_longest_s = 1e9;
+    const double seconds = std::chrono::duration_cast<std::chrono::duration<double>>(span).count();
+    if (!(seconds > 0)) return 0;
+    if (seconds > k_longest_s) return k_never;
+    return clock_ns() + static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(span).count());
+  }
+
+private:
   std::uint64_t due_ns_;
+};
+
+/// What the functions named _for take: any std::chrono::duration.
+struct limit_after : time_limit {
+  template <class Rep, class Period>
+  limit_after(const std::chrono::duration<Rep, Period>& span) noexcept  // NOLINT: implicit
+      : time_limit(due_after(span)) {}
+};
+/// What the functions named _until take: a moment of any clock.
+struct limit_at : time_limit {
+  template <class Clock, class Duration>
+  limit_at(const std::chrono::time_point<Clock, Duration>& moment) noexcept  // NOLINT: implicit
+      : time_limit(due_after(moment - Clock::now())) {}
 };
 
 }  // namespace shoal::detail
