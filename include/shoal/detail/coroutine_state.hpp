@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs a coroutine as a task (shoal/coroutine.hpp). The root is the shared state of the future that async() gave; all
-// coroutines that await each other from there have it. A step resumes the innermost one, until a future that is not ready
-// suspends it, or the outermost one ends. A suspended coroutine may go on elsewhere at once; so the step learns from an
-// object on its own stack whether it has ended.
+// coroutines that await each other from there have it. A step resumes the innermost one, and then whichever is to go on, until
+// a future that is not ready suspends it, or the outermost one ends. A suspended coroutine may go on elsewhere at once; so the
+// step learns from an object on its own stack what comes next. (Returning a handle from await_suspend, which transfers control
+// directly, needs more stack with each transfer where the compiler makes no tail calls: unoptimised, or with a sanitizer.)
 // Who may call: shoal/coroutine.hpp. Resuming runs the program's code, which may switch tasks.
 // Tests: tests/unit/sched/coroutine_test.cpp, tests/stress/coroutine_test.cpp.
 #pragma once
@@ -28,6 +29,7 @@ namespace detail {
 /// One resumption, on the stack of the step.
 struct resumption {
   std::uint64_t issued = issued_count();
+  std::coroutine_handle<> next;
   bool ended = false;
 };
 
@@ -38,7 +40,10 @@ struct coroutine_root {
   future_state* resume(std::coroutine_handle<> at) noexcept {
     resumption here;
     current = &here;
-    at.resume();
+    do {
+      at.resume();
+      at = std::exchange(here.next, nullptr);
+    } while (at);
     if (!here.ended) return nullptr;  // `this` may be gone
     settle(here.issued);
     return end(*this);
@@ -100,11 +105,13 @@ public:
   struct at_end {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> me) const noexcept {
-      coroutine_promise_base& p = me.promise();
-      if (p.next != nullptr) return p.next;
-      p.root->current->ended = true;
-      return std::noop_coroutine();
+    void await_suspend(std::coroutine_handle<Promise> me) const noexcept {
+      const coroutine_promise_base& p = me.promise();
+      resumption& step = *p.root->current;
+      if (p.next != nullptr)
+        step.next = p.next;
+      else
+        step.ended = true;
     }
     void await_resume() const noexcept {}
   };
@@ -162,10 +169,10 @@ struct coroutine_awaiter {
   ~coroutine_awaiter() { at.destroy(); }
 
   bool await_ready() const noexcept { return false; }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> me) const noexcept {
+  void await_suspend(std::coroutine_handle<> me) const noexcept {
     at.promise().root = root;
     at.promise().next = me;
-    return at;
+    root->current->next = at;
   }
   decltype(auto) await_resume() const { return at.promise().take(); }
 
