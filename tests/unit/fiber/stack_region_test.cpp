@@ -171,8 +171,9 @@ TEST(stack_region, thousands_of_them_fit_into_a_process) {
     EXPECT_GE(regions.back()->capacity(), std::size_t{1} << 20);
     regions.back()->commit(regions.back()->lease());
   }
-#if !SHOAL_TSAN  // its shadow memory has mappings of its own
-  EXPECT_LE(mappings_of_this_process(), mappings + 4 * k_regions);
+#if !SHOAL_TSAN                         // its shadow memory has mappings of its own
+  constexpr std::size_t k_other = 100;  // what allocators map meanwhile
+  EXPECT_LE(mappings_of_this_process(), mappings + 4 * k_regions + k_other);
 #else
   static_cast<void>(mappings);
 #endif
