@@ -3,11 +3,12 @@
 // and std::unique_lock work:
 //   shoal::shared_mutex guard;   { std::shared_lock reading(guard); look(); }   { std::unique_lock writing(guard); change(); }
 // Who may call: tasks only. Functions named lock and those with a limit may switch tasks; the others do not.
-// Guarantees: first come, first served: readers that come while a writer waits get the lock after it, all readers in a row
-// together. May be held over any wait; unlocked by the task that locked it or by another one. While nobody waits, locking
-// and unlocking are one atomic operation each. A task that holds it as a reader and locks it again may wait for itself.
+// Guarantees: the queue is served in order; readers in a row get the lock together, and readers that come while tasks wait
+// queue behind them. A task that is woken tries again; at most 128 others overtake it, then it is handed the lock. It may be
+// held over any wait, and unlocked by the task that locked it or by another one. While nobody waits, locking and unlocking
+// are one atomic operation each. A task that holds it as a reader and locks it again may wait for itself.
 // Not for threads, not across nodes. Destroying it while a task holds it or waits ends checked builds with a message.
-// Tests: tests/unit/sched/shared_mutex_test.cpp, tests/stress/shared_mutex_test.cpp, model: tests/model/shared_mutex_test.cpp.
+// Tests: tests/unit/sched/shared_mutex_test.cpp, stress/timed_wait_test.cpp, model/shared_mutex_test.cpp.
 #pragma once
 
 #include "shoal/detail/assert.hpp"

@@ -20,6 +20,8 @@ class model_list {
 public:
   struct waiter {
     bool shared = false;
+    bool granted = false;
+    bool goes_first = false;
     waiter* next = nullptr;
     model_atomic<int> woken{0};
   };
@@ -30,27 +32,35 @@ public:
   void unlock() { held_.store(0, std::memory_order_release); }
   bool empty() { return first_.read() == nullptr; }
   waiter* first() { return first_.read(); }
-  void pop() { first_.write(first_.read()->next); }
+  waiter* pop() {
+    waiter* const w = first_.read();
+    first_.write(w->next);
+    return w;
+  }
   void wait(waiter& me, detail::wait_kind, const void*) {
     push(me);
     unlock();
-    while (me.woken.load(std::memory_order_acquire) == 0) me.woken.futex_wait(0);
+    sleep(me);
   }
   struct at_any_moment {
-    static bool is_past() { return false; }
+    int looks = 0;
+    bool is_past() { return looks++ != 0; }  // when woken in vain
   };
   bool wait_until(waiter& me, at_any_moment, const void* object, bool (*give_up)(const void*, waiter&) noexcept) {
     push(me);
     unlock();
     for (int look = 0; look < 2; ++look) {
-      if (me.woken.load(std::memory_order_acquire) != 0) return true;
+      if (me.woken.load(std::memory_order_acquire) != 0) {
+        me.woken.store(0, std::memory_order_relaxed);
+        return true;
+      }
       execution::current().give_way();
     }
     lock();
     const bool gone = give_up(object, me);
     unlock();
     if (gone) return false;
-    while (me.woken.load(std::memory_order_acquire) == 0) me.woken.futex_wait(0);
+    sleep(me);
     return true;
   }
   static void wake_all(waiter* w) {
@@ -74,9 +84,14 @@ public:
   }
 
 private:
+  static void sleep(waiter& me) {
+    while (me.woken.load(std::memory_order_acquire) == 0) me.woken.futex_wait(0);
+    me.woken.store(0, std::memory_order_relaxed);
+  }
   void push(waiter& w) {
-    w.next = nullptr;
     waiter* at = first_.read();
+    w.next = w.goes_first ? at : nullptr;
+    if (w.goes_first) return first_.write(&w);
     if (at == nullptr) return first_.write(&w);
     while (at->next != nullptr) at = at->next;
     at->next = &w;
@@ -85,7 +100,7 @@ private:
   model_plain<waiter*> first_{nullptr};
 };
 
-using lock_type = detail::shared_lock_core<model_list, model_atomics>;
+using lock_type = detail::shared_lock_core<model_list, detail::shared_word<model_atomics, 1>>;
 
 struct shared_table {
   std::optional<lock_type> lock{std::in_place};
@@ -142,8 +157,14 @@ TEST(shared_mutex, all_executions_of_two_threads_with_few_preemptions) {
 }
 
 TEST(shared_mutex, random_executions_of_more) {
-  for (const auto& threads : std::vector<std::vector<std::string>>{
-           {"wr", "rw"}, {"r", "r", "w"}, {"w", "w", "r"}, {"r", "l", "r"}, {"l", "l", "w"}, {"rr", "w", "r", "w"}}) {
+  for (const auto& threads : std::vector<std::vector<std::string>>{{"wr", "rw"},
+                                                                   {"r", "r", "w"},
+                                                                   {"w", "w", "r"},
+                                                                   {"r", "l", "r"},
+                                                                   {"l", "l", "w"},
+                                                                   {"rr", "w", "r", "w"},
+                                                                   {"ww", "ww", "lr"},
+                                                                   {"rw", "rl", "wr"}}) {
     const outcome o = explore(meets(threads), randomly(20'000));
     EXPECT_FALSE(o.failed) << threads[0] << " " << threads[1] << ": " << o;
   }
@@ -154,7 +175,7 @@ TEST(shared_mutex, every_weaker_order_is_found_out) {
       {meets({"w", "w"}), meets({"w", "r"}), meets({"r", "w", "r"}), meets({"w", "w", "r"}), meets({"rw", "wr"}),
        meets({"l", "r", "w"}), meets({"w", "l", "r", "r"}), meets({"r", "l", "r", "w"})},
       "shared_word.hpp", randomly(40'000));
-  EXPECT_EQ(mutants.tried, 6U);
+  EXPECT_EQ(mutants.tried, 3U);
   EXPECT_EQ(mutants.alive, std::vector<std::string>{});
 }
 

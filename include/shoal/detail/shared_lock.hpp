@@ -12,83 +12,124 @@
 
 namespace shoal::detail {
 
-template <class List, class Atomics = lockfree::std_atomics>
+template <class List, class Word = shared_word<>>
 class shared_lock_core {
 public:
   using waiter = typename List::waiter;
 
-  bool try_lock(bool shared) { return shared ? word_.enter_shared() : word_.enter(); }
+  bool try_lock(bool shared) { return word_.enter(shared); }
   void lock(bool shared) {
-    if (!try_lock(shared)) [[unlikely]]
+    if (!word_.enter(shared)) [[unlikely]]
       lock_slowly(shared);
   }
   void unlock(bool shared) {
-    if (shared ? word_.leave_shared() : word_.leave()) [[unlikely]]
-      grant();
+    if (word_.leave(shared)) [[unlikely]]
+      serve();
   }
   template <class Limit>
   bool lock_until(bool shared, Limit until) {
-    if (try_lock(shared)) return true;
+    if (word_.enter(shared)) return true;
     if (until.is_past()) return false;
+    waiter me;
+    me.shared = shared;
     waiters_.lock();
-    if (enter_guarded(shared)) {
+    if (word_.enter_or_queue(shared)) {
       waiters_.unlock();
       return true;
     }
-    waiter me;
-    me.shared = shared;
-    return waiters_.wait_until(me, until, this, give_up);
+    for (;;) {
+      if (!waiters_.wait_until(me, until, this, give_up)) return false;
+      const bool stays = !until.is_past();
+      if (me.granted || come(me, stays)) return true;
+      if (stays) continue;
+      waiters_.unlock();
+      return false;
+    }
   }
 
-  bool held(bool shared) const { return shared ? word_.held_shared() : word_.held(); }
+  bool held(bool shared) const { return word_.held(shared); }
 
 private:
   [[gnu::noinline]] void lock_slowly(bool shared) {
-    waiters_.lock();
-    if (enter_guarded(shared)) return waiters_.unlock();
     waiter me;
     me.shared = shared;
-    waiters_.wait(me, wait_kind::shared_mutex, this);
+    waiters_.lock();
+    if (word_.enter_or_queue(shared)) return waiters_.unlock();
+    do {
+      waiters_.wait(me, wait_kind::shared_mutex, this);
+    } while (!me.granted && !come(me, true));
   }
-  // With the guard held: whether the caller has the lock; else it queues.
-  bool enter_guarded(bool shared) { return waiters_.empty() && word_.enter_or_queue(shared); }
-  // With the guard held: takes out those that have the lock now, a writer or the readers up to the next writer.
-  waiter* take_granted() {
+  // The task that has been woken. True: it has the lock. False: the guard is held, and it waits again, or goes.
+  bool come(waiter& me, bool stays) {
+    waiters_.lock();
+    if (!word_.come(me.shared, !waiters_.empty(), stays)) {
+      me.goes_first = true;
+      return false;
+    }
+    waiter* const along = me.shared ? take_joining() : nullptr;
+    waiters_.unlock();
+    List::wake_all(along);
+    return true;
+  }
+  [[gnu::noinline]] void serve() {
+    waiters_.lock();
+    waiter* served = nullptr;
+    if (word_.was_overtaken_enough()) {
+      const bool shared = waiters_.first()->shared;
+      const row front = first_in_row(shared);
+      word_.grant(shared, front.length, front.more);
+      served = take_granted(front.length);
+    } else {
+      served = waiters_.pop();
+      served->next = nullptr;
+      word_.call(!waiters_.empty());
+    }
+    waiters_.unlock();
+    List::wake_all(served);
+  }
+
+  // The tasks at the front of the queue that can have the lock together.
+  struct row {
+    std::uint64_t length = 0;
+    bool more = false;  // others are queued behind them
+  };
+  row first_in_row(bool shared) {
+    row r;
+    const waiter* w = waiters_.first();
+    for (; w != nullptr && w->shared == shared && (shared || r.length == 0); w = w->next) ++r.length;
+    r.more = w != nullptr;
+    return r;
+  }
+  waiter* take_granted(std::uint64_t n) {
     waiter* granted = nullptr;
-    waiter** end = &granted;
-    while (waiter* const w = waiters_.first()) {
-      if (!(w->shared ? word_.grant_shared() : word_.grant())) break;
-      waiters_.pop();
+    for (waiter** end = &granted; n > 0; --n) {
+      waiter* const w = waiters_.pop();
+      w->granted = true;
+      w->next = nullptr;
       *end = w;
       end = &w->next;
-      if (!w->shared) break;
     }
-    *end = nullptr;
-    if (waiters_.empty()) word_.close_queue();
     return granted;
   }
-  [[gnu::noinline]] void grant() {
-    waiters_.lock();
-    waiter* const granted = take_granted();
-    waiters_.unlock();
-    List::wake_all(granted);
+  // With the guard held: the readers at the front, if they can join others.
+  waiter* take_joining() {
+    const row front = first_in_row(true);
+    return front.length != 0 && word_.join(front.length, front.more) ? take_granted(front.length) : nullptr;
   }
-  // With the guard held, when the limit of a waiter has come: whether it has gone. Where nobody holds the lock, the one that
-  // had it is about to grant; the last waiter stays for that, so that nobody grants to an empty queue, perhaps of a mutex
-  // that is no more. If a writer has gone, readers behind it may join those that hold the lock.
+  // With the guard held, when the limit of a waiter has come: whether it has gone. The last one stays if somebody has the
+  // duty, so that nobody serves an empty queue, perhaps of a mutex that is no more. If a writer has gone, readers behind it
+  // may join those that have the lock.
   static bool give_up(const void* raw, waiter& w) noexcept {
     auto& self = *static_cast<shared_lock_core*>(const_cast<void*>(raw));
     List& list = self.waiters_;
-    if (list.first() == &w && w.next == nullptr && !self.word_.held() && !self.word_.held_shared()) return false;
+    const bool last = list.first() == &w && w.next == nullptr;
+    if (last && !self.word_.close_queue()) return false;
     if (!list.remove(w)) return false;
-    if (list.empty())
-      self.word_.close_queue();
-    else if (self.word_.held_shared())
-      List::wake_all(self.take_granted());
+    if (!last) List::wake_all(self.take_joining());
     return true;
   }
 
-  shared_word<Atomics> word_;
+  Word word_;
   List waiters_;
 };
 

@@ -35,7 +35,9 @@ public:
     suspended* task = nullptr;
     waiter* next = nullptr;
     task_name name{};
-    bool shared = false;  // for whoever keeps waiters of two kinds in one list
+    bool shared = false;   // for whoever keeps waiters of two kinds in one list,
+    bool granted = false;  // or wakes some that have what they wait for and some that try again
+    bool goes_first = false;
   };
 
   wait_list() = default;
@@ -50,6 +52,12 @@ public:
 
   // The caller holds the guard:
   void push(waiter& w) noexcept {
+    if (w.goes_first && first_ != nullptr) {
+      w.next = first_;
+      first_ = &w;
+      return;
+    }
+    w.next = nullptr;
     (first_ == nullptr ? first_ : last_->next) = &w;
     last_ = &w;
   }

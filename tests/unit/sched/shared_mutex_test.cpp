@@ -59,7 +59,7 @@ TEST_P(sharing, readers_meet_each_other_and_no_writer) {
   });
 }
 
-TEST(sharing, nobody_overtakes_the_queue) {
+TEST(sharing, the_queue_is_served_in_order) {
   run_pool(1, [] {
     shoal::shared_mutex m;
     std::vector<int> order;
@@ -98,6 +98,34 @@ TEST(sharing, nobody_overtakes_the_queue) {
     m.unlock_shared();
     group.wait();
     EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4, 5}));
+  });
+}
+
+TEST(sharing, few_overtake_a_task_that_has_been_woken) {
+  run_pool(1, [] {
+    shoal::shared_mutex m;
+    for (const bool shared : {false, true}) {
+      m.lock();
+      bool got = false;
+      shoal::task_group group;
+      group.run([&] {
+        shared ? m.lock_shared() : m.lock();
+        got = true;
+        shared ? m.unlock_shared() : m.unlock();
+      });
+      shoal::yield();  // it waits
+      m.unlock();
+      int overtook = 0;
+      for (; overtook < 1000 && (overtook % 2 == 0 ? m.try_lock() : m.try_lock_shared()); ++overtook)
+        overtook % 2 == 0 ? m.unlock() : m.unlock_shared();
+      EXPECT_GT(overtook, 0);
+      EXPECT_LT(overtook, 1000);
+      EXPECT_FALSE(got);
+      m.lock();  // after it
+      EXPECT_TRUE(got);
+      m.unlock();
+      group.wait();
+    }
   });
 }
 
