@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <mutex>
 #include <shared_mutex>
-#include <vector>
 
 #include "shoal/random.hpp"
 #include "shoal/sleep.hpp"
@@ -62,15 +62,16 @@ TEST_P(sharing, readers_meet_each_other_and_no_writer) {
 TEST(sharing, the_queue_is_served_in_order) {
   run_pool(1, [] {
     shoal::shared_mutex m;
-    std::vector<int> order;
+    std::array<std::atomic<int>, 5> order{};
+    std::atomic<std::size_t> ended{0};
     shoal::task_group group;
     m.lock_shared();
-    int begun = 0;
+    std::atomic<int> begun{0};
     const auto reads = [&](int i) {
       return [&, i] {
         ++begun;
         const std::shared_lock hold(m);
-        order.push_back(i);
+        order[ended++] = i;
         shoal::yield();
       };
     };
@@ -78,7 +79,7 @@ TEST(sharing, the_queue_is_served_in_order) {
       return [&, i] {
         ++begun;
         const std::unique_lock hold(m);
-        order.push_back(i);
+        order[ended++] = i;
         shoal::yield();
       };
     };
@@ -97,7 +98,7 @@ TEST(sharing, the_queue_is_served_in_order) {
     next(reads(5));
     m.unlock_shared();
     group.wait();
-    EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4, 5}));
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i + 1);
   });
 }
 
@@ -106,7 +107,7 @@ TEST(sharing, few_overtake_a_task_that_has_been_woken) {
     shoal::shared_mutex m;
     for (const bool shared : {false, true}) {
       m.lock();
-      bool got = false;
+      std::atomic<bool> got{false};
       shoal::task_group group;
       group.run([&] {
         shared ? m.lock_shared() : m.lock();
