@@ -284,6 +284,14 @@ std::string architecture() {
 affinity_scope::affinity_scope() noexcept
     : bytes_(::syscall(SYS_sched_getaffinity, 0, mask_.size() * sizeof(mask_[0]), mask_.data())) {}
 
+std::string affinity_scope::text() const {
+  std::size_t words = mask_.size();
+  while (words > 1 && mask_[words - 1] == 0) --words;
+  std::string digits;
+  while (words > 0) digits += fmt::format("{:016x}", mask_[--words]);
+  return digits;
+}
+
 affinity_scope::~affinity_scope() {
   if (bytes_ > 0) ::syscall(SYS_sched_setaffinity, 0, bytes_, mask_.data());
 }

@@ -94,6 +94,9 @@ public:
   affinity_scope(const affinity_scope&) = delete;
   affinity_scope& operator=(const affinity_scope&) = delete;
 
+  /// Which these are, as hexadecimal digits; equal for equal sets. Without a space.
+  std::string text() const;
+
 private:
   std::array<unsigned long, 128> mask_{};  // as the kernel has it: 8192 processors
   long bytes_;

@@ -86,7 +86,7 @@ config read_config(const base::settings& s) {
           static_cast<std::uint32_t>(s.get_int("nodes")),
           static_cast<unsigned>(s.get_int("workers")),
           s.get_bool("direct"),
-          s.get_bool("pin"),
+          s.get_bool("pin") && !(s.get_bool("share_processors") && s.origin("pin") == base::setting_origin::standard),
           s.get_bool("restart"),
           static_cast<std::int64_t>(s.get_real("hang_seconds") * 1e9),
           base::log_level_of(s.get_text("log")),

@@ -21,6 +21,7 @@
 #include "machine/process.hpp"
 #include "machine/signal_request.hpp"
 #include "runtime/debug_marks.hpp"
+#include "runtime/processor_share.hpp"
 #include "runtime/search_pace.hpp"
 #include "shoal/error.hpp"
 
@@ -129,6 +130,7 @@ private:
 
   std::mutex mutex_;  // held while a job is looked at or described
   std::list<entry> entries_;
+  processor_share shares_{processor_share::of_this_machine()};
   std::uint64_t numbers_ = 0;
   bool stopping_ = false;
   bool wanted_ = false;  // a table, by another node that got the signal
@@ -216,6 +218,9 @@ void hang_watch::run() {
       // Only a job of shoal::run may have to be ended.
       pause_ns =
           std::ranges::any_of(entries_, [](const entry& e) { return e.job.may_end(); }) ? k_look_ns : k_idle_look_ns;
+      std::vector<sched::pool*> pools;
+      for (const entry& e : entries_) pools.insert(pools.end(), e.job.pools.begin(), e.job.pools.end());
+      pause_ns = std::min(pause_ns, shares_.look(pools));
     } catch (const std::exception& e) {
       base::warn("what tasks wait for could not be described: {}", e.what());
     }

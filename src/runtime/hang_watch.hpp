@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches the jobs and pools of this process for having come to a stop, and says what their tasks wait for: then, when
 // SIGUSR1 comes, and when `shoal ps` or node 0 asks (machine/local_service.hpp). One thread per process does this, while
-// there are jobs or pools; it sleeps most of the time.
+// there are jobs or pools; it sleeps most of the time, and divides the processors (processor_share.hpp).
 // A job of shoal::run in which nothing can run any more, on any node, ends with base::k_job_failed_status and a table: all
 // workers sleep, no message is in flight, and no task waits for what a thread from outside may do (sched/stillness.hpp).
 // Of several processes node 0's asks the others twice: what has not changed meanwhile was so at one moment. Where a

@@ -178,6 +178,13 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
   frame.end = position{middle};
 }
 
+// All that is left becomes a piece for others, on a worker that is to rest.
+[[gnu::noinline]] void give_up_rest(worker_base& w, loop_frame& frame) noexcept {
+  frame.loop->pieces.fetch_add(1, std::memory_order_relaxed);
+  spawn_piece(w, *frame.loop, number(frame.next), number(frame.end));
+  frame.limit = frame.end = frame.next;
+}
+
 // What chunks and steps are to take, in ticks.
 constexpr std::uint64_t k_chunk_time = 4000 * base::rough_time::k_per_ns;
 constexpr std::uint64_t k_step_time = 100 * base::rough_time::k_per_ns;
@@ -319,6 +326,10 @@ bool begin_chunk(loop_frame& frame) noexcept {
   if (loop.over()) {
     // The rest must not run: a later wait (of a reduction, for its sum) would offer it again.
     frame.next = frame.limit = frame.end;
+    return false;
+  }
+  if (begun && loop.divisible && w.owner().rests(w.index)) [[unlikely]] {
+    give_up_rest(w, frame);
     return false;
   }
   const std::uint64_t whole = loop.adapts ? frame.step : std::max(loop.grain, loop.unit);

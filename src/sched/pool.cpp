@@ -78,6 +78,7 @@ pool::pool(const pool_options& options, pool_hooks* above)
       may_double_(has_processor_for_each(options)),
       native_notes_(std::make_unique<fiber::stack_notes[]>(options.workers)),
       lanes_(options.workers, signs_.urgent),
+      active_(options.workers),
       made_(note_moment(*options.executor)),
       blocking_(*options.executor, options.most_blocking_threads) {
   SHOAL_ASSERT(options.workers >= 1, "a pool has at least one worker");
@@ -95,7 +96,6 @@ void pool::place_sleepers() {
   const unsigned spare = lockfree::sleeper_map<>::k_most_groups - (size() + k_slots - 1) / k_slots;
   const bool apart = map_.packages() <= spare;  // each package may leave one group partly empty
   slots_.resize(size());
-  bool searches = true;
   for (unsigned p = 0, next = 0; p < map_.packages(); ++p) {
     if (apart) next = (next + k_slots - 1) / k_slots * k_slots;
     for (unsigned w = 0; w < size(); ++w) {
@@ -103,13 +103,20 @@ void pool::place_sleepers() {
       slots_[w] = next++;
       at_slot_.resize((slots_[w] / k_slots + 1) * k_slots, nullptr);
       at_slot_[slots_[w]] = workers_[w].get();
-      searches = searches && workers_[w]->reaches_all();
+      all_reach_all_ = all_reach_all_ && workers_[w]->reaches_all();
     }
   }
-  sleepers_.emplace(heavy_fences_ ? signs_.wake : fenced_sign_, groups(), searches);
+  sleepers_.emplace(heavy_fences_ ? signs_.wake : fenced_sign_, groups(), all_reach_all_);
 }
 
 pool::~pool() { finish(); }
+
+void pool::set_active(unsigned n) noexcept {
+  if (!all_reach_all_) return;
+  n = std::clamp(n, 1U, size());
+  const unsigned before = active_.exchange(n, std::memory_order_seq_cst);  // partner: worker::sleep_while_resting()
+  for (unsigned i = before; i < n; ++i) workers_[i]->ring();
+}
 
 void pool::pin(unsigned i) const noexcept {
   if (i < options_.processors.size() && options_.processors[i] >= 0) machine::pin_this_thread(options_.processors[i]);

@@ -96,6 +96,7 @@ struct pool_options {
   std::size_t most_blocking_threads = 512;
   bool single_threaded_libraries = true;  // machine/library_threads.hpp
   unsigned processors_for_it = 0;         // that its workers may use at the same time; 0: as many as the executor has
+  bool shares_processors = false;         // with other pools and jobs (runtime/processor_share.hpp)
 };
 
 class pool {
@@ -122,6 +123,12 @@ public:
   bool take_submitted(worker& w);
 
   unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }
+  /// How many workers begin tasks: the first `n`, at least one. The others rest: they go on with the tasks that have begun
+  /// there, and with what only they can run, and leave the rest to the active ones; a loop gives up what is left of its range
+  /// after a chunk. Ignored where victim policies do not reach all workers. Any thread.
+  void set_active(unsigned n) noexcept;
+  unsigned active() const noexcept { return active_.load(std::memory_order_relaxed); }
+  bool rests(unsigned worker) const noexcept { return worker >= active(); }
   worker& at(unsigned i) noexcept { return *workers_[i]; }
   pool_hooks& hooks() noexcept { return *hooks_; }
   /// Before the workers start. Outlives them.
@@ -246,6 +253,7 @@ private:
   alignas(64) lockfree::wake_sign<> fenced_sign_;  // the sleepers' sign if publishers fence (signs_.wake: always on)
   std::vector<unsigned> slots_;                    // by worker: its bit in sleepers_; packages have groups of their own
   std::vector<worker*> at_slot_;                   // the worker of each slot; null: unused
+  bool all_reach_all_ = true;                      // any worker may begin what another one has
   std::optional<lockfree::sleeper_map<>> sleepers_;  // constructed when it is known which workers reach which
   lanes lanes_;
   block_depot blocks_[2];
@@ -256,7 +264,8 @@ private:
   std::atomic<bool> warned_of_yields_{false};  // partners: the workers
   lockfree::detached_count<detail::suspended*> detached_;
   std::atomic<bool> stopping_{false};
-  std::mutex giving_;  // held by give_unless_stopping() and, for a moment, by stop()
+  std::atomic<unsigned> active_;  // partners: the workers, and who sets it
+  std::mutex giving_;             // held by give_unless_stopping() and, for a moment, by stop()
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::unique_ptr<machine::executor::thread>> threads_;
   profiler profiler_{*this};

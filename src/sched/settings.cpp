@@ -37,6 +37,13 @@ constexpr setting k_table[] = {
          "threads of OpenMP, MKL and OpenBLAS that bodies of tasks call: one per worker, or as the libraries choose, "
          "which OMP_NUM_THREADS and the like decide in any case",
      .choices = "one|any"},
+    {.name = "share_processors",
+     .type = setting_type::boolean,
+     .default_value = "off",
+     .help =
+         "pools and jobs of this user on the machine that have this on divide the processors: each begins tasks on so "
+         "many "
+         "workers that together they need no more than there are, and workers are not pinned unless `pin` is given"},
     {.name = "steal",
      .type = setting_type::text,
      .default_value = k_standard_steal_policy,
@@ -58,6 +65,7 @@ options read_options(const base::settings& s) {
   if (const std::int64_t spin = s.get_int("spin"); spin >= 0) o.spin = static_cast<unsigned>(spin);
   o.blocking_threads = static_cast<std::size_t>(s.get_int("blocking_threads"));
   o.single_threaded_libraries = s.get_text("library_threads") == "one";
+  o.shares_processors = s.get_bool("share_processors");
   o.steal = s.judge_text("steal", find_steal_policy);
   o.topology = s.judge_text("topology", [](std::string text) {
     if (!text.empty()) static_cast<void>(machine::topology::synthetic(text));
@@ -74,6 +82,7 @@ pool_options make_pool_options(const options& o, const fiber::options& stacks) {
   p.most_waiting_bytes = o.waiting_bytes;
   p.most_blocking_threads = o.blocking_threads;
   p.single_threaded_libraries = o.single_threaded_libraries;
+  p.shares_processors = o.shares_processors;
   p.steal = o.steal;
   if (o.spin) p.spin_rounds = *o.spin;
   return p;

@@ -20,6 +20,7 @@ struct options {
   std::optional<unsigned> spin;   // none: as fits the program
   std::size_t blocking_threads = 512;
   bool single_threaded_libraries = true;
+  bool shares_processors = false;
   steal_policy_factory steal;  // empty: the standard policy
   std::string topology;        // synthetic, for the distances between workers; empty: this machine's
 };

@@ -154,6 +154,10 @@ void worker::loop(fiber::fiber& self) noexcept {
       hand_over(self, ready_.pop());
       continue;
     }
+    if (owner_.rests(index)) [[unlikely]] {
+      rest_from_beginning(begun);
+      continue;
+    }
     if (task* t = next_own()) {
       run(*t, begun);
       spend_turn();
@@ -233,6 +237,10 @@ task* worker::next_own() noexcept {
   if (task* t = tasks.pop()) return t;
   if (!arrived_first_)
     if (task* t = take_arrived()) return t;
+  return next_kept();
+}
+
+task* worker::next_kept() noexcept {
   if (kept_ != nullptr) [[unlikely]] {
     if (profile_recorder* const p = profile(); p != nullptr) p->begins_unspawned();
     return std::exchange(kept_, static_cast<placed_task*>(kept_->next.read()));

@@ -291,7 +291,10 @@ private:
   detail::task* take_arrived() noexcept;
   detail::task* next_apart() noexcept;
   detail::task* next_placed() noexcept;
+  detail::task* next_kept() noexcept;
   void drop_placed() noexcept;
+  void rest_from_beginning(started& begun) noexcept;
+  void sleep_while_resting() noexcept;
   detail::task* steal() noexcept;
   bool idle(started& begun) noexcept;
   bool run_stolen(started& begun) noexcept;

@@ -211,6 +211,34 @@ void worker::park(bool able) noexcept {
   parked_.store(false, std::memory_order_relaxed);
 }
 
+// One step of a worker that begins nothing but what only it can run: urgent tasks, tasks placed here, iterations kept here.
+// What lies in its deques is for the active workers.
+void worker::rest_from_beginning(started& begun) noexcept {
+  if (searching_) hand_search_on(false);  // another one looks for what this one was woken for
+  task* t = next_given();
+  if (t == nullptr) t = next_kept();
+  if (t != nullptr) return run(*t, begun);
+  if (poll_once()) return;
+  if (profile_recorder* const p = profile(); p != nullptr) p->looks();
+  if (owner_.hooks().flush(*this)) return;
+  if (searches_.any()) return searches_.go_on();
+  if (!tasks.seems_empty() || !arrived_.seems_empty()) owner_.wake_one(this);
+  sleep_while_resting();
+}
+
+// It is not among the sleepers, whom others wake for what they publish.
+void worker::sleep_while_resting() noexcept {
+  holds_back_.store(!deferred_.empty(), std::memory_order_relaxed);
+  parked_.store(true, std::memory_order_relaxed);
+  bell_->prepare();
+  // After prepare(), which fences. Partners: pool::set_active(), place().
+  if (anything_to_do(false, false) || !placed_.empty() || !owner_.rests(index))
+    bell_->cancel();
+  else
+    sleep();
+  parked_.store(false, std::memory_order_relaxed);
+}
+
 void worker::sleep() noexcept {
   // Partner: stillness. What it reads of a sleeping worker is as it was here, if this is the same before and after.
   rests_.fetch_add(1, std::memory_order_seq_cst);
