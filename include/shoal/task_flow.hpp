@@ -4,7 +4,7 @@
 //   shoal::task_flow flow;  flow.run(in(a), out(b), [&] { b = f(a); });  ...  flow.wait();
 //   flow.run(shoal::priority::high, in(b), commutative(sum), [&] { sum += g(b); });
 // Who may call: the task that added the first unfinished task, but no task of the flow; these may have their own flows.
-// wait() switches tasks; run() may switch, to let others run or if too many tasks are unfinished. Guarantees: a task
+// The waits switch tasks; run() may, to let others run or if too many tasks are unfinished. Guarantees: a task
 // starts when all earlier tasks that write what it names, or name what it writes, have ended, and sees their effects.
 // When `most_unfinished` tasks are unfinished, run() waits until half of them have ended. After an exception, tasks
 // that have not begun are dropped; wait() rethrows the first exception, then the flow can be used again. Of the tasks
@@ -21,6 +21,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "shoal/detail/time_limit.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/priority.hpp"
 #include "shoal/region.hpp"
@@ -91,6 +92,10 @@ public:
 
   /// Returns when all tasks have ended; rethrows the first exception among them. May switch.
   void wait();
+  /// Whether all tasks have ended before the time has passed (see sleep.hpp): then as wait(). Otherwise they go on, and the
+  /// flow can be given more tasks and be waited for again. Runs no task itself.
+  bool wait_for(detail::limit_after limit) { return wait_by(limit); }
+  bool wait_until(detail::limit_at limit) { return wait_by(limit); }
 
   /// The largest number of unfinished tasks of this flow.
   std::size_t most_unfinished() const noexcept;
@@ -153,6 +158,7 @@ private:
   void unmake(detail::flow_body& made) noexcept;
   void submit(detail::flow_body& made, const access* declared, std::size_t count);
   void submit_ranked(detail::flow_body& made, const access* declared, std::size_t count, priority p);
+  bool wait_by(detail::time_limit until);
 
   std::unique_ptr<detail::flow_state> state_;
 };

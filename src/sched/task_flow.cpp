@@ -162,6 +162,14 @@ void hold_back(flow_state& f) noexcept {
   f.unfinished.wait_for(f.unfinished.begun() - static_cast<std::int64_t>(f.most_unfinished / 2));
 }
 
+// No task is unfinished: the next one may be given by any task.
+void come_to_rest(flow_state& f) noexcept {
+  take_ended(f);
+  f.table.clear();
+  f.failed.store(false, std::memory_order_relaxed);
+  f.user = nullptr;
+}
+
 void wait_all(flow_state& f) noexcept {
   f.waiting = true;
   worker_base& w = *t_worker;
@@ -177,10 +185,7 @@ void wait_all(flow_state& f) noexcept {
   }
   f.unfinished.wait(detail::wait_kind::graph);
   f.waiting = false;
-  take_ended(f);
-  f.table.clear();
-  f.failed.store(false, std::memory_order_relaxed);
-  f.user = nullptr;
+  come_to_rest(f);
 }
 
 // There is no memory to remember what the task depends on: without the others it depends on nothing.
@@ -293,6 +298,19 @@ void task_flow::wait() {
   }
   f.failed.store(false, std::memory_order_relaxed);
   f.unfinished.rethrow();
+}
+
+bool task_flow::wait_by(detail::time_limit until) {
+  detail::flow_state& f = *state_;
+  detail::worker_here();  // fails with a message on other threads
+  if (f.user != nullptr) {
+    detail::require_user(f, "wait_for() is called");
+    if (!f.unfinished.wait_until(until)) return false;
+    detail::come_to_rest(f);
+  }
+  f.failed.store(false, std::memory_order_relaxed);
+  f.unfinished.rethrow();
+  return true;
 }
 
 }  // namespace shoal

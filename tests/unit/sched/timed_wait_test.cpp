@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "shoal/barrier.hpp"
+#include "shoal/error.hpp"
 #include "shoal/future.hpp"
 #include "shoal/sleep.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
+#include "shoal/task_flow.hpp"
 #include "unit/sched/pool_run.hpp"
 
 namespace {
@@ -179,6 +181,81 @@ TEST_P(timed, a_group_can_be_waited_for_again_and_used_meanwhile) {
   });
 }
 
+TEST_P(timed, a_flow_can_be_waited_for_again_and_given_more_meanwhile) {
+  run_pool(GetParam(), [] {
+    shoal::latch go(1);
+    int order = 0;
+    shoal::task_flow flow(64);
+    EXPECT_TRUE(flow.wait_for(milliseconds(0))) << "there is nothing to wait for";
+    flow.run(shoal::inout(order), [&] {
+      go.wait();
+      order = 1;
+    });
+    for (int i = 1; i < 10; ++i) flow.run(shoal::inout(order), [&order, i] { order += order == i ? 1 : 100; });
+    EXPECT_FALSE(flow.wait_for(k_short));
+    EXPECT_FALSE(flow.wait_until(steady_clock::now() - k_short));
+    flow.run(shoal::inout(order), [&order] { order += order == 10 ? 1 : 100; });
+    EXPECT_FALSE(flow.wait_for(milliseconds(0)));
+    go.count_down();
+    EXPECT_TRUE(flow.wait_for(k_long));
+    EXPECT_EQ(order, 11);
+    for (int i = 0; i < 200; ++i) flow.run(shoal::inout(order), [&order] { ++order; });  // more than may be unfinished
+    while (!flow.wait_until(steady_clock::now() + k_short)) {
+    }
+    EXPECT_EQ(order, 211);
+  });
+}
+
+TEST_P(timed, a_flow_throws_once_all_have_ended_and_not_at_the_limit) {
+  run_pool(GetParam(), [] {
+    shoal::latch go(1);
+    std::atomic<bool> waits{false};
+    std::atomic<bool> thrown{false};
+    std::atomic<int> dropped{0};
+    int value = 0;
+    shoal::task_flow flow;
+    flow.run([&] {
+      waits = true;
+      go.wait();
+    });
+    while (!waits) shoal::yield();  // or it would be dropped
+    flow.run(shoal::inout(value), [&] {
+      thrown = true;
+      throw std::runtime_error("the second one");
+    });
+    flow.run(shoal::inout(value), [&] { ++dropped; });
+    while (!thrown) shoal::yield();
+    EXPECT_FALSE(flow.wait_for(k_short));
+    flow.run(shoal::inout(value), [&] { ++dropped; });
+    EXPECT_FALSE(flow.wait_for(milliseconds(0)));
+    go.count_down();
+    EXPECT_THROW(flow.wait_for(k_long), std::runtime_error);
+    EXPECT_EQ(dropped, 0);
+    flow.run(shoal::inout(value), [&] { ++value; });
+    EXPECT_TRUE(flow.wait_for(k_long));
+    EXPECT_EQ(value, 1);
+  });
+}
+
+TEST_P(timed, only_the_user_of_a_flow_waits_for_it) {
+  run_pool(GetParam(), [] {
+    shoal::task_flow flow;
+    std::atomic<int> refused{0};
+    const auto tries = [&] {
+      try {
+        flow.wait_for(k_short);
+      } catch (const shoal::error&) {
+        ++refused;
+      }
+    };
+    flow.run(tries);
+    EXPECT_TRUE(flow.wait_for(k_long));
+    flow.run(tries);
+    flow.wait();
+    EXPECT_EQ(refused, 2);
+  });
+}
+
 // Neither the limit nor the event is always first.
 TEST_P(timed, limits_race_with_events) {
   run_pool(GetParam(), [] {
@@ -194,11 +271,15 @@ TEST_P(timed, limits_race_with_events) {
         places.release();
         opens.count_down();
       });
+      shoal::task_flow flow;
+      flow.run([end] { shoal::sleep_until(end); });
       auto result = shoal::async([end] { shoal::sleep_until(end); });
       const bool taken = places.try_acquire_until(end);
       in_time += result.wait_until(end + std::chrono::microseconds(i)) ? 1 : 0;
       opens.wait_until(end + std::chrono::microseconds(20));
       while (!group.wait_until(steady_clock::now() + std::chrono::microseconds(20))) {
+      }
+      while (!flow.wait_until(steady_clock::now() + std::chrono::microseconds(20))) {
       }
       EXPECT_EQ(places.try_acquire(), !taken);
       result.get();
