@@ -6,11 +6,11 @@
 // Who may call: the task that added the first unfinished task, but no task of the flow; these may have their own flows.
 // The waits switch tasks; run() may, to let others run or if too many tasks are unfinished. Guarantees: a task
 // starts when all earlier tasks that write what it names, or name what it writes, have ended, and sees their effects.
-// When `most_unfinished` tasks are unfinished, run() waits until half of them have ended. After an exception, tasks
-// that have not begun are dropped; wait() rethrows the first exception, then the flow can be used again. Of the tasks
-// that become ready at the end of a task, the same worker runs one directly. Costs: a table look-up per region, one or
-// two atomic operations per dependence; bodies up to 40 bytes do not allocate.
-// Shown by tests/unit/sched/task_flow_test.cpp, commutative_test.cpp, tests/stress/dependences_test.cpp.
+// When `most_unfinished` tasks are unfinished, run() waits until half of them have ended. After an exception, or a request
+// to stop that the flow was made for, tasks that have not begun are dropped; wait() rethrows the first exception, then the
+// flow can be used again. Of the tasks that become ready at the end of a task, the same worker runs one directly.
+// Costs: a table look-up per region, one or two atomic operations per dependence; bodies up to 40 bytes do not allocate.
+// Shown by tests/unit/sched/{task_flow,commutative,timed_wait,stop_order}_test.cpp, tests/stress/dependences_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,8 @@
 #include "shoal/task.hpp"
 
 namespace shoal {
+
+class stop_scope;
 
 namespace detail {
 
@@ -58,6 +60,12 @@ public:
   static constexpr std::size_t k_most_unfinished = std::size_t{1} << 16;
 
   explicit task_flow(std::size_t most_unfinished = k_most_unfinished);
+  /// Once a stop is requested of `s`, tasks that have not begun are dropped, and wait() returns when the others have ended.
+  /// All belong to `s`, which outlives the flow (see stop_scope.hpp). Other flows' tasks belong to the scope of the task that
+  /// gives the first unfinished one, and run in any case.
+  explicit task_flow(const stop_scope& s, std::size_t most_unfinished = k_most_unfinished);
+  /// The same with the scope of the calling task.
+  explicit task_flow(in_scope_t, std::size_t most_unfinished = k_most_unfinished);
   task_flow(const task_flow&) = delete;
   task_flow& operator=(const task_flow&) = delete;
   /// Waits. Logs an exception that no wait() has thrown.

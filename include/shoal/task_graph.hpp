@@ -4,7 +4,8 @@
 // Who may call: one task at a time, but no task of the graph; all but run() also any thread before a pool exists. run()
 // switches tasks. Guarantees: a task starts when all its predecessors have ended, and sees their effects. Of the tasks
 // that become ready at the end of a task, the same worker runs one directly; thieves may take the others. If a task
-// throws, tasks that have not begun are dropped, and run() rethrows the first exception. Bodies may wait.
+// throws, tasks that have not begun are dropped, and run() rethrows the first exception. Bodies may wait. A time limit is
+// stop_scope s(limit);  g.run(s);  s.timed_out(). There is no run_for(): tasks that run must learn of the limit, too.
 // Errors: run() throws shoal::error with the names of the tasks, and starts none, if tasks precede each other in a
 // cycle; also if a condition returns no valid choice, or two paths begin a task at the same time.
 // Costs of a run: per task a call and an atomic decrement per successor; no allocation, no lock. Priorities, uses and
@@ -23,12 +24,14 @@
 #include <utility>
 #include <vector>
 
+#include "shoal/detail/scope.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/priority.hpp"
 #include "shoal/task.hpp"
 
 namespace shoal {
 
+class stop_scope;
 class task_graph;
 
 namespace detail {
@@ -171,8 +174,12 @@ public:
   }
 
   /// Runs every task once, in the order given; where there are conditions, those that they choose. Returns when all
-  /// have ended. May switch.
-  void run();
+  /// have ended. May switch. The tasks belong to the stop scope of the caller (see stop_scope.hpp), and run in any case.
+  void run() { run_whole(nullptr); }
+  /// The same; once a stop is requested of `s`, to which the tasks belong, those that have not begun are dropped.
+  void run(const stop_scope& s);
+  /// The same with the scope of the calling task.
+  void run(in_scope_t) { run_whole(detail::worker_here().scope); }
 
   std::size_t size() const noexcept { return nodes_.size(); }
   /// Removes all tasks; their handles become invalid.
@@ -241,7 +248,13 @@ private:
   void freeze_terms();
   [[noreturn]] void report_cycle(const std::vector<std::int32_t>& left) const;
   std::string title(std::uint32_t number) const;
-  void run_in(task_graph& whole);
+  void run_whole(const detail::scope* given);
+  void run_in(task_graph& whole, const detail::scope* given = nullptr);
+  // Of a root: whether tasks that have not begun are dropped.
+  bool drops() const noexcept {
+    // Relaxed: who must not begin has this from the task's end.
+    return failed_.load(std::memory_order_relaxed) || (given_scope_ != nullptr && given_scope_->stop_requested());
+  }
   void begin_all(detail::worker_base& w) noexcept;
   void help(detail::worker_base& w) noexcept;
   void fail(std::exception_ptr e) noexcept;
@@ -276,6 +289,9 @@ private:
   task_graph* root_ = this;                     // of which it is a part in this run: its failure is that one's
   detail::completion unfinished_;
   std::atomic<bool> failed_{false};  // partners: the workers that start tasks
+  // Of a root, constant while it runs:
+  const detail::scope* scope_ = nullptr;        // of the tasks
+  const detail::scope* given_scope_ = nullptr;  // the same, if the run stops with it
 };
 
 }  // namespace shoal

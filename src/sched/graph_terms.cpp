@@ -57,6 +57,7 @@ public:
 
   /// Gives how many tasks to count as ended; the graph exists until they are.
   std::int64_t run() noexcept {
+    const sched::strand_scope inside(graph_.root_->scope_);
     sched::known_as known(static_cast<sched::worker&>(w_).begun(), nullptr, nullptr);
     for (;;) {
       graph_node* const n = std::exchange(next_, nullptr);
@@ -64,7 +65,7 @@ public:
       known.change(n);
       node_terms& terms = terms_.of(*n);
       if (terms.condition != nullptr) terms.condition->chosen = k_none;
-      if (!graph_.root_->failed_.load(std::memory_order_relaxed)) [[likely]]
+      if (!graph_.root_->drops()) [[likely]]
         sched::run_body([this](std::exception_ptr e) { graph_.fail(std::move(e)); }, [n] { n->call(*n); });
       end(terms);
       // What runs next takes over the place of `n` in the count, if it has none of its own.
@@ -99,7 +100,7 @@ private:
     terms.leave_all([this](sched::claim& c) { take(static_cast<node_terms&>(c), true); });
     // Relaxed: it only finds out misuse; the end of `n` reaches what follows by other words.
     if (terms.may_be_chosen) terms.begun.store(false, std::memory_order_relaxed);
-    if (counts_when_ready_ && graph_.root_->failed_.load(std::memory_order_relaxed)) return;  // the others are dropped
+    if (counts_when_ready_ && graph_.root_->drops()) return;  // the others are dropped
     if (terms.condition != nullptr) choose(terms);
     const graph_node& n = *terms.node;
     for (graph_node* const* s = n.successors; s != n.successors + n.successor_count; ++s)

@@ -10,6 +10,7 @@
 
 #include "fiber/sanitizer.hpp"
 #include "sched/worker.hpp"
+#include "shoal/detail/scope.hpp"
 #include "shoal/priority.hpp"
 #include "shoal/task.hpp"
 
@@ -33,6 +34,27 @@ inline bool gives_way(detail::worker_base& w, bool next_is_high = false) noexcep
   w.turns = 0;  // there are urgent tasks: a waiter that runs the strand looks, too, before it goes on
   return !next_is_high;
 }
+
+/// Around a strand whose tasks are of the scope `s` or of none.
+class strand_scope {
+public:
+  explicit strand_scope(const detail::scope* s) noexcept {
+    const fiber::tsan_ignore_scope ignore;
+    entered_ = detail::needs_scope(s);
+    if (entered_) [[unlikely]]
+      before_ = detail::exchange_scope(s);
+  }
+  strand_scope(const strand_scope&) = delete;
+  strand_scope& operator=(const strand_scope&) = delete;
+  ~strand_scope() {
+    if (entered_) [[unlikely]]
+      detail::exchange_scope(before_);
+  }
+
+private:
+  const detail::scope* before_ = nullptr;
+  bool entered_;
+};
 
 /// Spawns `t` with any priority.
 inline void spawn_ranked(detail::worker_base& w, detail::task& t, priority p) {

@@ -11,6 +11,7 @@
 #include "sched/strand.hpp"
 #include "sched/worker.hpp"
 #include "shoal/error.hpp"
+#include "shoal/stop_scope.hpp"
 
 namespace shoal {
 namespace detail {
@@ -35,7 +36,13 @@ struct flow_state {
   completion unfinished;
 
   // Written by the workers that run the tasks:
-  alignas(lockfree::k_cache_line_bytes) std::atomic<bool> failed{false};         // partners: workers that start tasks
+  alignas(lockfree::k_cache_line_bytes) std::atomic<bool> failed{false};  // partners: workers that start tasks
+  const detail::scope* scope = nullptr;        // of the tasks; constant while there is a user
+  const detail::scope* given_scope = nullptr;  // the same, if the flow stops with it
+  bool drops() const noexcept {
+    // Relaxed: who must not begin has this from the task's end.
+    return failed.load(std::memory_order_relaxed) || (given_scope != nullptr && given_scope->stop_requested());
+  }
   alignas(lockfree::k_cache_line_bytes) std::atomic<flow_task*> ended{nullptr};  // partners: take_ended(), give_back()
 };
 
@@ -74,10 +81,11 @@ strand run_strand(flow_state& f, flow_task* t) noexcept {
   worker_base& w = *t_worker;
   const bool alone = sched::alone(w);
   strand s{1, nullptr, t};
+  const sched::strand_scope inside(f.scope);
   sched::known_as known(static_cast<sched::worker&>(w).begun(), nullptr, nullptr);
   for (;; ++s.count) {
     known.change(reinterpret_cast<const void*>(t->act));
-    const bool call = !f.failed.load(std::memory_order_relaxed);
+    const bool call = !f.drops();
     sched::run_body([&f](std::exception_ptr e) { fail(f, std::move(e)); }, [t, call] { t->act(*t, call); });
     flow_task* next = nullptr;
     t->for_successors(t->successors.close(alone), [&](flow_task& later) {
@@ -212,6 +220,14 @@ task_flow::task_flow(std::size_t most_unfinished) {
   state_ = std::make_unique<detail::flow_state>(most_unfinished);
 }
 
+task_flow::task_flow(const stop_scope& s, std::size_t most_unfinished) : task_flow(most_unfinished) {
+  state_->given_scope = &s;
+}
+
+task_flow::task_flow(in_scope_t, std::size_t most_unfinished) : task_flow(most_unfinished) {
+  state_->given_scope = detail::worker_here().scope;
+}
+
 task_flow::~task_flow() {
   if (state_->user == nullptr) return;
   SHOAL_ASSERT(state_->user == detail::this_task() && !state_->waiting,
@@ -248,7 +264,10 @@ void task_flow::submit(flow_body& made, const access* declared, std::size_t coun
   detail::worker_base& w = *detail::t_worker;
   const bool alone = sched::alone(w);
   auto& t = static_cast<flow_task&>(made);
-  if (f.user == nullptr) f.user = detail::current_task();
+  if (f.user == nullptr) {
+    f.user = detail::current_task();
+    f.scope = f.given_scope != nullptr ? f.given_scope : w.scope;
+  }
   auto& predecessors = f.predecessors;
   predecessors.clear();
   try {

@@ -11,6 +11,7 @@
 #include "sched/strand.hpp"
 #include "sched/worker.hpp"
 #include "shoal/error.hpp"
+#include "shoal/stop_scope.hpp"
 
 namespace shoal {
 
@@ -183,15 +184,17 @@ void task_graph::report_cycle(const std::vector<std::int32_t>& left) const {
                                           path + title(cycle.front()) + "; take out one of these orders");
 }
 
-void task_graph::run() {
+void task_graph::run(const stop_scope& s) { run_whole(&s); }
+
+void task_graph::run_whole(const detail::scope* given) {
   if (filling_)
     throw error(errc::invalid_argument,
                 "run() is called on the graph that a task was given to fill; it runs when the task's body has ended");
-  run_in(*this);
+  run_in(*this, given);
 }
 
-// `whole`: this graph, or the one of which it is a part: then a failure is one of the whole.
-void task_graph::run_in(task_graph& whole) {
+// `whole`: this graph, or the one of which it is a part: then a failure is one of the whole, and so is a stop.
+void task_graph::run_in(task_graph& whole, const detail::scope* given) {
   detail::worker_base& w = detail::worker_here();
   if (running_.exchange(true, std::memory_order_acquire)) refuse("run() is called");
   try {
@@ -202,7 +205,11 @@ void task_graph::run_in(task_graph& whole) {
   }
   static_cast<sched::worker&>(w).expect_other_work();
   root_ = &whole == this ? this : whole.root_;
-  if (root_ == this) failed_.store(false, std::memory_order_relaxed);
+  if (root_ == this) {
+    failed_.store(false, std::memory_order_relaxed);
+    scope_ = given != nullptr ? given : w.scope;
+    given_scope_ = given;
+  }
   if (terms_) {
     reset_terms();
     begin_on_terms(w);
@@ -254,10 +261,11 @@ void task_graph::run_from_loop(detail::task& t) noexcept {
 std::int64_t task_graph::run_strand(graph_node* n) noexcept {
   detail::worker_base& w = *detail::t_worker;
   const bool alone = sched::alone(w);
+  const sched::strand_scope inside(root_->scope_);
   sched::known_as known(static_cast<sched::worker&>(w).begun(), nullptr, nullptr);
   for (std::int64_t count = 1;; ++count) {
     known.change(n);
-    if (!root_->failed_.load(std::memory_order_relaxed)) [[likely]]
+    if (!root_->drops()) [[likely]]
       sched::run_body([this](std::exception_ptr e) { fail(std::move(e)); }, [n] { n->call(*n); });
     graph_node* next = nullptr;
     graph_node* const* const end = n->successors + n->successor_count;
