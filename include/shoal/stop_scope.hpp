@@ -5,13 +5,12 @@
 //   shoal::task_group group(search);                 // its tasks do not begin any more once a stop is requested;
 //   shoal::task_group below(shoal::in_scope);        // the same for the scope of the task that makes the group
 //   shoal::parallel_for(n, body, shoal::in_scope);   // begins no further chunk; or search.get_token()
-//   shoal::task_flow flow(search);  graph.run(search);  // begin no further task
+//   shoal::task_flow flow(search);  graph.run(search);  // begins no further task
 // Who may call: the constructors, the destructor and run() tasks; request_stop(), stop_requested() and get_token() anybody.
-// Guarantees: tasks (of graphs and flows, too), iterations, futures, coroutines, and calls and loops on other nodes belong to
-// the scope of the task that begins them, and see the request; what was not made to stop runs to its end. Waits return as
-// always. A scope that is made within another one stops with it. What runs `anywhere` belongs to none. The scope must outlive
-// what was begun in it. Costs: outside of scopes a comparison. Source: oneTBB's task_group_context.
-// Tests: tests/unit/sched/stop_scope_test.cpp, stop_order_test.cpp.
+// Guarantees: tasks, iterations, futures, coroutines, and calls and loops on other nodes belong to the scope of the task that
+// begins them, and see the request; what was not made to stop runs to its end, so libraries' own loops are whole. A scope made
+// within another one stops with it. What runs `anywhere` belongs to none. The scope must outlive what was begun in it.
+// Costs: outside of scopes a comparison. Source: oneTBB's task_group_context. Tests: tests/unit/sched/stop_*_test.cpp.
 #pragma once
 
 #include <optional>

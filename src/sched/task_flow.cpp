@@ -37,6 +37,7 @@ struct flow_state {
 
   // Written by the workers that run the tasks:
   alignas(lockfree::k_cache_line_bytes) std::atomic<bool> failed{false};  // partners: workers that start tasks
+  // Written by the user:
   const detail::scope* scope = nullptr;        // of the tasks; constant while there is a user
   const detail::scope* given_scope = nullptr;  // the same, if the flow stops with it
   bool drops() const noexcept {

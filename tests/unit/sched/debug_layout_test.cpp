@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <string>
@@ -48,7 +49,7 @@ TEST(debug_layout, leads_from_the_worker_to_its_pool_and_the_tasks) {
   p.run([&] {
     shoal::latch gate(1);
     shoal::task_group group;
-    const void* waiting = nullptr;
+    std::atomic<const void*> waiting{nullptr};
     group.run([&] {
       waiting = shoal::sched::this_worker()->current();
       gate.wait();
@@ -61,10 +62,10 @@ TEST(debug_layout, leads_from_the_worker_to_its_pool_and_the_tasks) {
     const void* const* const workers = at<const void* const*>(found_pool, offsets.at("pool.workers_"));
     EXPECT_EQ(workers[0], &p.at(0));
     EXPECT_EQ(at<const void*>(w, offsets.at("worker.current_")), w->running());
-    ASSERT_NE(waiting, nullptr);
-    EXPECT_EQ(at<const void*>(at<const void*>(waiting, offsets.at("fiber.notes")), offsets.at("stack_notes.of")),
-              waiting);
-    EXPECT_EQ(at<std::uint8_t>(waiting, offsets.at("fiber.waits_as")), offsets.at("wait.latch"));
+    ASSERT_NE(waiting.load(), nullptr);
+    EXPECT_EQ(at<const void*>(at<const void*>(waiting.load(), offsets.at("fiber.notes")), offsets.at("stack_notes.of")),
+              waiting.load());
+    EXPECT_EQ(at<std::uint8_t>(waiting.load(), offsets.at("fiber.waits_as")), offsets.at("wait.latch"));
     gate.count_down();
     group.wait();
   });
