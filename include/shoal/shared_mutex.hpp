@@ -3,10 +3,10 @@
 // and std::unique_lock work:
 //   shoal::shared_mutex guard;   { std::shared_lock reading(guard); look(); }   { std::unique_lock writing(guard); change(); }
 // Who may call: tasks only. Functions named lock and those with a limit may switch tasks; the others do not.
-// Guarantees: the queue is served in order; readers in a row get the lock together, and readers that come while tasks wait
-// queue behind them. A task that is woken tries again; at most 128 others overtake it, then it is handed the lock. It may be
-// held over any wait, and unlocked by the task that locked it or by another one. While nobody waits, locking and unlocking
-// are one atomic operation each. A task that holds it as a reader and locks it again may wait for itself.
+// Guarantees: the queue is served in order; readers in a row get the lock together. While a task has it, those that come
+// queue behind those that wait. When it is free the first in the queue is woken and tries again; at most 128 others overtake
+// it meanwhile, then it is handed the lock. It may be held over any wait, and unlocked by the task that locked it or by another
+// one. While nobody waits, locking and unlocking are one atomic operation each. A reader that locks it again may wait for itself.
 // Not for threads, not across nodes. Destroying it while a task holds it or waits ends checked builds with a message.
 // Tests: tests/unit/sched/shared_mutex_test.cpp, stress/timed_wait_test.cpp, model/shared_mutex_test.cpp.
 #pragma once
@@ -24,7 +24,7 @@ public:
   shared_mutex(const shared_mutex&) = delete;
   shared_mutex& operator=(const shared_mutex&) = delete;
   ~shared_mutex() {
-    SHOAL_CHECK(core_.try_lock(false), "a shared_mutex is destroyed while a task holds it or waits for it");
+    SHOAL_CHECK(core_.is_unused(), "a shared_mutex is destroyed while a task holds it or waits for it");
   }
 
   void lock() noexcept { core_.lock(false); }

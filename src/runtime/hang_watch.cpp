@@ -220,7 +220,7 @@ void hang_watch::run() {
           std::ranges::any_of(entries_, [](const entry& e) { return e.job.may_end(); }) ? k_look_ns : k_idle_look_ns;
       std::vector<sched::pool*> pools;
       for (const entry& e : entries_) pools.insert(pools.end(), e.job.pools.begin(), e.job.pools.end());
-      pause_ns = std::min(pause_ns, shares_.look(pools));
+      pause_ns = std::min(pause_ns, shares_.look(pools, now_ns));
     } catch (const std::exception& e) {
       base::warn("what tasks wait for could not be described: {}", e.what());
     }
@@ -279,6 +279,14 @@ void hang_watch::look(entry& e, std::uint64_t now_ns) {
   }
   const std::uint64_t still_ns = now_ns - e.since_ns;
   if (still_ns < k_settled_ns) return;
+  for (sched::pool* const p : e.job.pools) {
+    if (p->active() == p->size()) continue;
+    base::verbose(
+        "tasks wait for others that fewer workers cannot begin: all workers of this pool begin tasks from now on");
+    p->need_all();
+    e.since_ns = now_ns;
+  }
+  if (e.since_ns == now_ns) return;
   // A look reads what is in flight to each node: less and less often while nothing changes.
   e.pause_ns = std::clamp(2 * e.pause_ns, static_cast<std::uint64_t>(k_look_ns), k_longest_pause_ns);
   e.ask_after_ns = now_ns + e.pause_ns;

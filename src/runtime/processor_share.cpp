@@ -19,9 +19,10 @@ namespace shoal::runtime {
 namespace {
 
 constexpr std::int64_t k_pause_ns = 100'000'000;
-constexpr std::int64_t k_pause_alone_ns = 1'000'000'000;  // where nothing but the quota may change
-constexpr unsigned k_looks_per_quota = 5;
-constexpr std::size_t k_most_file_bytes = 4096;
+constexpr std::int64_t k_quota_ns = 1'000'000'000;
+constexpr std::uint64_t k_share_again_ns = 10'000'000'000;
+constexpr std::size_t k_most_file_bytes = 16384;
+constexpr unsigned k_most_objects = 10'000;  // of one process
 
 // How many of its workers could be kept busy: all if none of the active ones is idle.
 unsigned wanted_by(sched::pool& p) {
@@ -67,29 +68,42 @@ processor_share::surroundings processor_share::of_this_machine() {
           .folder = [] { return machine::runtime_folder() + "/processors"; }};
 }
 
-processor_share::~processor_share() {
+void processor_share::withdraw() noexcept {
   if (own_.path().empty()) return;
   try {
-    machine::remove_file(own_.path());
+    if (own_.is_named()) machine::remove_file(own_.path());
   } catch (const error& e) {
     base::warn("{}", e.what());
   }
+  own_ = {};
+  published_.clear();
 }
 
-std::int64_t processor_share::look(std::span<sched::pool* const> pools) {
-  const bool shares = !refused_ && (!own_.path().empty() || std::ranges::any_of(pools, takes_part));
-  if (!shares || looks_++ % k_looks_per_quota == 0) quota_ = where_.read_quota();
+std::int64_t processor_share::look(std::span<sched::pool* const> pools, std::uint64_t now_ns) {
+  const bool shares = now_ns >= share_again_at_ns_ && (!own_.path().empty() || std::ranges::any_of(pools, takes_part));
+  if (now_ns >= read_quota_at_ns_) {
+    quota_ = where_.read_quota();
+    read_quota_at_ns_ = now_ns + k_quota_ns;
+  }
   std::erase_if(known_, [&pools](const auto& one) { return std::ranges::find(pools, one.first) == pools.end(); });
   std::vector<unsigned> most;
   for (sched::pool* const p : pools) most.push_back(by_quota(*p, known_[p]));
-  if (shares) divide(pools, most);
+  if (shares) {
+    try {
+      divide(pools, most);
+    } catch (const error& e) {
+      withdraw();
+      share_again_at_ns_ = now_ns + k_share_again_ns;
+      if (!std::exchange(warned_, true)) base::warn("processors are not shared with others: {}", e.what());
+    }
+  }
   for (std::size_t i = 0; i < pools.size(); ++i) {
     sched::pool& p = *pools[i];
-    if (p.active() == most[i]) continue;
+    if (p.active() == most[i] || !p.may_be_inactive()) continue;
     base::verbose("{} of {} workers begin tasks from now on (processor quota: {:.2f})", most[i], p.size(), quota_);
     p.set_active(most[i]);
   }
-  return shares ? k_pause_ns : k_pause_alone_ns;
+  return shares ? k_pause_ns : k_quota_ns;
 }
 
 // Who has chosen more workers than there are processors has chosen that also for less.
@@ -101,49 +115,48 @@ unsigned processor_share::by_quota(const sched::pool& p, known_pool& known) cons
 }
 
 void processor_share::divide(std::span<sched::pool* const> pools, std::vector<unsigned>& most) {
-  try {
-    std::vector<unsigned> wanted;
-    for (sched::pool* const p : pools) {
-      if (!takes_part(p)) continue;
-      known_pool& known = known_[p];
-      known.wanted = std::max(wanted_by(*p), known.wanted - std::min(known.wanted, 1U));
-      wanted.push_back(known.wanted);
-    }
-    publish(wanted);
-    std::vector<neighbour> all = read_neighbours();
-    all.push_back({own_.path(), wanted});
-    std::ranges::sort(all, {}, &neighbour::file);
-    std::vector<unsigned> everybody;
-    std::size_t mine = 0;
-    for (const neighbour& one : all) {
-      if (one.file == own_.path()) mine = everybody.size();
-      everybody.insert(everybody.end(), one.wanted.begin(), one.wanted.end());
-    }
-    const auto processors =
-        static_cast<unsigned>(std::max(1.0, std::ceil(std::min(quota_, static_cast<double>(where_.processors)))));
-    for (std::size_t i = 0; i < pools.size(); ++i) {
-      if (!takes_part(pools[i])) continue;
-      // What it gets once it has work for all its workers.
-      const unsigned now = std::exchange(everybody[mine], pools[i]->size());
-      most[i] = std::min(most[i], std::max(1U, fair_shares(processors, everybody)[mine]));
-      everybody[mine++] = now;
-    }
-  } catch (const error& e) {
-    refused_ = true;
-    base::warn("processors are not shared with others: {}", e.what());
+  std::vector<unsigned> wanted;
+  for (sched::pool* const p : pools) {
+    if (!takes_part(p)) continue;
+    known_pool& known = known_[p];
+    known.wanted = std::max(wanted_by(*p), known.wanted * 3 / 4);
+    wanted.push_back(known.wanted);
+  }
+  publish(wanted);
+  std::vector<neighbour> all = read_neighbours();
+  all.push_back({own_.path(), wanted});
+  std::ranges::sort(all, {}, &neighbour::file);
+  std::vector<unsigned> everybody;
+  std::size_t mine = 0;
+  for (const neighbour& one : all) {
+    if (one.file == own_.path()) mine = everybody.size();
+    everybody.insert(everybody.end(), one.wanted.begin(), one.wanted.end());
+  }
+  const auto processors =
+      static_cast<unsigned>(std::max(1.0, std::ceil(std::min(quota_, static_cast<double>(where_.processors)))));
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    if (!takes_part(pools[i])) continue;
+    // What it gets once it has work for all its workers.
+    const unsigned now = std::exchange(everybody[mine], pools[i]->size());
+    most[i] = std::min(most[i], std::max(1U, fair_shares(processors, everybody)[mine]));
+    everybody[mine++] = now;
   }
 }
 
 void processor_share::publish(const std::vector<unsigned>& wanted) {
+  if (!own_.path().empty() && !own_.is_named()) withdraw();  // somebody has removed it
   if (own_.path().empty()) {
     folder_ = where_.folder();
     machine::make_folder(folder_);
-    for (unsigned number = 0;;
-         ++number) {  // one per object; a process that looks whether it is stale may hold it for a moment
+    // One per object; a process that looks whether it is stale may hold it for a moment.
+    for (unsigned number = 0; own_.path().empty(); ++number) {
       machine::file made(fmt::format("{}/{}.{}", folder_, machine::own_pid(), number), machine::file::purpose::make);
-      if (!made.try_lock() || !made.is_named()) continue;
-      own_ = std::move(made);
-      break;
+      if (made.try_lock() && made.is_named()) {
+        made.resize(0);  // that of a process with this number that was killed
+        own_ = std::move(made);
+      } else if (number == k_most_objects) {
+        throw error(errc::system, fmt::format("no file of its own can be had in {}; remove what lies there", folder_));
+      }
     }
   }
   std::string text = where_.processor_list;
@@ -164,14 +177,14 @@ std::vector<processor_share::neighbour> processor_share::read_neighbours() const
     try {
       machine::file other(path, machine::file::purpose::read);
       if (other.try_lock()) {
-        machine::remove_file(path);
+        if (other.is_named()) machine::remove_file(path);
         continue;
       }
       std::string text(std::min<std::uint64_t>(other.size_bytes(), k_most_file_bytes), ' ');
       text.resize(other.read_at(std::as_writable_bytes(std::span(text)), 0));
       all.push_back({path, parse(text, where_.processor_list)});
-    } catch (const error& e) {
-      if (e.code() != errc::not_found) throw;  // its process has just ended
+    } catch (const error& e) {  // mostly because its process has just ended
+      base::verbose("{}", e.what());
     }
   }
   return all;

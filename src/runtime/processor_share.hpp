@@ -5,10 +5,12 @@
 // jobs of this user that have it on, too. Each process says in a file of the user's runtime folder how many workers its
 // pools could keep busy, and reads those of the others; each comes to the same division. A file whose process has ended is
 // recognised by its lock, which is free, and removed.
-//   processor_share share(processor_share::of_this_machine());   ...  share.look(pools);
+//   processor_share share(processor_share::of_this_machine());   ...  share.look(pools, now_ns);
 // Who may call: one thread at a time, which does not run tasks. Blocks it for the reading of a few small files.
 // Limits: processes that may use other processors than this one do not count; those of other users are not seen; a task that
-// does not wait keeps its worker until it ends. Errors: without a usable folder there is a warning, and no sharing.
+// does not wait keeps its worker until it ends; a quota that leaves more than the processors of the process is none. While a
+// child made by fork() lives, the file of a parent that was killed stays. Errors: one warning; without a usable folder all
+// workers begin tasks, and it is tried again after some seconds.
 // Tests: tests/unit/runtime/processor_share_test.cpp.
 #pragma once
 
@@ -40,11 +42,11 @@ public:
   explicit processor_share(surroundings where) : where_(std::move(where)) {}
   processor_share(const processor_share&) = delete;
   processor_share& operator=(const processor_share&) = delete;
-  ~processor_share();
+  ~processor_share() { withdraw(); }
 
   /// `pools`: all of the process, at any time the same ones in the same order, but for new ones and those that have gone.
   /// Returns after how many nanoseconds to look again.
-  std::int64_t look(std::span<sched::pool* const> pools);
+  std::int64_t look(std::span<sched::pool* const> pools, std::uint64_t now_ns);
 
 private:
   struct known_pool {
@@ -58,14 +60,16 @@ private:
 
   unsigned by_quota(const sched::pool& p, known_pool& known) const;
   void divide(std::span<sched::pool* const> pools, std::vector<unsigned>& most);
+  void withdraw() noexcept;
   void publish(const std::vector<unsigned>& wanted);
   std::vector<neighbour> read_neighbours() const;
 
   surroundings where_;
   std::map<sched::pool*, known_pool> known_;
   double quota_ = 0;
-  unsigned looks_ = 0;
-  bool refused_ = false;  // the folder cannot be used
+  std::uint64_t read_quota_at_ns_ = 0;   // 0: at once
+  std::uint64_t share_again_at_ns_ = 0;  // the folder cannot be used until then
+  bool warned_ = false;
   std::string folder_;
   machine::file own_;  // locked while it exists
   std::string published_;

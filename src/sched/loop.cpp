@@ -178,7 +178,7 @@ void run_range(sched::worker& w, loop_state& loop, std::uint64_t begin, std::uin
   frame.end = position{middle};
 }
 
-// All that is left becomes a piece for others, on a worker that is to rest.
+// All that is left becomes a piece for others, on a worker that is not active.
 [[gnu::noinline]] void give_up_rest(worker_base& w, loop_frame& frame) noexcept {
   frame.loop->pieces.fetch_add(1, std::memory_order_relaxed);
   spawn_piece(w, *frame.loop, number(frame.next), number(frame.end));
@@ -235,7 +235,8 @@ void join_loop(sched::worker& w, local_loop& loop) {
       break;
     }
     take_turn(w);  // before a piece is taken: nobody could steal it while others run
-    if (task* t = w.has_room() ? unspawn_of(w, &loop) : nullptr) {
+    // On an inactive worker the rest is for others.
+    if (task* t = w.has_room() && w.owner().is_active(w.index) ? unspawn_of(w, &loop) : nullptr) {
       run_piece_task(*t);  // or puts it aside
       continue;
     }
@@ -328,7 +329,7 @@ bool begin_chunk(loop_frame& frame) noexcept {
     frame.next = frame.limit = frame.end;
     return false;
   }
-  if (begun && loop.divisible && w.owner().rests(w.index)) [[unlikely]] {
+  if (begun && loop.divisible && !w.owner().is_active(w.index)) [[unlikely]] {
     give_up_rest(w, frame);
     return false;
   }

@@ -112,9 +112,9 @@ void pool::place_sleepers() {
 pool::~pool() { finish(); }
 
 void pool::set_active(unsigned n) noexcept {
-  if (!all_reach_all_) return;
+  if (!may_be_inactive()) return;
   n = std::clamp(n, 1U, size());
-  const unsigned before = active_.exchange(n, std::memory_order_seq_cst);  // partner: worker::sleep_while_resting()
+  const unsigned before = active_.exchange(n, std::memory_order_seq_cst);  // partner: worker::sleep_inactive()
   for (unsigned i = before; i < n; ++i) workers_[i]->ring();
 }
 

@@ -123,12 +123,19 @@ public:
   bool take_submitted(worker& w);
 
   unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }
-  /// How many workers begin tasks: the first `n`, at least one. The others rest: they go on with the tasks that have begun
-  /// there, and with what only they can run, and leave the rest to the active ones; a loop gives up what is left of its range
-  /// after a chunk. Ignored where victim policies do not reach all workers. Any thread.
+  /// How many workers are active, and begin tasks: the first `n`, at least one. The others go on with the tasks that have
+  /// begun there, begin what only they can run, and leave the rest to the active ones; a loop gives up what is left of
+  /// its range after a chunk. Ignored if may_be_inactive() is false. Any thread.
   void set_active(unsigned n) noexcept;
+  /// Whether workers of this pool may be inactive: all must be reached by all victim policies.
+  bool may_be_inactive() const noexcept { return all_reach_all_ && !needs_all_.load(std::memory_order_relaxed); }
+  /// From now on all are active: tasks that have begun wait for tasks that a smaller number cannot begin.
+  void need_all() noexcept {
+    set_active(size());
+    needs_all_.store(true, std::memory_order_relaxed);
+  }
   unsigned active() const noexcept { return active_.load(std::memory_order_relaxed); }
-  bool rests(unsigned worker) const noexcept { return worker >= active(); }
+  bool is_active(unsigned worker) const noexcept { return worker < active(); }
   worker& at(unsigned i) noexcept { return *workers_[i]; }
   pool_hooks& hooks() noexcept { return *hooks_; }
   /// Before the workers start. Outlives them.
@@ -264,8 +271,9 @@ private:
   std::atomic<bool> warned_of_yields_{false};  // partners: the workers
   lockfree::detached_count<detail::suspended*> detached_;
   std::atomic<bool> stopping_{false};
-  std::atomic<unsigned> active_;  // partners: the workers, and who sets it
-  std::mutex giving_;             // held by give_unless_stopping() and, for a moment, by stop()
+  std::atomic<unsigned> active_;        // partners: the workers, and who sets it
+  std::atomic<bool> needs_all_{false};  // partner: who sets active_
+  std::mutex giving_;                   // held by give_unless_stopping() and, for a moment, by stop()
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::unique_ptr<machine::executor::thread>> threads_;
   profiler profiler_{*this};

@@ -41,9 +41,8 @@ constexpr setting k_table[] = {
      .type = setting_type::boolean,
      .default_value = "off",
      .help =
-         "pools and jobs of this user on the machine that have this on divide the processors: each begins tasks on so "
-         "many "
-         "workers that together they need no more than there are, and workers are not pinned unless `pin` is given"},
+         "pools and jobs of this user on the machine that have this on divide the processors: each begins tasks on its "
+         "share of workers, at least one; they are not pinned unless `pin` is given"},
     {.name = "steal",
      .type = setting_type::text,
      .default_value = k_standard_steal_policy,

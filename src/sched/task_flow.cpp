@@ -171,12 +171,24 @@ void hold_back(flow_state& f) noexcept {
   f.unfinished.wait_for(f.unfinished.begun() - static_cast<std::int64_t>(f.most_unfinished / 2));
 }
 
+void begin_use(flow_state& f, worker_base& w) noexcept {
+  f.user = current_task();
+  f.scope = f.given_scope != nullptr ? f.given_scope : w.scope;
+  if (f.scope != nullptr) f.scope->add();
+}
+
+void end_use(flow_state& f) noexcept {
+  if (f.scope != nullptr) f.scope->remove();
+  f.scope = nullptr;
+  f.user = nullptr;
+}
+
 // No task is unfinished: the next one may be given by any task.
 void come_to_rest(flow_state& f) noexcept {
   take_ended(f);
   f.table.clear();
   f.failed.store(false, std::memory_order_relaxed);
-  f.user = nullptr;
+  end_use(f);
 }
 
 void wait_all(flow_state& f) noexcept {
@@ -205,7 +217,7 @@ void wait_all(flow_state& f) noexcept {
   t.successors.close();
   t.next = nullptr;
   f.tasks.put(&t);
-  f.user = nullptr;
+  end_use(f);
 }
 
 }  // namespace
@@ -265,10 +277,7 @@ void task_flow::submit(flow_body& made, const access* declared, std::size_t coun
   detail::worker_base& w = *detail::t_worker;
   const bool alone = sched::alone(w);
   auto& t = static_cast<flow_task&>(made);
-  if (f.user == nullptr) {
-    f.user = detail::current_task();
-    f.scope = f.given_scope != nullptr ? f.given_scope : w.scope;
-  }
+  if (f.user == nullptr) detail::begin_use(f, w);
   auto& predecessors = f.predecessors;
   predecessors.clear();
   try {

@@ -154,8 +154,8 @@ void worker::loop(fiber::fiber& self) noexcept {
       hand_over(self, ready_.pop());
       continue;
     }
-    if (owner_.rests(index)) [[unlikely]] {
-      rest_from_beginning(begun);
+    if (!owner_.is_active(index)) [[unlikely]] {
+      go_on_inactive(begun);
       continue;
     }
     if (task* t = next_own()) {
@@ -175,7 +175,7 @@ void worker::loop(fiber::fiber& self) noexcept {
     }
     while (!idle(begun)) {
       park(true);
-      if (!searching_) break;
+      if (!searching_ || !owner_.is_active(index)) break;
     }
   }
 }

@@ -293,8 +293,8 @@ private:
   detail::task* next_placed() noexcept;
   detail::task* next_kept() noexcept;
   void drop_placed() noexcept;
-  void rest_from_beginning(started& begun) noexcept;
-  void sleep_while_resting() noexcept;
+  void go_on_inactive(started& begun) noexcept;
+  void sleep_inactive() noexcept;
   detail::task* steal() noexcept;
   bool idle(started& begun) noexcept;
   bool run_stolen(started& begun) noexcept;

@@ -114,6 +114,11 @@ task* worker::serve(profile_operation& how, bool bounded) noexcept {
     refused_ = 0;
   }
   ++serves_;
+  if (!owner_.is_active(index)) [[unlikely]] {
+    turns_of_others_ = 0;
+    task* const t = next_given();
+    return t != nullptr ? t : next_kept();
+  }
   if (what == others::arrived) {
     task* t = serves_ % 2 == 0 ? take_arrived() : nullptr;
     if (t == nullptr) t = next_given();

@@ -211,9 +211,9 @@ void worker::park(bool able) noexcept {
   parked_.store(false, std::memory_order_relaxed);
 }
 
-// One step of a worker that begins nothing but what only it can run: urgent tasks, tasks placed here, iterations kept here.
-// What lies in its deques is for the active workers.
-void worker::rest_from_beginning(started& begun) noexcept {
+// A step of a worker that is not active: it begins what only it can run: errands, tasks placed or kept here, urgent tasks. What
+// lies in its deques is for the active workers.
+void worker::go_on_inactive(started& begun) noexcept {
   if (searching_) hand_search_on(false);  // another one looks for what this one was woken for
   task* t = next_given();
   if (t == nullptr) t = next_kept();
@@ -223,16 +223,17 @@ void worker::rest_from_beginning(started& begun) noexcept {
   if (owner_.hooks().flush(*this)) return;
   if (searches_.any()) return searches_.go_on();
   if (!tasks.seems_empty() || !arrived_.seems_empty()) owner_.wake_one(this);
-  sleep_while_resting();
+  sleep_inactive();
 }
 
 // It is not among the sleepers, whom others wake for what they publish.
-void worker::sleep_while_resting() noexcept {
+void worker::sleep_inactive() noexcept {
+  if (!ready_.empty()) return;  // an errand, or what was sent, has ended a wait
   holds_back_.store(!deferred_.empty(), std::memory_order_relaxed);
   parked_.store(true, std::memory_order_relaxed);
   bell_->prepare();
-  // After prepare(), which fences. Partners: pool::set_active(), place().
-  if (anything_to_do(false, false) || !placed_.empty() || !owner_.rests(index))
+  // After prepare(), which fences. Partners: pool::set_active(), place(), take_back().
+  if (anything_to_do(false, false) || !placed_.empty() || deferred_may_begin() || owner_.is_active(index))
     bell_->cancel();
   else
     sleep();

@@ -42,12 +42,15 @@ public:
       const bool stays = !until.is_past();
       if (me.granted || come(me, stays)) return true;
       if (stays) continue;
+      waiter* const along = take_joining();  // readers behind a writer that goes, while readers have the lock
       waiters_.unlock();
+      List::wake_all(along);
       return false;
     }
   }
 
   bool held(bool shared) const { return word_.held(shared); }
+  bool is_unused() const { return word_.is_unused(); }
 
 private:
   [[gnu::noinline]] void lock_slowly(bool shared) {

@@ -5,8 +5,8 @@
 // running tasks overtake, so that a lock held for a moment is not given to a task that has yet to be resumed. After
 // k_most_overtakes of them the duty is to grant: the first in the queue has the lock before it is woken.
 // Who may call: any task; functions that say so with the guard of the queue held. Does not switch.
-// Guarantees: exactly one caller gets the duty, and until it has done it nobody enters and no queued task goes on; so none
-// can destroy the mutex under it. Therefore a reader does not count itself before it knows that it may enter.
+// Guarantees: exactly one caller gets the duty, and until it has called or granted nobody enters and no queued task goes on; so
+// none can destroy the mutex under it. Therefore a reader does not count itself before it knows that it may enter.
 // Tests: tests/unit/sched/shared_mutex_test.cpp, model: tests/model/shared_mutex_test.cpp.
 #pragma once
 
@@ -41,7 +41,8 @@ public:
     const std::uint64_t seen = word_.load(std::memory_order_relaxed);
     return shared ? seen >= k_reader : (seen & k_writer) != 0;
   }
-  bool seems_open(bool shared) const { return is_free(shared, word_.load(std::memory_order_relaxed)); }
+  /// Nobody has the lock, waits, or is coming.
+  bool is_unused() const { return word_.load(std::memory_order_relaxed) == 0; }
 
   // --- with the guard held; `more`: tasks are queued, without the caller ---
   /// True if the lock is the caller's; else it has to queue: somebody holds the lock, has the duty, or is coming.

@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 set(libraries shoal_fmm)
+set(one_thread TRUE)

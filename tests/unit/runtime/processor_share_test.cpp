@@ -75,6 +75,8 @@ protected:
             .processor_list = "ff",
             .folder = [this] { return folder_; }};
   }
+  std::uint64_t now() { return now_ns_ += 1'000'000'000; }
+  std::uint64_t now_ns_ = 0;
   double quota_ = std::numeric_limits<double>::infinity();
   const std::string folder_ = testing::TempDir() + "/shoal-processors";
 };
@@ -85,7 +87,7 @@ TEST_F(sharing_processors, a_quota_that_falls_lets_workers_rest_until_it_rises) 
   processor_share share(there(4));
   sched::pool* const pools[] = {usual.get(), many.get()};
   const auto expect = [&](unsigned of_usual, unsigned of_many) {
-    share.look(pools);
+    share.look(pools, now());
     EXPECT_EQ(usual->active(), of_usual);
     EXPECT_EQ(many->active(), of_many);
   };
@@ -113,8 +115,8 @@ TEST_F(sharing_processors, busy_pools_of_several_processes_get_equal_shares_and_
   sched::pool* const of_other[] = {second.get()};
   const auto settle = [&](auto until) {
     for (int looks = 0; looks < 1000 && !until(); ++looks) {
-      if (one != nullptr) one->look(of_one);
-      other.look(of_other);
+      if (one != nullptr) one->look(of_one, now());
+      other.look(of_other, now());
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     EXPECT_TRUE(until()) << first->active() << " and " << second->active();
@@ -140,10 +142,10 @@ TEST_F(sharing_processors, a_file_that_a_process_has_left_behind_is_removed) {
   {
     machine::file held(left, machine::file::purpose::read);
     ASSERT_TRUE(held.try_lock());
-    for (int i = 0; i < 5; ++i) share.look(pools);
+    for (int i = 0; i < 5; ++i) share.look(pools, now());
     EXPECT_EQ(mine->active(), 2U);
   }
-  for (int i = 0; i < 5; ++i) share.look(pools);
+  for (int i = 0; i < 5; ++i) share.look(pools, now());
   EXPECT_EQ(mine->active(), 4U);
   EXPECT_FALSE(std::filesystem::exists(left));
 }
@@ -155,7 +157,7 @@ TEST_F(sharing_processors, without_a_folder_everybody_begins_tasks) {
   where.folder = [] { return testing::TempDir() + "/shoal-no-folder/x"; };
   processor_share share(where);
   sched::pool* const pools[] = {mine.get()};
-  share.look(pools);
+  share.look(pools, now());
   EXPECT_EQ(mine->active(), 2U);
 }
 

@@ -163,6 +163,30 @@ TEST_P(sharing, who_gives_up_lets_those_behind_go_on) {
   });
 }
 
+TEST(sharing, readers_behind_a_writer_that_comes_too_late_join_those_that_have_the_lock) {
+  run_pool(1, [] {
+    shoal::shared_mutex m;
+    std::atomic<bool> read{false};
+    shoal::task_group group;
+    m.lock();
+    const auto begun = std::chrono::steady_clock::now();
+    group.run([&] { EXPECT_FALSE(m.try_lock_for(milliseconds(2))); });
+    shoal::yield();
+    group.run([&] {
+      const std::shared_lock hold(m);
+      read = true;
+    });
+    shoal::yield();
+    while (std::chrono::steady_clock::now() < begun + milliseconds(5))
+      continue;                        // the limit passes, and no timer fires
+    m.unlock();                        // wakes the writer
+    ASSERT_TRUE(m.try_lock_shared());  // overtakes it
+    while (!read) shoal::yield();
+    m.unlock_shared();
+    group.wait();
+  });
+}
+
 TEST(sharing_misuse, is_told) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_DEATH(run_pool(1,

@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 set(libraries shoal_tune)
 set(unsanitized FALSE)
+set(one_thread TRUE)

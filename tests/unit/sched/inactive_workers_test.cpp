@@ -36,7 +36,7 @@ void meet_on_all() {
   group.wait();
 }
 
-TEST(resting, tasks_begin_on_active_workers_only) {
+TEST(inactive_workers, tasks_begin_on_active_workers_only) {
   run_pool(k_all, [] {
     pool& p = this_worker()->owner();
     for (int round = 0; round < rounds(20, 5); ++round) {
@@ -79,7 +79,7 @@ TEST(resting, tasks_begin_on_active_workers_only) {
   });
 }
 
-TEST(resting, begun_and_placed_tasks_go_on) {
+TEST(inactive_workers, begun_and_placed_tasks_go_on) {
   run_pool(k_all, [] {
     pool& p = this_worker()->owner();
     std::array<std::atomic<int>, k_all> continued{};
@@ -110,7 +110,34 @@ TEST(resting, begun_and_placed_tasks_go_on) {
   });
 }
 
-TEST(resting, a_loop_gives_up_the_rest_of_its_range) {
+TEST(inactive_workers, an_errand_wakes_a_task_there) {
+  run_pool(2, [] {
+    pool& p = this_worker()->owner();
+    for (int round = 0; round < rounds(200, 20); ++round) {
+      p.set_active(2);
+      std::atomic<worker*> at{nullptr};
+      latch gate(1);
+      task_group group;
+      group.run([&] {
+        at = this_worker();
+        if (this_worker()->index == 1) gate.wait();
+      });
+      while (at == nullptr) std::this_thread::yield();  // not a task's wait: the other worker begins it
+      p.set_active(1);
+      if (round % 2 == 0) shoal::sleep_for(std::chrono::microseconds(300));  // worker 1 sleeps
+      struct opening final : errand {
+        latch* gate = nullptr;
+      } one;
+      one.gate = &gate;
+      one.run = [](detail::task& t) noexcept { static_cast<opening&>(t).gate->count_down(); };
+      p.at(1).give_errand(one);
+      group.wait();
+    }
+    p.set_active(2);
+  });
+}
+
+TEST(inactive_workers, a_loop_gives_up_the_rest_of_its_range) {
   run_pool(2, [] {
     pool& p = this_worker()->owner();
     std::atomic<int> late{0};
@@ -131,7 +158,7 @@ TEST(resting, a_loop_gives_up_the_rest_of_its_range) {
   });
 }
 
-TEST(resting, changes_while_all_works_lose_nothing) {
+TEST(inactive_workers, changes_while_all_works_lose_nothing) {
   run_pool(k_all, [] {
     pool& p = this_worker()->owner();
     std::atomic<bool> over{false};
