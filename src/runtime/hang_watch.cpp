@@ -130,7 +130,7 @@ private:
 
   std::mutex mutex_;  // held while a job is looked at or described
   std::list<entry> entries_;
-  processor_share shares_{processor_share::of_this_machine()};
+  std::optional<processor_share> shares_;
   std::uint64_t numbers_ = 0;
   bool stopping_ = false;
   bool wanted_ = false;  // a table, by another node that got the signal
@@ -182,6 +182,7 @@ hang_watch::~hang_watch() {
 
 void hang_watch::start(machine::executor& by) {
   executor_ = &by;
+  shares_.emplace(processor_share::of_this_machine(by));
   thread_ = by.start_thread("shoal-watch", [this, log = base::current_log_context()] {
     base::set_log_context({.level = log.level});
     run();
@@ -220,7 +221,7 @@ void hang_watch::run() {
           std::ranges::any_of(entries_, [](const entry& e) { return e.job.may_end(); }) ? k_look_ns : k_idle_look_ns;
       std::vector<sched::pool*> pools;
       for (const entry& e : entries_) pools.insert(pools.end(), e.job.pools.begin(), e.job.pools.end());
-      pause_ns = std::min(pause_ns, shares_.look(pools, now_ns));
+      pause_ns = std::min(pause_ns, shares_->look(pools, now_ns));
     } catch (const std::exception& e) {
       base::warn("what tasks wait for could not be described: {}", e.what());
     }

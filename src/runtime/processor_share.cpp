@@ -61,9 +61,9 @@ std::vector<unsigned> fair_shares(unsigned processors, std::span<const unsigned>
   return shares;
 }
 
-processor_share::surroundings processor_share::of_this_machine() {
+processor_share::surroundings processor_share::of_this_machine(machine::executor& by) {
   return {.read_quota = [] { return machine::read_cpu_quota(); },
-          .processors = std::max(machine::threads().processors(), 1U),
+          .processors = std::max(by.processors(), 1U),
           .processor_list = machine::affinity_scope().text(),
           .folder = [] { return machine::runtime_folder() + "/processors"; }};
 }

@@ -5,7 +5,7 @@
 // jobs of this user that have it on, too. Each process says in a file of the user's runtime folder how many workers its
 // pools could keep busy, and reads those of the others; each comes to the same division. A file whose process has ended is
 // recognised by its lock, which is free, and removed.
-//   processor_share share(processor_share::of_this_machine());   ...  share.look(pools, now_ns);
+//   processor_share share(processor_share::of_this_machine(executor));   ...  share.look(pools, now_ns);
 // Who may call: one thread at a time, which does not run tasks. Blocks it for the reading of a few small files.
 // Limits: processes that may use other processors than this one do not count; those of other users are not seen; a task that
 // does not wait keeps its worker until it ends; a quota that leaves more than the processors of the process is none. While a
@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/executor.hpp"
 #include "machine/file.hpp"
 #include "sched/pool.hpp"
 
@@ -37,7 +38,7 @@ public:
     std::string processor_list;           // which, as the system writes them: only processes with the same list share
     std::function<std::string()> folder;  // of the files; called when the first one is needed
   };
-  static surroundings of_this_machine();
+  static surroundings of_this_machine(machine::executor& by);
 
   explicit processor_share(surroundings where) : where_(std::move(where)) {}
   processor_share(const processor_share&) = delete;
