@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
-#include <vector>
 
 #include "shoal/parallel_for.hpp"
 #include "shoal/sync.hpp"
@@ -59,16 +59,17 @@ TEST_P(sleeping, tasks_let_their_worker_run_others) {
 
 TEST(sleeping, tasks_wake_in_the_order_of_their_times) {
   run_pool(1, [] {
-    std::vector<int> order;
+    std::array<std::atomic<int>, 20> order{};
+    std::atomic<std::size_t> woken{0};
     shoal::task_group group;
     const auto start = steady_clock::now() + milliseconds(20);
     for (int i = 0; i < 20; ++i)
-      group.run([&order, start, i] {
+      group.run([&order, &woken, start, i] {
         shoal::sleep_until(start + milliseconds(7 * i % 20));
-        order.push_back(7 * i % 20);
+        order[woken++] = 7 * i % 20;
       });
     group.wait();
-    ASSERT_EQ(order.size(), 20U);
+    ASSERT_EQ(woken, 20U);
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
   });
 }
