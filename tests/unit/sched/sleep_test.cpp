@@ -62,12 +62,16 @@ TEST(sleeping, tasks_wake_in_the_order_of_their_times) {
     std::array<std::atomic<int>, 20> order{};
     std::atomic<std::size_t> woken{0};
     shoal::task_group group;
-    const auto start = steady_clock::now() + milliseconds(20);
+    shoal::latch all_run(21);
+    steady_clock::time_point start;
     for (int i = 0; i < 20; ++i)
-      group.run([&order, &woken, start, i] {
+      group.run([&, i] {
+        all_run.arrive_and_wait();
         shoal::sleep_until(start + milliseconds(7 * i % 20));
         order[woken++] = 7 * i % 20;
       });
+    start = steady_clock::now() + milliseconds(200);
+    all_run.count_down();
     group.wait();
     ASSERT_EQ(woken, 20U);
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
