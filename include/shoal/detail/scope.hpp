@@ -78,7 +78,8 @@ private:
 
 namespace shoal {
 
-/// For groups, flows, graphs and loops: they stop with the scope of the task that begins them (stop_scope.hpp). Without a scope nothing.
+/// For groups, flows, graphs and loops: they stop with the scope of the task that begins them (stop_scope.hpp). Where there
+/// is none, nothing stops them.
 struct in_scope_t {};
 inline constexpr in_scope_t in_scope;
 

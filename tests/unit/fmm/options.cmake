@@ -1,3 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
 set(libraries shoal_fmm)
-set(one_thread TRUE)

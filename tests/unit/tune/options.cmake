@@ -1,4 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 set(libraries shoal_tune)
 set(unsanitized FALSE)
-set(one_thread TRUE)
