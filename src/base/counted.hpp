@@ -17,7 +17,7 @@ inline std::string counted(std::uint64_t n, std::string_view one) {
 }
 
 /// As it is, or its begin and "...", in at most `most` characters, which are at least 3.
-inline std::string shortened(std::string_view text, std::size_t most) {
+inline std::string shortened_name(std::string_view text, std::size_t most) {
   return text.size() <= most ? std::string(text) : std::string(text.substr(0, most - 3)) + "...";
 }
 

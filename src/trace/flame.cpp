@@ -65,7 +65,7 @@ std::string flame_text(const timeline& t) {
       fmt::format("{:<60} {:>12} {:>9} {:>12}\n", fmt::format("functions, by {}", base::counted(samples, "sample")),
                   "own time", "share", "with calls");
   for (const auto& [name, s] : rows) {
-    text += fmt::format("{:<60} {:>12} {:>8.2f}% {:>12}\n", base::shortened(t.words[name], 60),
+    text += fmt::format("{:<60} {:>12} {:>8.2f}% {:>12}\n", base::shortened_name(t.words[name], 60),
                         base::described_ns(static_cast<double>(s.self_ns)), percent(s.self_ns),
                         base::described_ns(static_cast<double>(s.ns)));
   }

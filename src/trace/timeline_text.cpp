@@ -121,7 +121,7 @@ std::string regions_text(const timeline& t) {
   std::string text =
       fmt::format("{:<46} {:>10} {:>12} {:>12} {:>12}\n", "regions", "number", "total", "average", "longest");
   for (const auto& [name, s] : by_time(by_name))
-    text += fmt::format("{:<46} {}\n", base::shortened(t.words[name], 46), s.columns());
+    text += fmt::format("{:<46} {}\n", base::shortened_name(t.words[name], 46), s.columns());
   return text + "\n";
 }
 
@@ -147,7 +147,7 @@ std::string marks_text(const timeline& t) {
   std::string text = fmt::format("{:<28} {:>10} {:>12} {:>12} {:>20}\n", "marks", "number", "first", "last", "values");
   for (const auto& [name, s] : by_name)
     text += fmt::format(
-        "{:<28} {:>10} {:>12} {:>12} {:>20}\n", base::shortened(t.words[name], 28), s.number,
+        "{:<28} {:>10} {:>12} {:>12} {:>20}\n", base::shortened_name(t.words[name], 28), s.number,
         base::described_ns(static_cast<double>(s.first_ns)), base::described_ns(static_cast<double>(s.last_ns)),
         s.smallest == s.largest ? std::to_string(s.smallest) : fmt::format("{} to {}", s.smallest, s.largest));
   return text + "\n";
@@ -299,7 +299,7 @@ std::string timeline_text(const timeline& t) {
   constexpr std::size_t k_most_rows = 15;
   const std::vector<task_row> rows = task_rows(t);
   for (std::size_t i = 0; i < std::min(rows.size(), k_most_rows); ++i) {
-    text += fmt::format("{:<60} {:>10} {:>12} {:>12} {:>12}\n", base::shortened(t.words[rows[i].name], 60),
+    text += fmt::format("{:<60} {:>10} {:>12} {:>12} {:>12}\n", base::shortened_name(t.words[rows[i].name], 60),
                         rows[i].slices, base::described_ns(static_cast<double>(rows[i].ns)),
                         base::described_ns(static_cast<double>(rows[i].ns) / static_cast<double>(rows[i].slices)),
                         base::described_ns(static_cast<double>(rows[i].longest_ns)));
