@@ -36,6 +36,16 @@ inline buffer checked_buffer(const void* at, MPI_Count count, MPI_Datatype type)
   return {const_cast<void*>(at), count, &t};
 }
 
+inline group_ref checked_group(MPI_Group h) {
+  if (h == MPI_GROUP_EMPTY) return group::of_range(0, 0);
+  if (h == MPI_GROUP_NULL) throw mpi_error(MPI_ERR_GROUP, "the group is MPI_GROUP_NULL");
+  return group_ref(&object_of<group>(h));
+}
+
+inline void throw_if_failed(int error) {
+  if (error != MPI_SUCCESS) throw mpi_error(error, "the operation failed");
+}
+
 inline void check_send_tag(int tag) {
   if (tag < 0) throw mpi_error(MPI_ERR_TAG, fmt::format("a message cannot have the tag {}", tag));
 }

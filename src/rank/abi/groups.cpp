@@ -7,12 +7,6 @@ using namespace shoal::rank::abi;  // NOLINT
 
 namespace {
 
-group_ref given(MPI_Group h) {
-  if (h == MPI_GROUP_EMPTY) return group::of_range(0, 0);
-  if (h == MPI_GROUP_NULL) throw mpi_error(MPI_ERR_GROUP, "the group is MPI_GROUP_NULL");
-  return group_ref(&object_of<group>(h));
-}
-
 void give(const group_ref& g, MPI_Group* result) {
   output(result) = MPI_GROUP_EMPTY;
   if (g->size() == 0) return;
@@ -36,13 +30,13 @@ std::vector<int> ranges_given(const group& g, int n, int ranges[][3]) {
 extern "C" {
 
 int PMPI_Group_size(MPI_Group h, int* size) {
-  return enter([&](caller&) { output(size) = given(h)->size(); });
+  return enter([&](caller&) { output(size) = checked_group(h)->size(); });
 }
 MPI_ABI_ALIAS(Group_size)
 
 int PMPI_Group_rank(MPI_Group h, int* rank) {
   return enter([&](caller& c) {
-    const int r = given(h)->rank_of(c.me.world);
+    const int r = checked_group(h)->rank_of(c.me.world);
     output(rank) = r < 0 ? MPI_UNDEFINED : r;
   });
 }
@@ -50,8 +44,8 @@ MPI_ABI_ALIAS(Group_rank)
 
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]) {
   return enter([&](caller&) {
-    const group_ref one = given(group1);
-    const group_ref two = given(group2);
+    const group_ref one = checked_group(group1);
+    const group_ref two = checked_group(group2);
     const std::span<const int> ranks = ranks_given(n, ranks1);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const int r = ranks[i];
@@ -70,38 +64,38 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
 MPI_ABI_ALIAS(Group_translate_ranks)
 
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int* result) {
-  return enter([&](caller&) { output(result) = compare(*given(group1), *given(group2)); });
+  return enter([&](caller&) { output(result) = compare(*checked_group(group1), *checked_group(group2)); });
 }
 MPI_ABI_ALIAS(Group_compare)
 
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group* result) {
-  return enter([&](caller&) { give(united(*given(group1), *given(group2)), result); });
+  return enter([&](caller&) { give(united(*checked_group(group1), *checked_group(group2)), result); });
 }
 MPI_ABI_ALIAS(Group_union)
 
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group* result) {
-  return enter([&](caller&) { give(intersected(*given(group1), *given(group2)), result); });
+  return enter([&](caller&) { give(intersected(*checked_group(group1), *checked_group(group2)), result); });
 }
 MPI_ABI_ALIAS(Group_intersection)
 
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group* result) {
-  return enter([&](caller&) { give(without(*given(group1), *given(group2)), result); });
+  return enter([&](caller&) { give(without(*checked_group(group1), *checked_group(group2)), result); });
 }
 MPI_ABI_ALIAS(Group_difference)
 
 int PMPI_Group_incl(MPI_Group h, int n, const int ranks[], MPI_Group* result) {
-  return enter([&](caller&) { give(chosen(*given(h), ranks_given(n, ranks)), result); });
+  return enter([&](caller&) { give(chosen(*checked_group(h), ranks_given(n, ranks)), result); });
 }
 MPI_ABI_ALIAS(Group_incl)
 
 int PMPI_Group_excl(MPI_Group h, int n, const int ranks[], MPI_Group* result) {
-  return enter([&](caller&) { give(not_chosen(*given(h), ranks_given(n, ranks)), result); });
+  return enter([&](caller&) { give(not_chosen(*checked_group(h), ranks_given(n, ranks)), result); });
 }
 MPI_ABI_ALIAS(Group_excl)
 
 int PMPI_Group_range_incl(MPI_Group h, int n, int ranges[][3], MPI_Group* result) {
   return enter([&](caller&) {
-    const group_ref g = given(h);
+    const group_ref g = checked_group(h);
     give(chosen(*g, ranges_given(*g, n, ranges)), result);
   });
 }
@@ -109,7 +103,7 @@ MPI_ABI_ALIAS(Group_range_incl)
 
 int PMPI_Group_range_excl(MPI_Group h, int n, int ranges[][3], MPI_Group* result) {
   return enter([&](caller&) {
-    const group_ref g = given(h);
+    const group_ref g = checked_group(h);
     give(not_chosen(*g, ranges_given(*g, n, ranges)), result);
   });
 }

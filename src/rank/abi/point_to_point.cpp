@@ -9,14 +9,10 @@ using namespace shoal::rank::abi;  // NOLINT
 
 namespace {
 
-void check(int error) {
-  if (error != MPI_SUCCESS) throw mpi_error(error, "the operation failed");
-}
-
 // Collects a receive; throws if it has failed.
 void end_receive(request& r, MPI_Status* status) {
   if (r.error == MPI_SUCCESS) [[likely]]
-    return check(collect(r, status));
+    return throw_if_failed(collect(r, status));
   const std::string why = failure_text(r, r.error);
   throw mpi_error(collect(r, status), why);
 }
@@ -44,7 +40,7 @@ void send_now(caller& c, const buffer& data, const route& to, send_mode mode) {
   await(c, *r, wait_note::kind::send);
   const int error = r->error;
   c.me.pool.give_back(*r);
-  check(error);
+  throw_if_failed(error);
 }
 
 MPI_Request sending(caller& c, const buffer& data, const route& to, send_mode mode) {
@@ -91,7 +87,7 @@ void exchange(caller& c, const buffer& sent, const route& to, const buffer& rece
     c.me.pool.give_back(*out);
   }
   end_receive(in, status);
-  check(error);
+  throw_if_failed(error);
 }
 
 // Its status is that of the receive. `packed`: what is sent, kept until then.

@@ -44,16 +44,12 @@ int end(caller& c, MPI_Request& h, request& r, MPI_Status* status) {
   return collect(r, status);
 }
 
-void check(int error) {
-  if (error != MPI_SUCCESS) throw mpi_error(error, "the operation failed");
-}
-
 // The same for one request, whose error is the function's.
 void end_alone(caller& c, MPI_Request& h, request& r, MPI_Status* status, communicator*& where) {
   if (r.error == MPI_SUCCESS) [[likely]] {
     const int error = end(c, h, r, status);
     where = c.kept.get();
-    return check(error);
+    return throw_if_failed(error);
   }
   const std::string why = failure_text(r, r.error);
   const int error = end(c, h, r, status);
@@ -342,7 +338,7 @@ int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
     if (r == nullptr) return set_empty(status);
     if (!r->complete) give_way(c);
     done = r->complete ? 1 : 0;
-    if (r->complete) check(show(*r, status));
+    if (r->complete) throw_if_failed(show(*r, status));
   });
 }
 MPI_ABI_ALIAS(Request_get_status)
@@ -354,7 +350,8 @@ int PMPI_Cancel(MPI_Request* request_handle) {
     if (r.kind == request_kind::receive) {
       cancel_receive(r);
     } else if (r.kind == request_kind::generalized) {
-      if (r.cancel_state != nullptr) check(call_program([&] { return r.cancel_state(r.state, r.complete ? 1 : 0); }));
+      if (r.cancel_state != nullptr)
+        throw_if_failed(call_program([&] { return r.cancel_state(r.state, r.complete ? 1 : 0); }));
     } else if (r.kind != request_kind::send) {  // a send goes on
       throw mpi_error(MPI_ERR_REQUEST, "only sends and receives can be cancelled");
     }

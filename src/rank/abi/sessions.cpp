@@ -82,12 +82,6 @@ int make_of_groups(MPI_Errhandler errhandler, MPI_Comm* result, const F& f,
   return code != MPI_SUCCESS ? code : raised;
 }
 
-group_ref given(MPI_Group h) {
-  if (h == MPI_GROUP_EMPTY) return group::of_range(0, 0);
-  if (h == MPI_GROUP_NULL) throw mpi_error(MPI_ERR_GROUP, "the group is MPI_GROUP_NULL");
-  return group_ref(&object_of<group>(h));
-}
-
 // Those who make a communicator find each other by it. Equal ones of different texts do no harm unless a rank makes
 // both at once, by two threads, with the same leader.
 int tag_of(const char* text) {
@@ -179,7 +173,7 @@ MPI_ABI_ALIAS(Session_call_errhandler)
 int PMPI_Comm_create_from_group(MPI_Group group_handle, const char* stringtag, MPI_Info hints,
                                 MPI_Errhandler errhandler, MPI_Comm* newcomm) {
   return make_of_groups(errhandler, newcomm, [&](caller& c) {
-    const group_ref members = given(group_handle);
+    const group_ref members = checked_group(group_handle);
     if (members->size() == 0) return MPI_COMM_NULL;
     if (members->rank_of(c.me.world) < 0) throw mpi_error(MPI_ERR_GROUP, "this rank is no member of the group");
     const MPI_Comm made = create_of(c, c.me.job.world(), members, {making::of_groups, tag_of(stringtag)});
@@ -193,14 +187,14 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
                                       int remote_leader, const char* stringtag, MPI_Info hints,
                                       MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
   return make_of_groups(errhandler, newintercomm, [&](caller& c) {
-    const group_ref local = given(local_group);
+    const group_ref local = checked_group(local_group);
     if (local->size() == 0) return MPI_COMM_NULL;
     if (local->rank_of(c.me.world) < 0) throw mpi_error(MPI_ERR_GROUP, "this rank is no member of the local group");
     const int tag = tag_of(stringtag);
     const MPI_Comm between = create_of(c, c.me.job.world(), local, {making::sides, tag});
     int remote = -1;  // known to the leader
     if (local_leader >= 0 && local_leader < local->size() && local->world_of(local_leader) == c.me.world) {
-      const group_ref others = given(remote_group);
+      const group_ref others = checked_group(remote_group);
       if (remote_leader >= 0 && remote_leader < others->size()) remote = others->world_of(remote_leader);
     }
     const freed_at_end guard{between};
