@@ -25,6 +25,10 @@ target_compile_options(shoal_flags INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(shoal_flags INTERFACE -Wno-maybe-uninitialized)
 endif()
+# Batches of files are compiled a tenth faster when the compiler collects its garbage later; each takes a fifth more memory.
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(shoal_flags INTERFACE --param=ggc-min-expand=100 --param=ggc-min-heapsize=524288)
+endif()
 # For targets outside the library: with SHOAL_QUICK they are compiled with less optimisation.
 function(shoal_around target)
   if(SHOAL_QUICK)

@@ -35,8 +35,9 @@ struct loop_header {
   std::uint32_t in_tasks = 0;
   std::uint32_t unused = 0;  // all bytes that travel have a value
 };
-constexpr std::size_t k_header_words = packed<loop_header>::k_words;
-static_assert(k_share_words + k_header_words + detail::words_for(k_most_argument_bytes) <= detail::k_most_call_words);
+constexpr std::size_t k_loop_header_words = packed<loop_header>::k_words;
+static_assert(k_share_words + k_loop_header_words + detail::words_for(k_most_argument_bytes) <=
+              detail::k_most_call_words);
 
 class share_tasks {
 public:
@@ -85,10 +86,10 @@ private:
 };
 
 std::size_t run_loop_share(std::uint32_t, std::span<const std::uint64_t> words, std::uint64_t*) {
-  SHOAL_ASSERT(words.size() >= detail::k_rule_words + k_header_words, k_misshapen);
+  SHOAL_ASSERT(words.size() >= detail::k_rule_words + k_loop_header_words, k_misshapen);
   const loop_share share = detail::arrived_share(words);
   const auto header = packed<loop_header>::read(words.data() + detail::k_rule_words);
-  const auto arguments = words.subspan(detail::k_rule_words + k_header_words);
+  const auto arguments = words.subspan(detail::k_rule_words + k_loop_header_words);
   const remote::plain_function code = remote::decode_plain(header.code);
   SHOAL_ASSERT(code != nullptr, "a loop names no function: the nodes' programs differ");
   SHOAL_ASSERT(detail::words_for(header.argument_bytes) == arguments.size(), k_misshapen);
@@ -102,11 +103,12 @@ std::vector<std::uint64_t> pack(const loop_request& r, gmt_handle_t handle) {
   if (r.argument_bytes > k_most_argument_bytes) refuse(r.name, "the arguments are longer than gmt_max_args_per_task()");
   if (r.code == nullptr) refuse(r.name, "the function is NULL");
   if (r.argument_bytes != 0 && r.arguments == nullptr) refuse(r.name, "the arguments are NULL, but have a size");
-  std::vector<std::uint64_t> words(k_share_words + k_header_words + detail::words_for(r.argument_bytes));
+  std::vector<std::uint64_t> words(k_share_words + k_loop_header_words + detail::words_for(r.argument_bytes));
   const loop_header h{remote::encode_plain_of_task(r.code),         r.array, r.iterations,        r.per_task,
                       static_cast<std::uint32_t>(r.argument_bytes), handle,  r.in_tasks ? 1U : 0U};
   packed<loop_header>::write(h, words.data() + k_share_words);
-  if (r.argument_bytes != 0) std::memcpy(words.data() + k_share_words + k_header_words, r.arguments, r.argument_bytes);
+  if (r.argument_bytes != 0)
+    std::memcpy(words.data() + k_share_words + k_loop_header_words, r.arguments, r.argument_bytes);
   return words;
 }
 
@@ -131,7 +133,7 @@ void run(loop_request& r) {
   const auto mine = begin_calls(calls, r, words, detail::call_tree::own_part::left_out);
   if (mine) {
     const auto header = packed<loop_header>::read(words.data() + k_share_words);
-    share_tasks(*mine, header, r.code, words.data() + k_share_words + k_header_words, nullptr).run();
+    share_tasks(*mine, header, r.code, words.data() + k_share_words + k_loop_header_words, nullptr).run();
   }
   calls.wait_and_rethrow();
 }

@@ -35,9 +35,9 @@ constexpr std::uintptr_t k_tables_begin = 0;
 constexpr std::uintptr_t k_tables_end = 0;
 #endif
 
-using header = ElfW(Phdr);
+using program_header = ElfW(Phdr);
 
-std::span<const header> headers_of(const dl_phdr_info& info) { return {info.dlpi_phdr, info.dlpi_phnum}; }
+std::span<const program_header> headers_of(const dl_phdr_info& info) { return {info.dlpi_phdr, info.dlpi_phnum}; }
 
 struct extent {
   std::uintptr_t begin = 0;
@@ -46,7 +46,7 @@ struct extent {
 
 extent extent_of(const dl_phdr_info& info) {
   extent result{~std::uintptr_t{0}, 0};
-  for (const header& one : headers_of(info)) {
+  for (const program_header& one : headers_of(info)) {
     if (one.p_type != PT_LOAD) continue;
     result.begin = std::min(result.begin, round_down(info.dlpi_addr + one.p_vaddr, page_size()));
     result.end = std::max(result.end, round_up(info.dlpi_addr + one.p_vaddr + one.p_memsz, page_size()));
@@ -54,9 +54,9 @@ extent extent_of(const dl_phdr_info& info) {
   return result.end == 0 ? extent{} : result;
 }
 
-bool is_loaded(const dl_phdr_info& info, const header& part) {
+bool is_loaded(const dl_phdr_info& info, const program_header& part) {
   const auto parts = headers_of(info);
-  return std::any_of(parts.begin(), parts.end(), [&part](const header& one) {
+  return std::any_of(parts.begin(), parts.end(), [&part](const program_header& one) {
     return one.p_type == PT_LOAD && part.p_vaddr >= one.p_vaddr &&
            part.p_vaddr + part.p_filesz <= one.p_vaddr + one.p_filesz;
   });
@@ -69,7 +69,7 @@ std::string hex_of(std::span<const unsigned char> bytes) {
 }
 
 // Empty if the part holds no build identifier.
-std::string build_identifier(const dl_phdr_info& info, const header& notes) {
+std::string build_identifier(const dl_phdr_info& info, const program_header& notes) {
   const auto* at = reinterpret_cast<const unsigned char*>(info.dlpi_addr + notes.p_vaddr);
   const std::size_t alignment = notes.p_align == 8 ? 8 : 4;
   std::size_t left = notes.p_filesz;
@@ -104,7 +104,7 @@ std::string hash_of(const dl_phdr_info& info) {
     high = hash_bytes(high, data, bytes);
   };
   bool text_seen = false;
-  for (const header& one : headers_of(info)) {
+  for (const program_header& one : headers_of(info)) {
     add(&one, sizeof one);
     if (one.p_type != PT_LOAD || (one.p_flags & (PF_X | PF_R)) != (PF_X | PF_R) || text_seen) continue;
     text_seen = true;
@@ -118,7 +118,7 @@ image describe_image(const dl_phdr_info& info, const extent& where) {
   result.path = info.dlpi_name != nullptr && *info.dlpi_name != '\0' ? info.dlpi_name : own_executable();
   result.base = where.begin;
   result.size_bytes = where.end - where.begin;
-  for (const header& one : headers_of(info)) {
+  for (const program_header& one : headers_of(info)) {
     if (one.p_type != PT_NOTE || !is_loaded(info, one)) continue;
     const std::string identifier = build_identifier(info, one);
     if (identifier.empty()) continue;

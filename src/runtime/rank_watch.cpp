@@ -10,7 +10,7 @@
 namespace shoal::runtime {
 namespace {
 
-constexpr std::int64_t k_look_ns = 1'000'000'000;
+constexpr std::int64_t k_rank_look_ns = 1'000'000'000;
 constexpr std::uint64_t k_long_ns = 10'000'000'000;
 constexpr std::uint64_t k_stopped_ns = 3'000'000'000;  // since the last look
 
@@ -45,7 +45,7 @@ std::int64_t rank_watch::tick() noexcept {
       reported_ = report(w);
     if (reported_) return machine::k_no_timeout;
   }
-  return k_look_ns;
+  return k_rank_look_ns;
 }
 
 // A worker that has run one task for so long will most probably do so while it is looked at.

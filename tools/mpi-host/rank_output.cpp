@@ -29,7 +29,7 @@ constexpr channel k_out{&rank_libc::out, STDOUT_FILENO};
 constexpr channel k_err{&rank_libc::err, STDERR_FILENO};
 
 // Set before the ranks begin.
-bool is_split = false;
+bool output_is_split = false;
 bool has_labels = false;
 
 bool write_all(int descriptor, std::string_view data) noexcept {
@@ -113,7 +113,7 @@ std::FILE* open_stream(const channel& by) {
 
 // The output of the calling rank that `stream` is; nullptr: none.
 line_output* output_of(const std::FILE* stream, rank_libc** of) noexcept {
-  rank_libc* const mine = is_split && (stream == stdout || stream == stderr) ? calling_libc() : nullptr;
+  rank_libc* const mine = output_is_split && (stream == stdout || stream == stderr) ? calling_libc() : nullptr;
   if (mine == nullptr) return nullptr;
   *of = mine;
   return stream == stdout ? &mine->out : &mine->err;
@@ -135,7 +135,7 @@ void split_output(bool label) {
   std::cerr.rdbuf(new rank_streambuf(k_err));
   std::clog.rdbuf(new rank_streambuf(k_err));
   has_labels = label;
-  is_split = true;
+  output_is_split = true;
 }
 
 bool is_rank_output(const std::FILE* stream) noexcept {
@@ -168,7 +168,7 @@ using namespace shoal::host;  // NOLINT: the functions of a C interface
 // Of a rank, what Fortran's and a program's own writes give belongs to its lines.
 SHOAL_INTERPOSED ssize_t write(int descriptor, const void* data, std::size_t bytes) {
   SHOAL_NEXT(write);
-  rank_libc* const mine = descriptor == STDOUT_FILENO && is_split && in_own_process() ? calling_libc() : nullptr;
+  rank_libc* const mine = descriptor == STDOUT_FILENO && output_is_split && in_own_process() ? calling_libc() : nullptr;
   if (mine == nullptr) return write_next(descriptor, data, bytes);
   return put(*mine, k_out, {static_cast<const char*>(data), bytes}) ? static_cast<ssize_t>(bytes) : -1;
 }
