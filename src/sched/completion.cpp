@@ -9,6 +9,7 @@
 #include "base/thrown.hpp"
 #include "fiber/sanitizer.hpp"
 #include "sched/movable.hpp"
+#include "shoal/task.hpp"
 
 namespace shoal::detail {
 
@@ -87,6 +88,7 @@ bool completion::wait_until(time_limit until) {
   if (count_.must_block(this_task(), n)) {
     if (until.is_past() && count_.give_up(n)) {
       w.timers().end(at_limit);
+      yield();  // it may be called in a loop
       return false;
     }
     leave(wait_kind::time, this);

@@ -12,6 +12,7 @@
 #include "sched/pool.hpp"
 #include "shoal/detail/any_state.hpp"
 #include "shoal/error.hpp"
+#include "shoal/task.hpp"
 
 namespace shoal::detail {
 namespace {
@@ -164,7 +165,10 @@ bool await_until(future_state& s, time_limit until) {
   }
   if (s.of->await != nullptr) return s.of->await(s, &until);
   if (s.word.is_done()) return true;
-  if (until.is_past()) return false;
+  if (until.is_past()) {
+    yield();  // it may be called in a loop
+    return s.word.is_done();
+  }
   struct alarm final : sched::timer {
     explicit alarm(future_state& awaited) noexcept
         : timer([](sched::timer& t) noexcept {

@@ -3,13 +3,14 @@
 
 #include "sched/pool.hpp"
 #include "sched/worker.hpp"
+#include "shoal/task.hpp"
 
 namespace shoal::detail {
 
 std::uint64_t clock_ns() noexcept { return static_cast<sched::worker&>(worker_here()).owner().executor().now_ns(); }
 
 void sleep(time_limit until) {
-  if (until.is_past()) return;
+  if (until.is_past()) return yield();
   struct alarm final : sched::timer {
     explicit alarm(suspended* t) noexcept
         : timer([](timer& self) noexcept { wake(static_cast<alarm&>(self).task); }), task(t) {}

@@ -4,6 +4,7 @@
 #include "machine/executor.hpp"
 #include "sched/movable.hpp"
 #include "sched/pool.hpp"
+#include "shoal/task.hpp"
 #include "shoal/task_lock.hpp"
 
 namespace shoal::detail {
@@ -112,6 +113,7 @@ bool wait_list::wait_until(waiter& me, time_limit until, const void* object, giv
   } at_limit(*this, me, object, give_up);
   if (give_up == nullptr && until.is_past()) {
     unlock();
+    yield();  // it may be called in a loop
     return false;
   }
   sched::worker& w = *sched::this_worker();

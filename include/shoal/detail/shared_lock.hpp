@@ -5,7 +5,8 @@
 // Guarantees: those of shared_word.hpp. Tests: tests/unit/sched/shared_mutex_test.cpp, model: tests/model/shared_mutex_test.cpp.
 #pragma once
 
-#include <utility>
+#include <cstddef>
+#include <cstdint>
 
 #include "shoal/detail/shared_word.hpp"
 #include "shoal/detail/worker.hpp"
@@ -29,7 +30,6 @@ public:
   template <class Limit>
   bool lock_until(bool shared, Limit until) {
     if (word_.enter(shared)) return true;
-    if (until.is_past()) return false;
     waiter me;
     me.shared = shared;
     waiters_.lock();
@@ -104,14 +104,9 @@ private:
     return r;
   }
   waiter* take_granted(std::uint64_t n) {
-    waiter* granted = nullptr;
-    for (waiter** end = &granted; n > 0; --n) {
-      waiter* const w = waiters_.pop();
-      w->granted = true;
-      w->next = nullptr;
-      *end = w;
-      end = &w->next;
-    }
+    auto most = static_cast<std::ptrdiff_t>(n);
+    waiter* const granted = waiters_.take(most);
+    for (waiter* w = granted; w != nullptr; w = w->next) w->granted = true;
     return granted;
   }
   // With the guard held: the readers at the front, if they can join others.

@@ -12,6 +12,7 @@
 #include "shoal/barrier.hpp"
 #include "shoal/error.hpp"
 #include "shoal/future.hpp"
+#include "shoal/shared_mutex.hpp"
 #include "shoal/sleep.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
@@ -257,6 +258,54 @@ TEST_P(timed, only_the_user_of_a_flow_waits_for_it) {
 }
 
 // Neither the limit nor the event is always first.
+// What the loops wait for is done by tasks that can only run while these wait.
+TEST(timed_waits, of_no_time_let_others_run) {
+  run_pool(1, [] {
+    constexpr milliseconds k_none(0);
+    shoal::task_group group;
+    group.run([] {});
+    while (!group.wait_for(k_none)) {
+    }
+    shoal::future<int> result = shoal::async([] { return 3; });
+    while (!result.wait_for(k_none)) {
+    }
+    int written = 0;
+    shoal::task_flow flow;
+    flow.run(shoal::inout(written), [&] { written = 1; });
+    while (!flow.wait_for(k_none)) {
+    }
+    bool held = false;
+    shoal::mutex m;
+    shoal::shared_mutex s;
+    shoal::semaphore none(0);
+    group.run([&] {
+      m.lock();
+      s.lock();
+      held = true;
+      shoal::yield();
+      m.unlock();
+      shoal::yield();
+      s.unlock();
+      shoal::yield();
+      none.release();
+    });
+    while (!held) shoal::sleep_for(k_none);
+    while (!m.try_lock_for(k_none)) {
+    }
+    while (!s.try_lock_shared_for(k_none)) {
+    }
+    while (!none.try_acquire_for(k_none)) {
+    }
+    bool ready = false;
+    shoal::condition_variable changed;
+    group.run([&] { ready = true; });
+    std::unique_lock hold(m, std::adopt_lock);
+    while (!ready) static_cast<void>(changed.wait_for(hold, k_none));
+    s.unlock_shared();
+    group.wait();
+  });
+}
+
 TEST_P(timed, limits_race_with_events) {
   run_pool(GetParam(), [] {
     int in_time = 0;
