@@ -76,6 +76,19 @@ void write_report(const entry& e, const std::string& heading, const std::string&
                                    table_of(all, k_most_lines), missing));
 }
 
+// Has all workers begin tasks: those that wait may need some of inactive workers. Returns whether there were any.
+bool begin_by_all(const watched_job& job) {
+  bool any = false;
+  for (sched::pool* const p : job.pools) {
+    if (p->active() == p->size()) continue;
+    base::verbose(
+        "tasks wait for others that fewer workers cannot begin: all workers of this pool begin tasks from now on");
+    p->need_all();
+    any = true;
+  }
+  return any;
+}
+
 std::string why_exhausted(const job_state& s) {
   if (s.starved)
     return "exhausted: no stack is left for another waiting task, and those that wait need tasks that cannot begin; "
@@ -280,14 +293,10 @@ void hang_watch::look(entry& e, std::uint64_t now_ns) {
   }
   const std::uint64_t still_ns = now_ns - e.since_ns;
   if (still_ns < k_settled_ns) return;
-  for (sched::pool* const p : e.job.pools) {
-    if (p->active() == p->size()) continue;
-    base::verbose(
-        "tasks wait for others that fewer workers cannot begin: all workers of this pool begin tasks from now on");
-    p->need_all();
+  if (begin_by_all(e.job)) {
     e.since_ns = now_ns;
+    return;
   }
-  if (e.since_ns == now_ns) return;
   // A look reads what is in flight to each node: less and less often while nothing changes.
   e.pause_ns = std::clamp(2 * e.pause_ns, static_cast<std::uint64_t>(k_look_ns), k_longest_pause_ns);
   e.ask_after_ns = now_ns + e.pause_ns;

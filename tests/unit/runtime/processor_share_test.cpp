@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
@@ -150,15 +152,35 @@ TEST_F(sharing_processors, a_file_that_a_process_has_left_behind_is_removed) {
   EXPECT_FALSE(std::filesystem::exists(left));
 }
 
-TEST_F(sharing_processors, without_a_folder_everybody_begins_tasks) {
-  std::ofstream(testing::TempDir() + "/shoal-no-folder") << "a file";
+TEST_F(sharing_processors, who_has_lost_its_file_writes_another) {
   busy_pool mine(2, true);
-  auto where = there(2);
-  where.folder = [] { return testing::TempDir() + "/shoal-no-folder/x"; };
-  processor_share share(where);
+  processor_share share(there(2));
   sched::pool* const pools[] = {mine.get()};
+  const auto files = [this] {
+    return std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator());
+  };
   share.look(pools, now());
+  ASSERT_EQ(files(), 1);
+  std::filesystem::remove_all(folder_);
+  share.look(pools, now());
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(sharing_processors, without_a_folder_everybody_begins_tasks_until_there_is_one) {
+  std::ofstream(folder_) << "a file";
+  busy_pool mine(2, true);
+  processor_share share(there(2));
+  sched::pool* const pools[] = {mine.get()};
+  testing::internal::CaptureStderr();
+  share.look(pools, now());
+  share.look(pools, now());
+  const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(mine->active(), 2U);
+  EXPECT_NE(said.find(folder_), std::string::npos) << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << "told once: " << said;
+  std::filesystem::remove(folder_);
+  for (int i = 0; i < 10; ++i) share.look(pools, now());
+  EXPECT_TRUE(std::filesystem::is_directory(folder_));
 }
 
 }  // namespace
