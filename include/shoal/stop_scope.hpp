@@ -39,7 +39,7 @@ public:
 
   /// True if it is the first request.
   bool request_stop() noexcept { return source_.request_stop(); }
-  bool stop_requested() const noexcept { return token().stop_requested(); }
+  bool stop_requested() const noexcept { return scope::stop_requested(); }
   /// Whether the time limit has come before any other request.
   bool timed_out() const noexcept;
   /// For loops and functions outside of the scope, and for std::stop_callback. A callback must not wait.

@@ -226,7 +226,7 @@ void spawn_attached(future_state& next) noexcept {
 
 void drop(future_state& s) noexcept {
   if (s.of->await == nullptr) {
-    if ((s.number & future_state::k_may_be_dropped) != 0) {
+    if (s.may_be_detached() && !s.of->drop_waits) {
       if (s.word.drop()) return;
     } else if (!s.word.is_done()) {
       worker_here();

@@ -41,7 +41,11 @@ struct any_state final : future_value<when_any_result<Sequence>> {
 
   explicit any_state(Parts given)
       : future_value<when_any_result<Sequence>>(k_kind), parts(std::move(given)), counters(parts.size()) {
-    parts.visit([this](future_state& s) { this->number |= s.number & future_state::k_may_be_dropped; });
+    parts.visit([this](future_state& s) {
+      this->number |= s.number & future_state::k_may_be_dropped;
+      // Its task may use what outlives its future only. It ends, and so does the wait for the first result.
+      if (!s.may_be_detached()) this->of = &k_waiting_kind;
+    });
     for (counter& c : counters) c.number |= this->number & future_state::k_may_be_dropped;
   }
 
@@ -98,6 +102,7 @@ struct any_state final : future_value<when_any_result<Sequence>> {
   }
   static constexpr future_kind k_counter_kind{.step = step};
   static constexpr future_kind k_kind{.dispose = dispose_of<any_state>};
+  static constexpr future_kind k_waiting_kind{.dispose = dispose_of<any_state>, .drop_waits = true};
 
   Parts parts;
   std::vector<counter> counters;

@@ -16,9 +16,23 @@
 
 namespace shoal::detail {
 
+/// The time limit of a scope, or of the next one around it that has one.
+struct scope_limit {
+  const std::uint64_t due_ns;
+  const scope_limit* const outer;
+  void (*const come)(const scope_limit&) noexcept;  // requests the stop
+};
+/// Requests the stop of those whose time has passed; on threads without a worker of none.
+void look_at_limits(const scope_limit& innermost) noexcept;
+
 class scope {
 public:
-  bool stop_requested() const noexcept { return token_.stop_requested(); }
+  /// Looks at the clock if there is a time limit.
+  bool stop_requested() const noexcept {
+    if (limit_ != nullptr && !token_.stop_requested()) [[unlikely]]
+      look_at_limits(*limit_);
+    return token_.stop_requested();
+  }
   const std::stop_token& token() const noexcept { return token_; }
 
   /// A future that belongs to the scope, from its task's beginning to its end; counted in checked builds.
@@ -35,6 +49,10 @@ public:
 
 protected:
   explicit scope(std::stop_token t) noexcept : token_(std::move(t)) {}
+  const scope_limit* limit() const noexcept { return limit_; }
+  static const scope_limit* limit_of(const scope* s) noexcept { return s == nullptr ? nullptr : s->limit_; }
+  /// Before other tasks know the scope.
+  void set_limit(const scope_limit* l) noexcept { limit_ = l; }
   ~scope() {
     SHOAL_CHECK(
         users_.load(std::memory_order_acquire) == 0,
@@ -43,6 +61,7 @@ protected:
 
 private:
   const std::stop_token token_;
+  const scope_limit* limit_ = nullptr;
   mutable std::atomic<std::int64_t> users_{0};  // in checked builds
 };
 

@@ -26,10 +26,14 @@ public:
 protected:
   explicit time_limit(std::uint64_t due_ns) noexcept : due_ns_(due_ns) {}
 
+  static constexpr double k_longest_s = 1e9;
+  template <class Rep, class Period>
+  static double seconds_of(const std::chrono::duration<Rep, Period>& span) noexcept {
+    return std::chrono::duration_cast<std::chrono::duration<double>>(span).count();
+  }
   template <class Rep, class Period>
   static std::uint64_t due_after(const std::chrono::duration<Rep, Period>& span) noexcept {
-    constexpr double k_longest_s = 1e9;
-    const double seconds = std::chrono::duration_cast<std::chrono::duration<double>>(span).count();
+    const double seconds = seconds_of(span);
     if (!(seconds > 0)) return 0;
     if (seconds > k_longest_s) return k_never;
     return clock_ns() + static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(span).count());
@@ -49,7 +53,17 @@ struct limit_after : time_limit {
 struct limit_at : time_limit {
   template <class Clock, class Duration>
   limit_at(const std::chrono::time_point<Clock, Duration>& moment) noexcept  // NOLINT: implicit
-      : time_limit(due_after(moment - Clock::now())) {}
+      : time_limit(due_at(moment)) {}
+
+private:
+  // The difference of moments far from each other, as the ends of a clock are, is no number of its ticks.
+  template <class Clock, class Duration>
+  static std::uint64_t due_at(const std::chrono::time_point<Clock, Duration>& moment) noexcept {
+    const auto now = Clock::now();
+    const double away_s = seconds_of(moment.time_since_epoch()) - seconds_of(now.time_since_epoch());
+    if (away_s < -1) return 0;
+    return away_s > k_longest_s ? k_never : due_after(moment - now);
+  }
 };
 
 }  // namespace shoal::detail

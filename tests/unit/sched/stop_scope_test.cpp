@@ -159,6 +159,65 @@ TEST_P(stopping, a_time_limit_ends_what_has_no_end) {
   });
 }
 
+// None of these lets its worker look at the time.
+TEST_P(stopping, a_time_limit_is_seen_by_tasks_that_compute) {
+  const auto compute = [](milliseconds span) {
+    for (const auto end = std::chrono::steady_clock::now() + span; std::chrono::steady_clock::now() < end;) {
+    }
+  };
+  run_pool(GetParam(), [&compute] {
+    shoal::stop_scope polled(milliseconds(2));
+    polled.run([] {
+      shoal::stop_scope inner;
+      inner.run([] {
+        while (!shoal::stop_requested()) {
+        }
+      });
+      EXPECT_FALSE(inner.timed_out());
+    });
+    EXPECT_TRUE(polled.timed_out());
+    std::atomic<int> began{0};
+    shoal::stop_scope around(milliseconds(1));
+    around.run([&] {
+      shoal::task_group group(shoal::in_scope);
+      for (int i = 0; i < 100; ++i)
+        group.run([&] {
+          ++began;
+          compute(milliseconds(3));
+        });
+      group.wait();
+      shoal::parallel_for(
+          100,
+          [&](int) {
+            ++began;
+            compute(milliseconds(3));
+          },
+          shoal::in_scope);
+    });
+    EXPECT_TRUE(around.timed_out());
+    EXPECT_LE(began, static_cast<int>(2 * GetParam()));
+  });
+}
+
+TEST_P(stopping, a_limit_that_has_passed_stops_at_once) {
+  run_pool(GetParam(), [] {
+    for (const milliseconds none : {milliseconds(0), milliseconds(-5)}) {
+      shoal::stop_scope scope(none);
+      EXPECT_TRUE(scope.stop_requested());
+      EXPECT_TRUE(scope.timed_out());
+      shoal::task_group group(scope);
+      group.run([] { ADD_FAILURE() << "begun after the limit"; });
+      group.wait();
+    }
+    shoal::stop_scope outer;
+    outer.request_stop();
+    outer.run([] {
+      const shoal::stop_scope inner(milliseconds(0));
+      EXPECT_FALSE(inner.timed_out()) << "the outer one was first";
+    });
+  });
+}
+
 TEST(stopping, a_timed_scope_may_end_on_another_worker) {
   run_pool(4, [] {
     shoal::latch go(1);

@@ -258,6 +258,18 @@ TEST_P(timed, only_the_user_of_a_flow_waits_for_it) {
 }
 
 // Neither the limit nor the event is always first.
+TEST(timed_waits, moments_at_the_ends_of_a_clock) {
+  run_pool(1, [] {
+    shoal::sleep_until(steady_clock::time_point::min());
+    shoal::sleep_until(std::chrono::system_clock::time_point::min());
+    shoal::future<int> result = shoal::async([] { return shoal::sleep_for(milliseconds(1)), 3; });
+    EXPECT_FALSE(result.wait_until(std::chrono::sys_seconds::min()));
+    EXPECT_TRUE(result.wait_until(std::chrono::sys_seconds::max()));
+    shoal::future<int> other = shoal::async([] { return shoal::sleep_for(milliseconds(1)), 3; });
+    EXPECT_TRUE(other.wait_until(steady_clock::time_point::max()));
+  });
+}
+
 // What the loops wait for is done by tasks that can only run while these wait.
 TEST(timed_waits, of_no_time_let_others_run) {
   run_pool(1, [] {
