@@ -49,7 +49,6 @@ public:
 
 protected:
   explicit scope(std::stop_token t) noexcept : token_(std::move(t)) {}
-  const scope_limit* limit() const noexcept { return limit_; }
   static const scope_limit* limit_of(const scope* s) noexcept { return s == nullptr ? nullptr : s->limit_; }
   /// Before other tasks know the scope.
   void set_limit(const scope_limit* l) noexcept { limit_ = l; }
