@@ -257,16 +257,17 @@ TEST_P(timed, only_the_user_of_a_flow_waits_for_it) {
   });
 }
 
-// Neither the limit nor the event is always first.
 TEST(timed_waits, moments_at_the_ends_of_a_clock) {
   run_pool(1, [] {
     shoal::sleep_until(steady_clock::time_point::min());
     shoal::sleep_until(std::chrono::system_clock::time_point::min());
-    shoal::future<int> result = shoal::async([] { return shoal::sleep_for(milliseconds(1)), 3; });
-    EXPECT_FALSE(result.wait_until(std::chrono::sys_seconds::min()));
-    EXPECT_TRUE(result.wait_until(std::chrono::sys_seconds::max()));
-    shoal::future<int> other = shoal::async([] { return shoal::sleep_for(milliseconds(1)), 3; });
-    EXPECT_TRUE(other.wait_until(steady_clock::time_point::max()));
+    shoal::latch go(1);
+    shoal::future<void> first = shoal::async([&] { go.wait(); });
+    shoal::future<void> second = shoal::async([&] { go.wait(); });
+    EXPECT_FALSE(first.wait_until(std::chrono::sys_seconds::min()));
+    go.count_down();  // both still have to go on, on this worker
+    EXPECT_TRUE(first.wait_until(std::chrono::sys_seconds::max()));
+    EXPECT_TRUE(second.wait_until(steady_clock::time_point::max()));
   });
 }
 
@@ -318,6 +319,7 @@ TEST(timed_waits, of_no_time_let_others_run) {
   });
 }
 
+// Neither the limit nor the event is always first.
 TEST_P(timed, limits_race_with_events) {
   run_pool(GetParam(), [] {
     int in_time = 0;

@@ -109,29 +109,38 @@ TEST_P(any, may_be_dropped) {
   });
 }
 
-// Many complete at the same time; each result arrives once.
 // A task may use what outlives its future, whatever else was waited for with it.
 TEST_P(any, dropped_beside_a_promise_waits_for_its_tasks) {
   run_pool(GetParam(), [] {
     for (const bool set_before : {false, true}) {
       shoal::promise<int> event;
+      shoal::latch go(1);
+      std::atomic<bool> dropping{false};
       std::atomic<bool> ended{false};
+      shoal::task_group group;
+      group.run([&] {
+        while (!dropping) shoal::yield();
+        go.count_down();
+      });
       {
-        auto first = shoal::when_any(shoal::async([&ended] {
-                                       shoal::sleep_for(std::chrono::milliseconds(5));
+        auto first = shoal::when_any(shoal::async([&] {
+                                       go.wait();
                                        ended = true;
                                        return 1;
                                      }),
                                      event.get_future());
         EXPECT_FALSE(first.wait_for(std::chrono::microseconds(100)));
         if (set_before) event.set_value(0);
+        dropping = true;
       }
       EXPECT_TRUE(ended);
+      group.wait();
       if (!set_before) event.set_value(0);
     }
   });
 }
 
+// Many complete at the same time; each result arrives once.
 TEST_P(any, races_end_with_one_winner) {
   run_pool(GetParam(), [] {
     for (int round = 0; round < shoal::rounds(500, 80); ++round) {
