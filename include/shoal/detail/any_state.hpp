@@ -43,7 +43,8 @@ struct any_state final : future_value<when_any_result<Sequence>> {
       : future_value<when_any_result<Sequence>>(k_kind), parts(std::move(given)), counters(parts.size()) {
     parts.visit([this](future_state& s) {
       this->number |= s.number & future_state::k_may_be_dropped;
-      // Its task may use what outlives its future only. It ends, and so does the wait for the first result.
+      // The task of `s` may use objects that live only as long as its future. Dropping waits until the first result is
+      // there, which comes at the latest when that task ends.
       if (!s.may_be_detached()) this->of = &k_waiting_kind;
     });
     for (counter& c : counters) c.number |= this->number & future_state::k_may_be_dropped;

@@ -49,7 +49,7 @@ struct future_kind {
   bool (*attach)(future_state&, future_state& next) noexcept = nullptr;
   bool from_outside = false;  // any thread may fill it
   bool travels = false;       // to other nodes: `group` is no scope
-  bool drop_waits = false;    // also with k_may_be_dropped
+  bool drop_waits = false;    // its future waits although it has k_may_be_dropped
 };
 
 /// Runs a state, and its successors as long as it has any.

@@ -85,8 +85,8 @@ struct loop_state {
   std::exception_ptr exception;  // of the first iteration that threw; valid once `finished`
 
   bool over() const noexcept {
-    if (stop != nullptr && scope != nullptr)
-      static_cast<void>(scope->stop_requested());  // its time limit may have come
+    // Looks at the scope's time limit, which requests the stop. Only the token decides: it may be another scope's.
+    if (stop != nullptr && scope != nullptr) static_cast<void>(scope->stop_requested());
     return failed.load(std::memory_order_relaxed) || (stop != nullptr && stop->stop_requested());
   }
 };

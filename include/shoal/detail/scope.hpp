@@ -16,13 +16,13 @@
 
 namespace shoal::detail {
 
-/// The time limit of a scope, or of the next one around it that has one.
+/// The time limit of a scope; scopes within it that have none of their own point to it, too.
 struct scope_limit {
-  const std::uint64_t due_ns;
-  const scope_limit* const outer;
+  const std::uint64_t due_ns;                       // of the clock of time_limit.hpp
+  const scope_limit* const outer;                   // the next one around it; nullptr: none
   void (*const come)(const scope_limit&) noexcept;  // requests the stop
 };
-/// Requests the stop of those whose time has passed; on threads without a worker of none.
+/// Goes outwards, and requests the stop of each scope whose time has passed. Only on workers.
 void look_at_limits(const scope_limit& innermost) noexcept;
 
 class scope {
