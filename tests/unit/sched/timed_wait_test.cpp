@@ -287,7 +287,7 @@ TEST(timed_waits, of_no_time_let_others_run) {
     flow.run(shoal::inout(written), [&] { written = 1; });
     while (!flow.wait_for(k_none)) {
     }
-    bool held = false;
+    std::atomic<bool> held = false;
     shoal::mutex m;
     shoal::shared_mutex s;
     shoal::semaphore none(0);
@@ -309,7 +309,7 @@ TEST(timed_waits, of_no_time_let_others_run) {
     }
     while (!none.try_acquire_for(k_none)) {
     }
-    bool ready = false;
+    std::atomic<bool> ready = false;
     shoal::condition_variable changed;
     group.run([&] { ready = true; });
     std::unique_lock hold(m, std::adopt_lock);
