@@ -121,6 +121,8 @@ private:
     task_group& owner() noexcept { return *static_cast<task_group*>(const_cast<void*>(group)); }
     function run_inline;  // by the waiter, as a plain call
   };
+  /// Calls the body of a child within its scope, unless that has been stopped.
+  static void call_in_scope(child_base& c, void (*body)(child_base&)) noexcept;
 
   // AtHome: stored in the group itself, not in a block of a worker.
   template <class F, bool AtHome>
@@ -146,7 +148,7 @@ private:
     void call() noexcept {
       const std::uint64_t issued = Settle ? detail::issued_count() : 0;
       if (detail::needs_scope(this->owner().scope_)) [[unlikely]] {
-        call_in_scope();
+        call_in_scope(*this, [](child_base& c) { static_cast<child_of&>(c).body(); });
       } else {
         try {
           body();
@@ -156,15 +158,6 @@ private:
       }
       if constexpr (Settle) detail::settle(issued);
       this->dispose();
-    }
-
-    [[gnu::noinline, gnu::cold]] void call_in_scope() noexcept {
-      const detail::entered_scope scope(this->owner().scope_, this->owner().given_scope_ != nullptr);
-      try {
-        if (scope.may_begin()) body();
-      } catch (...) {
-        this->owner().children_.fail(std::current_exception());
-      }
     }
 
     void dispose() noexcept {

@@ -171,6 +171,16 @@ void poll() noexcept {
   if (detail::t_worker != nullptr) sched::this_worker()->poll();
 }
 
+void task_group::call_in_scope(child_base& c, void (*body)(child_base&)) noexcept {
+  task_group& g = c.owner();
+  const detail::entered_scope scope(g.scope_, g.given_scope_ != nullptr);
+  try {
+    if (scope.may_begin()) body(c);
+  } catch (...) {
+    g.children_.fail(std::current_exception());
+  }
+}
+
 void task_group::wait_all() noexcept {
   detail::worker_base& w = detail::worker_here();  // fails with a message on other threads
   SHOAL_ASSERT(!children_.announced(), k_waits_for_itself);

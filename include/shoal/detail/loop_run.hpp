@@ -92,13 +92,17 @@ concept value_body = index_body<Body, engine_range<Range>> || part_body<Body, en
 
 // --- loops ---
 
-inline void run_parts(local_loop& loop, const loop_plan& plan, std::uint64_t size, std::uint64_t parts) {
-  switch (plan.how) {
-    case loop_plan::kind::shares: return run_loop_static(loop, size);
-    case loop_plan::kind::affinity: return run_loop_affinity(loop, partition_access::map(*plan.affinity), size, parts);
-    default: return run_loop_here(loop, 0, size);
-  }
-}
+// What a loop decides at its beginning depends on the plan and sizes alone: it is compiled once, not for every body.
+// `takes_parts`: the body takes chunks as ranges.
+/// Runs a loop over `size` numbers; `least`: the grain of its range.
+void run_numbers(local_loop& loop, const loop_plan& plan, std::uint64_t size, std::uint64_t least, bool takes_parts);
+tiling<range2d> tiles_for(const range2d& box, const loop_plan& plan, bool takes_parts) noexcept;
+tiling<range3d> tiles_for(const range3d& box, const loop_plan& plan, bool takes_parts) noexcept;
+/// Runs a loop over the tiles of a box.
+void run_tiles(local_loop& loop, const loop_plan& plan, const range2d& box, const tiling<range2d>& cut,
+               bool takes_parts);
+void run_tiles(local_loop& loop, const loop_plan& plan, const range3d& box, const tiling<range3d>& cut,
+               bool takes_parts);
 
 /// Runs a loop whose pieces are Loop::piece(loop): numbers.
 template <class Loop, class Index, class... Rest>
@@ -107,67 +111,18 @@ void run_over(const number_range<Index>& range, const loop_plan& plan, Rest&... 
   local_loop loop;
   loop.body = &pieces;
   loop.piece = Loop::piece;
-  loop.stop = plan.stop;
-  loop.stack_bytes = plan.stack_bytes;
-  const std::uint64_t size = range.size();
-  const unsigned workers = worker_here().siblings;
-  std::uint64_t parts = 1;
-  if (plan.how == loop_plan::kind::affinity)
-    parts = std::clamp<std::uint64_t>(size / range.grain, 1,
-                                      std::uint64_t{partition_access::blocks_per_worker(*plan.affinity)} * workers);
-  if (plan.how == loop_plan::kind::simple)
-    loop.grain = std::max(plan.grain, range.grain);
-  else if (Loop::k_takes_parts && plan.how != loop_plan::kind::automatic)
-    loop.grain = size;  // a share or block is one part
-  else if (Loop::k_takes_parts || plan.how != loop_plan::kind::automatic)
-    loop.grain =
-        std::max(default_grain(size, workers, Loop::k_takes_parts ? k_longest_part : k_longest_chunk), range.grain);
-  else {
-    // Parts do not adapt: a body that takes them may begin each with work of its own.
-    loop.adapts = true;
-    loop.least = range.grain;
-    loop.grain = std::max(k_longest_adaptive_chunk, range.grain);
-  }
-  run_parts(loop, plan, size, parts);
-}
-
-/// Whether a box may be divided into single points.
-template <class Box>
-bool fine_grained(const Box& box) noexcept {
-  for (unsigned d = 0; d < Box::k_sides; ++d)
-    if (box.side(d).grain() != 1) return false;
-  return true;
+  run_numbers(loop, plan, range.size(), range.grain, Loop::k_takes_parts);
 }
 
 /// The same: boxes.
 template <class Loop, class Box, class... Rest>
 requires loop_range<Box>
 void run_over(const Box& box, const loop_plan& plan, Rest&... rest) {
-  const unsigned workers = worker_here().siblings;
-  const std::uint64_t chosen =
-      default_grain(box.size(), workers, Loop::k_takes_parts ? k_longest_part : k_longest_chunk);
-  const auto cut = [&] {
-    switch (plan.how) {
-      case loop_plan::kind::shares: return tiling<Box>::of_shares(box, workers);
-      case loop_plan::kind::affinity:
-        return tiling<Box>::of_count(box, std::uint64_t{partition_access::blocks_per_worker(*plan.affinity)} * workers);
-      case loop_plan::kind::simple: return tiling<Box>::of_size(box, plan.grain);
-      default: return tiling<Box>::of_size(box, chosen);
-    }
-  };
-  const Loop pieces{tiles<Box>{cut()}, rest...};
+  const Loop pieces{tiles<Box>{tiles_for(box, plan, Loop::k_takes_parts)}, rest...};
   local_loop loop;
   loop.body = &pieces;
   loop.piece = Loop::piece;
-  loop.stop = plan.stop;
-  loop.stack_bytes = plan.stack_bytes;
-  loop.tiled = true;
-  loop.unit = pieces.space.cut.unit();
-  // Tiles of the first two kinds are chunks; of the others only for bodies that take parts.
-  loop.grain = Loop::k_takes_parts ? loop.unit : std::min(loop.unit, std::max(chosen, plan.grain));
-  // A range that has grains keeps its tiles whole.
-  loop.adapts = !Loop::k_takes_parts && plan.how == loop_plan::kind::automatic && fine_grained(box);
-  run_parts(loop, plan, pieces.space.size(), pieces.space.cut.tiles());
+  run_tiles(loop, plan, box, pieces.space.cut, Loop::k_takes_parts);
 }
 
 /// How a piece holds a body while it runs: a small plain one as its own copy, which the compiler sees that no store
