@@ -46,12 +46,12 @@ void add_random_access(std::vector<measurement>& all, const char* pages, word_ra
   } k_kinds[] = {{"update_plain", access::plain_update, "update_sums"},
                  {"update_atomic", access::atomic_update, "update_sums"},
                  {"read", access::read, "read_sums"}};
-  for (const auto& kind : k_kinds) {
+  for (const auto& k : k_kinds) {
     for (bool alone : {true, false}) {
-      all.push_back({fmt::format("{}_{}_{}", kind.name, alone ? "1t" : "all", pages), "Mops/s", kind.check,
-                     [=, kind = kind.kind] {
-                       return random_access(kind, table, alone ? options.where.one : options.where.all, options);
-                     }});
+      all.push_back(
+          {fmt::format("{}_{}_{}", k.name, alone ? "1t" : "all", pages), "Mops/s", k.check, [=, kind = k.kind] {
+             return random_access(kind, table, alone ? options.where.one : options.where.all, options);
+           }});
     }
   }
 }

@@ -256,9 +256,9 @@ void copied_image::share(const loaded& copy) const {
       static_cast<void>(::fallocate(copy.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                     static_cast<off_t>(p.own_offset), static_cast<off_t>(p.own_bytes)));
   }
-  const std::string& wanted = is_debugged() ? shown_ : path();
-  if (wanted == map->l_name) return;
-  char* const name = ::strdup(wanted.c_str());
+  const std::string& to_show = is_debugged() ? shown_ : path();
+  if (to_show == map->l_name) return;
+  char* const name = ::strdup(to_show.c_str());
   if (name == nullptr) return;
   // Another thread that loads a copy may be reading the earlier one.
   const std::lock_guard hold(names_mutex_);

@@ -128,10 +128,10 @@ std::string symbols::call_at(const void* code) {
   const void* const call = static_cast<const char*>(code) - 1;  // in it, not behind it
   const place where = find(call);
   if (where.path.empty()) return place_of(call);
-  const std::string function = name_of(call);
+  const std::string called = name_of(call);
   const std::string& line = line_of(where.path, where.offset);
-  if (!line.empty()) return function.empty() ? line : fmt::format("{} ({})", line, function);
-  return function.empty() ? place_of(call) : function;
+  if (!line.empty()) return called.empty() ? line : fmt::format("{} ({})", line, called);
+  return called.empty() ? place_of(call) : called;
 }
 
 std::string symbols::place_of(const void* code) {

@@ -95,7 +95,9 @@ TEST(tracepoints, this_kernels_switches_are_recorded) {
       EXPECT_LE(r.time_ns, end);
       if (r.number(*point->field("prev_pid")) == thread_id()) ++away;
     });
-    if (recorder.lost() == 0) EXPECT_GE(away, 20U);
+    if (recorder.lost() == 0) {
+      EXPECT_GE(away, 20U);
+    }
     EXPECT_THROW(recorder.for_each(here + 1, [](const kernel_record&) {}), error);
   } catch (const error& e) {
     ASSERT_EQ(e.code(), errc::unsupported) << e.what();
