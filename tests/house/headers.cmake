@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # An object library with one translation unit per header, which includes nothing else: a header that leans on what its
 # users happen to have included does not compile.
-function(shoal_header_units target root)
+function(shoal_header_units target root)  # ARGN: INCLUDE or EXCLUDE, and a regular expression for the headers' paths
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${root} ${root}/*.hpp ${root}/*.h)
   list(FILTER headers EXCLUDE REGEX "/mpif\\.h$")  # of another language
+  if(ARGN)
+    list(FILTER headers ${ARGV2} REGEX ${ARGV3})
+  endif()
   set(units)
   foreach(header ${headers})
     string(REPLACE "/" "_" name ${header})
