@@ -48,6 +48,13 @@ if(SHOAL_SANITIZE)
   if(SHOAL_SANITIZE MATCHES address)
     add_compile_definitions(SHOAL_ASAN=1)
     add_compile_options(-fno-sanitize=null)  # using a null pointer fails without this check, too
+    # Undefined behaviour is an illegal instruction: a fifth less to compile than a call with the words for it. Where it
+    # happened is told by the address sanitizer, if ASAN_OPTIONS has handle_sigill=1, and by gdb.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+      add_compile_options(-fsanitize-undefined-trap-on-error)
+    else()
+      add_compile_options(-fsanitize-trap=undefined)
+    endif()
   endif()
 endif()
 if(SHOAL_COVERAGE)
