@@ -20,9 +20,9 @@
 #include "machine/local_service.hpp"
 #include "machine/process.hpp"
 #include "machine/signal_request.hpp"
+#include "runtime/cycle_watch.hpp"
 #include "runtime/debug_marks.hpp"
 #include "runtime/processor_share.hpp"
-#include "runtime/search_pace.hpp"
 #include "shoal/error.hpp"
 
 namespace shoal::runtime {
@@ -49,8 +49,7 @@ struct entry {
   std::uint32_t asked_first = 1;  // the node that was busy when it was asked last
   bool reported = false;
   bool warned = false;
-  search_pace searches;             // for cycles
-  std::vector<std::string> cycles;  // reported
+  cycle_watch cycles;
 
   bool in_one_process() const noexcept { return job.processes.empty(); }
   /// Whether it may ever be found that nothing can go on.
@@ -133,7 +132,6 @@ private:
   void run();
   void look_or_warn(entry& e, std::uint64_t now_ns);
   void look(entry& e, std::uint64_t now_ns);
-  void look_for_cycles(entry& e, std::uint64_t now_ns);
   void report_all();
   std::string answer(const std::string& question);
   std::string list();
@@ -241,37 +239,6 @@ void hang_watch::run() {
   }
 }
 
-// Those that two surveys see existed in between. Most surveys see none, and are the only ones.
-void hang_watch::look_for_cycles(entry& e, std::uint64_t now_ns) {
-  if (e.cycles.size() >= k_most_cycles) return;
-  bool suspected = false;
-  for (sched::pool* p : e.job.pools) suspected |= p->take_suspicion();
-  const auto awaited = [&e] {
-    bool any = false;
-    for (sched::pool* p : e.job.pools) any |= p->take_holder_awaited();
-    return any;
-  };
-  if (!e.searches.is_due(now_ns, suspected, awaited)) return;
-  machine::symbols names;
-  std::uint64_t cost_ns = 0;
-  const auto before = waits_here(e.job, names, &cost_ns);
-  const bool any = std::ranges::any_of(before, [](const node_waits& n) { return !n.cycles.empty(); });
-  const auto after = any ? waits_here(e.job, names, &cost_ns) : std::vector<node_waits>(before.size());
-  bool found = false;
-  for (std::size_t i = 0; i < before.size(); ++i)
-    for (const std::string& cycle : after[i].cycles) {
-      if (std::ranges::find(before[i].cycles, cycle) == before[i].cycles.end() ||
-          std::ranges::find(e.cycles, cycle) != e.cycles.end())
-        continue;
-      e.cycles.push_back(cycle);
-      found = true;
-      base::warn(
-          "tasks of node {} wait for each other in a cycle: {}; lock mutexes in one order everywhere, and each once",
-          after[i].node, cycle);
-    }
-  e.searches.looked(executor_->now_ns(), cost_ns, found);
-}
-
 // What fails for one job does not keep the others from being watched.
 void hang_watch::look_or_warn(entry& e, std::uint64_t now_ns) {
   try {
@@ -282,7 +249,7 @@ void hang_watch::look_or_warn(entry& e, std::uint64_t now_ns) {
 }
 
 void hang_watch::look(entry& e, std::uint64_t now_ns) {
-  look_for_cycles(e, now_ns);
+  e.cycles.look(e.job, *executor_, now_ns);
   if (!e.is_first() || !e.job.runs() || (e.reported && !e.can_end()) || now_ns < e.ask_after_ns) return;
   const job_state here = look_here(e.job, others());
   if (!here.still || here.version != e.version) {
