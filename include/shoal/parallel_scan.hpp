@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "shoal/detail/assert.hpp"
 #include "shoal/detail/scan_blocks.hpp"
 #include "shoal/range.hpp"
 
@@ -132,6 +133,7 @@ Out scan_elements(In first, In last, Out out, const Op& op, std::optional<T> bef
   static_assert(!std::same_as<std::iter_reference_t<Out>, std::vector<bool>::reference>,
                 "the elements of a std::vector<bool> share bytes, so that workers cannot write them at the same time; "
                 "use bytes");
+  SHOAL_ASSERT(last - first >= 0, "these elements end before they begin: give the iterators the other way round");
   if (first == last) return out;
   // Blocks that stay in a core's cache from their reduction to their scan.
   constexpr std::uint64_t k_longest = std::max<std::uint64_t>((std::uint64_t{1} << 17) / sizeof(T), 1);

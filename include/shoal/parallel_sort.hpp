@@ -21,6 +21,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "shoal/detail/assert.hpp"
 #include "shoal/detail/moving_sort.hpp"
 #include "shoal/detail/sort_local.hpp"
 
@@ -66,6 +67,7 @@ void sort_between(Iterator first, Iterator last, const Less& less) {
   // Larger elements cost more to distribute and merge than the branches that this saves.
   constexpr bool k_exchanged = !Stable && k_by_bytes && sizeof(T) > 16;
   constexpr unsigned k_few_workers = 4;
+  SHOAL_ASSERT(last - first >= 0, "these elements end before they begin: give the iterators the other way round");
   const auto count = static_cast<std::size_t>(last - first);
   if (count <= k_sorted_by_one) return sort_alone<Stable>(first, last, less);
   constexpr bool k_by_digits = std::contiguous_iterator<Iterator> && radix_key<T> && is_ascending<T, Less> &&

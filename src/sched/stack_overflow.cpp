@@ -16,7 +16,8 @@
 namespace shoal::sched {
 namespace {
 
-// A thread that is no worker has no port (shoal/detail/port.hpp), of which one of the first words is what is asked for.
+// Threads that are no workers, and workers of pools, have no port (shoal/detail/port.hpp), of which one of the first words
+// is what is asked for.
 constexpr std::uintptr_t k_null_object_bytes = 64;
 
 // Facts that a signal handler cannot ask the system for. Partner: explain_stack_overflows(), which fills it once.
@@ -91,10 +92,14 @@ void explain_wild_access(worker& w, const void* address, const void* context) {
   name_task(line, w);
   line.text(" has used the address ").hexadecimal(reinterpret_cast<std::uintptr_t>(address)).text(", in ");
   name_code(line, machine::failed_instruction(context));
-  line.text(
-      "; a checked build (cmake --preset dev) finds bad indices, and bodies for other nodes that capture a pointer or "
-      "by "
-      "reference");
+  if (w.port == nullptr && reinterpret_cast<std::uintptr_t>(address) < k_null_object_bytes)
+    line.text(
+        "; a null pointer of the program's own, or a global array or another call that is for tasks of a job: what "
+        "shoal::run has started; pools have no global memory");
+  else
+    line.text(
+        "; a checked build (cmake --preset dev) finds bad indices, and bodies for other nodes that capture a pointer "
+        "or by reference");
   line.write();
 #endif
 }

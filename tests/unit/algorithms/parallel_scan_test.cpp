@@ -171,5 +171,11 @@ TEST(parallel_scan, throws_what_the_operation_throws_and_lets_it_wait) {
   }
 }
 
+TEST(parallel_scan_death_test, says_that_the_elements_end_before_they_begin) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  std::vector<int> x(3);
+  EXPECT_DEATH(pool(1).run([&] { parallel_inclusive_scan(x.end(), x.begin(), x.begin()); }), "end before they begin");
+}
+
 }  // namespace
 }  // namespace shoal

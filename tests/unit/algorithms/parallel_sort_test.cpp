@@ -236,5 +236,11 @@ TEST(parallel_sort, nests_in_loops) {
   });
 }
 
+TEST(parallel_sort_death_test, says_that_the_elements_end_before_they_begin) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  std::vector<int> x(3);
+  EXPECT_DEATH(pool(1).run([&] { parallel_sort(x.end(), x.begin()); }), "end before they begin");
+}
+
 }  // namespace
 }  // namespace shoal

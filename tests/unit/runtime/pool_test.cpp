@@ -358,6 +358,10 @@ TEST(pool_death_test, an_overflow_of_a_submitted_task_names_its_body) {
 TEST(pool_death_test, what_is_for_jobs_says_so) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(shoal::flush(), "this is for tasks of a job");
+#if !SHOAL_TSAN && !SHOAL_ASAN  // which handle the fault themselves
+  EXPECT_DEATH(pool(1).run([] { shoal::global_array<int> none(10); }), "pools have no global memory");
+  EXPECT_DEATH(pool(1).run([] { shoal::on(0, [] {}); }), "pools have no global memory");
+#endif
 }
 
 TEST(pool_death_test, run_from_a_task_is_named) {
