@@ -61,7 +61,7 @@ public:
   explicit element_tasks(const loop_plan& plan) noexcept : plan_(plan) {}
 
   bool over() const noexcept {
-    return failed_.load(std::memory_order_relaxed) || (plan_.stop != nullptr && plan_.stop->stop_requested());
+    return failed_.load(std::memory_order_relaxed) || stop_requested_of(plan_.stop, worker_here().scope);
   }
   const loop_plan& plan() const noexcept { return plan_; }
   /// f(), after whose exception the call is over.

@@ -8,7 +8,8 @@
 // rvalue, and may wait. Who may call: tasks; calls nest; they switch. Guarantees: serial stages are called by one task
 // at a time, in_order: in the source's order. An item goes through free stages on one worker; at a serial stage that is
 // not free it is left, and no task waits. After an exception no stage is called again, and the call throws the first
-// one when those that run have ended. After a request to stop (std::stop_token, last) the source ends. Source: oneTBB.
+// one when those that run have ended. After a request to stop (a std::stop_token or shoal::in_scope, last) the source ends.
+// Source: oneTBB.
 // Tests: tests/unit/sched/parallel_pipeline_test.cpp, tests/stress/parallel_test.cpp.
 #pragma once
 
@@ -22,6 +23,7 @@
 
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/pipeline_run.hpp"
+#include "shoal/detail/scope.hpp"
 
 namespace shoal {
 
@@ -73,20 +75,31 @@ auto operator&(stages<In, Given, First...> a, stages<Taken, Out, Then...> b) {
   return stages<In, Out, First..., Then...>(std::tuple_cat(std::move(a).steps(), std::move(b).steps()));
 }
 
+namespace detail {
+
+template <class In, class Out, class... Steps>
+void run_pipeline(std::size_t tokens, const stages<In, Out, Steps...>& all, const std::stop_token* stop) {
+  static_assert(std::is_void_v<In> && std::is_void_v<Out>,
+                "a pipeline begins with a source, stage<void, T>, and ends with a stage<T, void>");
+  SHOAL_ASSERT(tokens > 0, "a pipeline needs at least one token: the number of items that may exist at a time");
+  pipeline_run<Steps...>(tokens, all.steps(), stop).run();
+}
+
+}  // namespace detail
+
 /// Runs the pipeline until its source ends and all items have passed.
 template <class In, class Out, class... Steps>
 void parallel_pipeline(std::size_t tokens, const stages<In, Out, Steps...>& all) {
-  static_assert(std::is_void_v<In> && std::is_void_v<Out>,
-                "a pipeline begins with a source, stage<void, T>, and ends with a stage<T, void>");
-  SHOAL_ASSERT(tokens > 0, "a pipeline needs at least one token: the number of items that may exist at a time");
-  detail::pipeline_run<Steps...>(tokens, all.steps(), nullptr).run();
+  detail::run_pipeline(tokens, all, nullptr);
 }
+/// The same; the source is not called any more once a stop is requested. What it has made passes all stages.
 template <class In, class Out, class... Steps>
 void parallel_pipeline(std::size_t tokens, const stages<In, Out, Steps...>& all, const std::stop_token& stop) {
-  static_assert(std::is_void_v<In> && std::is_void_v<Out>,
-                "a pipeline begins with a source, stage<void, T>, and ends with a stage<T, void>");
-  SHOAL_ASSERT(tokens > 0, "a pipeline needs at least one token: the number of items that may exist at a time");
-  detail::pipeline_run<Steps...>(tokens, all.steps(), &stop).run();
+  detail::run_pipeline(tokens, all, &stop);
+}
+template <class In, class Out, class... Steps>
+void parallel_pipeline(std::size_t tokens, const stages<In, Out, Steps...>& all, in_scope_t) {
+  detail::run_pipeline(tokens, all, detail::stop_of_scope());
 }
 
 }  // namespace shoal

@@ -84,11 +84,7 @@ struct loop_state {
   std::atomic<bool> failed{false};
   std::exception_ptr exception;  // of the first iteration that threw; valid once `finished`
 
-  bool over() const noexcept {
-    // Looks at the scope's time limit, which requests the stop. Only the token decides: it may be another scope's.
-    if (stop != nullptr && scope != nullptr) static_cast<void>(scope->stop_requested());
-    return failed.load(std::memory_order_relaxed) || (stop != nullptr && stop->stop_requested());
-  }
+  bool over() const noexcept { return failed.load(std::memory_order_relaxed) || stop_requested_of(stop, scope); }
 };
 
 class affinity_map;

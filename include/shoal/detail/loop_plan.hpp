@@ -28,12 +28,6 @@ concept loop_option =
     std::same_as<std::remove_cvref_t<T>, std::stop_token> || std::same_as<std::remove_cvref_t<T>, stack_bytes> ||
     std::same_as<std::remove_cvref_t<T>, movable_t> || std::same_as<std::remove_cvref_t<T>, in_scope_t>;
 
-/// The token of the scope that the calling task belongs to; nullptr: it belongs to none.
-inline const std::stop_token* stop_of_scope() noexcept {
-  const scope* const here = worker_here().scope;
-  return here == nullptr ? nullptr : &here->token();
-}
-
 struct loop_plan {
   enum class kind : std::uint8_t { automatic, simple, shares, affinity };
   kind how = kind::automatic;

@@ -22,6 +22,7 @@
 #include <variant>
 #include <vector>
 
+#include "shoal/detail/scope.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/task.hpp"
 
@@ -164,7 +165,7 @@ private:
   }
   bool take_item(item& i) {
     if (ended_.load(std::memory_order_relaxed) || failed()) return false;
-    bool more = stop_ == nullptr || !stop_->stop_requested();
+    bool more = !stop_requested_of(stop_, worker_here().scope);
     try {
       more = more && call_source(i);
     } catch (...) {

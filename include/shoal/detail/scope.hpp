@@ -64,6 +64,20 @@ private:
   mutable std::atomic<std::int64_t> users_{0};  // in checked builds
 };
 
+/// The token of the scope that the calling task belongs to; nullptr: it belongs to none.
+inline const std::stop_token* stop_of_scope() noexcept {
+  const scope* const here = worker_here().scope;
+  return here == nullptr ? nullptr : &here->token();
+}
+
+/// Whether what stops with `token` (nullptr: nothing) is to begin no more. Looks at the time limit of the scope `here` of
+/// the running task (nullptr: none), since the token may be that of a scope that stops with it.
+inline bool stop_requested_of(const std::stop_token* token, const scope* here) noexcept {
+  if (token == nullptr) return false;
+  if (here != nullptr) static_cast<void>(here->stop_requested());
+  return token->stop_requested();
+}
+
 /// Sets the scope of the running task; gives the one before.
 const scope* exchange_scope(const scope* s) noexcept;
 

@@ -6,12 +6,16 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <list>
 #include <memory>
 #include <stop_token>
 #include <thread>
+#include <vector>
 
 #include "shoal/future.hpp"
 #include "shoal/parallel_for.hpp"
+#include "shoal/parallel_for_each.hpp"
+#include "shoal/parallel_pipeline.hpp"
 #include "shoal/sleep.hpp"
 #include "shoal/sync.hpp"
 #include "shoal/task.hpp"
@@ -196,6 +200,50 @@ TEST_P(stopping, a_time_limit_is_seen_by_tasks_that_compute) {
     });
     EXPECT_TRUE(around.timed_out());
     EXPECT_LE(began, static_cast<int>(2 * GetParam()));
+  });
+}
+
+// A worker asks before each call, and each takes longer than the limit.
+TEST_P(stopping, a_time_limit_ends_elements_and_items) {
+  run_pool(GetParam(), [] {
+    const auto calls_of = [](const auto& run) {
+      std::atomic<int> calls{0};
+      shoal::stop_scope scope(milliseconds(1));
+      scope.run([&] {
+        run([&] {
+          ++calls;
+          for (const auto end = std::chrono::steady_clock::now() + milliseconds(3);
+               std::chrono::steady_clock::now() < end;) {
+          }
+        });
+      });
+      EXPECT_TRUE(scope.timed_out());
+      return calls.load();
+    };
+    const std::vector<int> some(1000);
+    const std::list<int> chained(1000);
+    const int once = static_cast<int>(GetParam());
+    EXPECT_LE(calls_of([&](const auto& compute) {
+                shoal::parallel_for_each(
+                    some, [&](int) { compute(); }, shoal::in_scope);
+              }),
+              once);
+    EXPECT_LE(calls_of([&](const auto& compute) {
+                shoal::parallel_for_each(
+                    chained, [&](int) { compute(); }, shoal::in_scope);
+              }),
+              once);
+    EXPECT_LE(calls_of([&](const auto& compute) {
+                const auto source = [&](shoal::flow_control&) {
+                  compute();
+                  return 1;
+                };
+                shoal::parallel_pipeline(8,
+                                         shoal::stage<void, int>(shoal::stage_mode::parallel, source) &
+                                             shoal::stage<int, void>(shoal::stage_mode::parallel, [](int) {}),
+                                         shoal::in_scope);
+              }),
+              once);
   });
 }
 
