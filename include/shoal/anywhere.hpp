@@ -6,7 +6,8 @@
 //   shoal::parallel_for(shoal::anywhere, n, body);                    // shoal/parallel_for.hpp
 // Who may call: tasks. wait(), get() and the destructors switch; run() and async_anywhere() do not.
 // Guarantees: bodies are copied, and travel when a node takes them: trivially copyable, below 11 KiB. A task begins
-// once. A wait returns when all tasks have ended, and all that these have begun, on all nodes. Exceptions arrive as
+// once. A wait returns when all tasks have ended, and all that these have begun, on all nodes. Once a stop is requested of a
+// group's scope, tasks that have not begun do not run, on any node, and those that run see it. Exceptions arrive as
 // shoal::remote_error (of this node too). An idle node asks a few nodes, some of them for good, and then waits: nobody
 // polls. A task that nobody takes costs about what a local one does.
 // Source: X10's global load balancing (Saraswat et al., PPoPP 2011). Shown by tests/cluster/anywhere_test.cpp.
@@ -17,6 +18,7 @@
 
 #include "shoal/detail/anywhere_task.hpp"
 #include "shoal/future.hpp"
+#include "shoal/stop_scope.hpp"
 
 namespace shoal {
 
@@ -47,28 +49,42 @@ private:
 class anywhere_group {
 public:
   anywhere_group() = default;
+  /// Its tasks belong to `s`, on all nodes: once a stop is requested, those that have not begun do not run
+  /// (stop_scope.hpp). The request goes to all nodes, down a tree. `s` outlives the group.
+  explicit anywhere_group(const stop_scope& s) noexcept : scope_(&s) {}
+  /// The same with the scope of the calling task, if it has one.
+  explicit anywhere_group(in_scope_t) noexcept : scope_(detail::worker_here().scope) {}
   anywhere_group(const anywhere_group&) = delete;
   anywhere_group& operator=(const anywhere_group&) = delete;
   /// Waits for the tasks; logs a failure that no wait has thrown.
   ~anywhere_group() {
     if (part_ == nullptr) return;
-    detail::wait_for_group(*part_);
+    detail::wait_for_group(*part_, detail::time_limit::never());
     detail::close_group(*part_);
   }
 
   template <class F>
   void run(const F& f) {
-    if (part_ == nullptr) part_ = &detail::open_group();
+    if (part_ == nullptr) part_ = &detail::open_group(scope_);
     detail::begin_in_group(*part_, f);
   }
   /// Returns when all tasks of the group have ended on all nodes; throws one of their exceptions as remote_error.
-  void wait() {
-    if (part_ == nullptr) return;
-    detail::wait_for_group(*part_);
-    detail::rethrow_failure(*part_);
-  }
+  void wait() { wait_by(detail::time_limit::never()); }
+
+  /// Whether all tasks of the group have ended on all nodes before the time has passed (see sleep.hpp): then as wait().
+  /// Otherwise they go on, and the group can be waited for again.
+  bool wait_for(detail::limit_after limit) { return wait_by(limit); }
+  bool wait_until(detail::limit_at limit) { return wait_by(limit); }
 
 private:
+  bool wait_by(detail::time_limit until) {
+    if (part_ == nullptr) return true;
+    if (!detail::wait_for_group(*part_, until)) return false;
+    detail::rethrow_failure(*part_);
+    return true;
+  }
+
+  const detail::scope* scope_ = nullptr;
   detail::group_part* part_ = nullptr;
 };
 

@@ -59,9 +59,10 @@ void for_at(const Place& place, const Range& range, const Body& body, Options&&.
     static_assert(!loop_range<Range>, "a loop at anywhere runs over numbers; for boxes there is shoal::everywhere");
     static_assert(!std::is_function_v<Body>,
                   "the body of a loop over nodes is a function object: wrap the function in a lambda");
-    static_assert((anywhere_option<Options> && ...),
-                  "a loop at anywhere takes auto_partitioner or simple_partitioner; for other options there is "
-                  "shoal::everywhere");
+    static_assert(
+        (anywhere_option<Options> && ...),
+        "a loop at anywhere takes auto_partitioner or simple_partitioner, and in_scope; for other options there is "
+        "shoal::everywhere");
     if constexpr (!loop_range<Range>) run_for_anywhere(range, body, plan_of(options...));
   } else {
     check_spread<Place, Range, Body, Options...>();
@@ -105,7 +106,7 @@ T reduce_at(const Place& place, const Range& range, const T& identity, const Bod
 /// of the body: it is trivially copyable and below 11 KiB, and captures values and array references, no pointers or
 /// references to memory of this node. A body that takes parts gets parts of a node's share. A request to stop, made on
 /// this node, is forwarded to all nodes of the loop. The loop starts with one message to each other node of the place.
-/// At `anywhere` (numbers only; a simple_partitioner as the only option) the loop begins here, and nodes that have
+/// At `anywhere` (numbers only; options: a simple_partitioner, in_scope) the loop begins here, and nodes that have
 /// nothing to do take parts of it (shoal/anywhere.hpp): for iterations of very different lengths. An iteration that waits
 /// there delays the rest of its part, so iterations must not wait for each other.
 ///   shoal::parallel_for(shoal::everywhere, 0, n, [a = array.ref()](std::uint64_t i) { a.async_add(i % 8, 1); });

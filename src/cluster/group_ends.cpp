@@ -37,11 +37,13 @@ auto work_moves::make_part(std::uint64_t key, std::uint32_t parent) -> part& {
   p.key = key;
   p.parent = parent;
   p.failed.store(false, std::memory_order_relaxed);
+  p.scope = nullptr;
+  p.stop_id = 0;
   return p;
 }
 
 // Tasks of a group have arrived, and count from now on.
-auto work_moves::enter(std::uint64_t key, std::uint64_t count, const arrival& a) -> part& {
+auto work_moves::enter(std::uint64_t key, std::uint64_t stop_id, std::uint64_t count, const arrival& a) -> part& {
   part* p = nullptr;
   bool owes = false;  // this node the end
   {
@@ -49,19 +51,30 @@ auto work_moves::enter(std::uint64_t key, std::uint64_t count, const arrival& a)
     const auto at = parts_.find(key);
     owes = at == parts_.end();
     p = owes ? &make_part(key, a.from) : at->second;
+    if (owes && stop_id != 0) {
+      p->stop_id = stop_id;
+      p->scope = &p->stop.emplace(static_cast<std::uint32_t>(key >> k_group_node_shift), stop_id);
+    }
     p->cells[a.worker.index].count.begin(count);
   }
   if (!owes) send_now(static_cast<sched::worker&>(a.worker), a.from, detail::receiver_of<receive_end>(), {&key, 1});
   return *p;
 }
 
-detail::group_part& work_moves::open() {
-  const std::lock_guard hold(lock_);
-  return make_part(std::uint64_t{node_} << k_group_node_shift | ++groups_opened_, k_nobody);
+detail::group_part& work_moves::open(const detail::scope* s) {
+  part* p = nullptr;
+  {
+    const std::lock_guard hold(lock_);
+    p = &make_part(std::uint64_t{node_} << k_group_node_shift | ++groups_opened_, k_nobody);
+  }
+  p->scope = s;
+  if (s != nullptr && nodes_ > 1) p->stop_id = p->forwarding.emplace(s->token()).id();
+  return *p;
 }
 
 void work_moves::close(group_part& g) noexcept {
   auto& p = static_cast<part&>(g);
+  p.forwarding.reset();  // waits until no node has anything left of a request
   std::optional<remote::failure> dropped;
   {
     const std::lock_guard hold(lock_);
@@ -73,18 +86,31 @@ void work_moves::close(group_part& g) noexcept {
   if (dropped) detail::report_dropped(std::make_exception_ptr(dropped->as_error()));
 }
 
-void work_moves::wait(group_part& g) {
+// A wait in vain leaves an end to be told, which the next wait takes first: nobody touches the part once one is over.
+bool work_moves::wait(group_part& g, detail::time_limit until) {
   auto& p = static_cast<part&>(g);
-  {
+  for (;;) {
+    {
+      const std::lock_guard hold(lock_);
+      SHOAL_ASSERT(!p.waiting, "an anywhere_group is waited for by one task, which is none of its own");
+      if (p.ended.nothing_begun()) {
+        if (detail::task_cell::all_ended(
+                pool_.size(), [&](std::size_t i) -> auto& { return p.cells[i].count; }))
+          return true;
+        p.ended.add();
+        p.awaited = true;
+      }
+      p.waiting = true;
+    }
+    bool ended = true;
+    if (until.due_ns() == detail::time_limit::k_never)
+      p.ended.wait(detail::wait_kind::children);
+    else
+      ended = p.ended.wait_until(until);
     const std::lock_guard hold(lock_);
-    SHOAL_ASSERT(!p.awaited, "an anywhere_group is waited for by one task, which is none of its own");
-    if (detail::task_cell::all_ended(
-            pool_.size(), [&](std::size_t i) -> auto& { return p.cells[i].count; }))
-      return;
-    p.ended.add();
-    p.awaited = true;
+    p.waiting = false;
+    if (!ended) return false;
   }
-  p.ended.wait(detail::wait_kind::children);
 }
 
 void work_moves::rethrow(group_part& g) {
@@ -141,6 +167,7 @@ void work_moves::look(part& p) noexcept {
       key = std::exchange(p.key, 0);
       parts_.erase(key);
       failure.swap(p.failure);
+      p.stop.reset();
       free_parts_.push_back(&p);
     }
   }
@@ -178,9 +205,9 @@ cluster::work_moves& moves_here() {
 
 }  // namespace
 
-group_part& open_group() { return moves_here().open(); }
+group_part& open_group(const scope* s) { return moves_here().open(s); }
 void close_group(group_part& g) noexcept { moves_here().close(g); }
-void wait_for_group(group_part& g) { moves_here().wait(g); }
+bool wait_for_group(group_part& g, time_limit until) { return moves_here().wait(g, until); }
 void rethrow_failure(group_part& g) { moves_here().rethrow(g); }
 void fail_group(group_part& g) noexcept { moves_here().fail(g, remote::current_failure(port_here().node)); }
 void note_end(worker_base& w, group_part& g) noexcept { w.port->context->moves->note_end(w, g); }

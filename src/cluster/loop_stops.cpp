@@ -133,6 +133,9 @@ stop_forwarding::stop_forwarding(const std::stop_token& token, const loop_shares
 stop_forwarding::stop_forwarding(const std::stop_token& token, std::uint32_t node)
     : state_(std::make_unique<state>(token, node_row{.first = node, .count = 1, .wrap = node + 1}, true)) {}
 
+stop_forwarding::stop_forwarding(const std::stop_token& token)
+    : state_(std::make_unique<state>(token, all_nodes_row(), false)) {}
+
 stop_forwarding::~stop_forwarding() {
   state& s = *state_;
   s.watch.reset();  // waits for a callback that is running on another thread

@@ -35,9 +35,9 @@ void receive_request(const arrival& a) noexcept { moves_of(a.worker).asked(a); }
 void receive_reply(const arrival& a) noexcept { moves_of(a.worker).answered(a); }
 void receive_tasks(const arrival& a) noexcept { moves_of(a.worker).got_tasks(a); }
 
-// A message with tasks: the group, 0 for tasks with futures; how many; each task as code and number of words, then the
-// words.
-constexpr std::size_t k_head_words = 2;
+// A message with tasks: the group, 0 for tasks with futures; the number of its scope's stop requests; how many; each task
+// as code and number of words, then the words.
+constexpr std::size_t k_head_words = 3;
 constexpr unsigned k_words_shift = 48;
 static_assert(k_head_words + 1 + detail::k_most_call_words <= detail::k_most_payload_words);
 
@@ -192,17 +192,20 @@ bool work_moves::give(sched::worker& w, std::uint32_t to) noexcept {
 void work_moves::send_tasks(sched::worker& w, std::uint32_t to, group_part* g) noexcept {
   std::vector<task*>& taken = workers_[w.index].taken;
   std::vector<std::uint64_t>& words = workers_[w.index].words;
-  words.assign({g != nullptr ? static_cast<const part&>(*g).key : 0, 0});
+  if (const auto* const p = static_cast<const part*>(g); p != nullptr)
+    words.assign({p->key, p->stop_id, 0});
+  else
+    words.assign(k_head_words, 0);
   std::erase_if(taken, [&](task* t) {
     if (part_of(*t) != g) return false;
     const anywhere_kind& kind = *detail::kind_of(*t);
     words.push_back(remote::encode_body(*kind.make) | std::uint64_t{kind.words} << k_words_shift);
     words.resize(words.size() + kind.words);
     kind.take(*t, words.data() + words.size() - kind.words);
-    ++words[1];
+    ++words[k_head_words - 1];
     return true;
   });
-  if (g != nullptr) g->cells[w.index].count.end(words[1] - 1);  // together they count as one
+  if (g != nullptr) g->cells[w.index].count.end(words[k_head_words - 1] - 1);  // together they count as one
   send_now(w, to, detail::receiver_of<receive_tasks>(), words);
 }
 
@@ -236,8 +239,8 @@ void work_moves::offer(sched::worker& w, std::size_t kept) noexcept {
 void work_moves::got_tasks(const arrival& a) noexcept {
   SHOAL_ASSERT(a.payload.size() > k_head_words, k_misshapen_work);
   const std::uint64_t key = a.payload[0];
-  const std::uint64_t count = a.payload[1];
-  part* const p = key == 0 ? nullptr : &enter(key, count, a);
+  const std::uint64_t count = a.payload[k_head_words - 1];
+  part* const p = key == 0 ? nullptr : &enter(key, a.payload[1], count, a);
   const bool to_deque = a.worker.tasks.seems_empty();
   std::span<const std::uint64_t> rest = a.payload.subspan(k_head_words);
   for (std::uint64_t i = 0; i < count; ++i) {

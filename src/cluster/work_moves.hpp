@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work that moves between nodes (shoal/anywhere.hpp), on one node: asks others for work, gives half of what waits here,
 // and tells when groups have ended.
-// Who may call: its functions workers of the node; the receivers run inside polls. Only wait() switches tasks.
+// Who may call: its functions workers of the node; the receivers run inside polls. Only wait() and close() switch tasks.
 // Asking: a worker that finds nothing asks one random node after the other, then, once each, the nodes along its
 // lifelines (lifelines.hpp); these remember it, and send work when they have some. A node begins as one whose lifelines
 // are all remembered, so that a job that moves no work sends nothing.
@@ -28,6 +28,7 @@
 #include "sched/pool.hpp"
 #include "shoal/detail/anywhere_task.hpp"
 #include "shoal/detail/completion.hpp"
+#include "shoal/detail/loop_stop.hpp"
 #include "shoal/detail/message.hpp"
 
 namespace shoal::cluster {
@@ -47,9 +48,9 @@ public:
   bool has_sent() const noexcept { return has_sent_.load(std::memory_order_relaxed); }
 
   // --- groups ---
-  detail::group_part& open();
+  detail::group_part& open(const detail::scope* s);
   void close(detail::group_part& g) noexcept;
-  void wait(detail::group_part& g);
+  bool wait(detail::group_part& g, detail::time_limit until);
   void rethrow(detail::group_part& g);
   void fail(detail::group_part& g, remote::failure f) noexcept;
   void note_end(detail::worker_base& w, detail::group_part& g) noexcept;
@@ -82,9 +83,13 @@ private:
   struct part final : detail::group_part {
     std::uint64_t key = 0;            // 0: of no group
     std::uint32_t parent = k_nobody;  // that is told of the end; k_nobody: the group is this node's
-    bool awaited = false;
+    bool awaited = false;             // the end will be told to `ended`
+    bool waiting = false;             // the task that opened the group
     detail::completion ended;
-    std::optional<remote::failure> failure;  // the first
+    std::uint64_t stop_id = 0;  // of the scope's requests, on the node of the group; 0: there are none
+    std::optional<detail::stop_forwarding> forwarding;  // there
+    std::optional<detail::share_stop> stop;             // on other nodes
+    std::optional<remote::failure> failure;             // the first
   };
   struct alignas(64) of_worker {
     detail::group_part* noted = nullptr;  // in which tasks have ended here since the last look
@@ -93,7 +98,7 @@ private:
     std::vector<std::uint64_t> words;
   };
 
-  part& enter(std::uint64_t key, std::uint64_t count, const detail::arrival& a);
+  part& enter(std::uint64_t key, std::uint64_t stop_id, std::uint64_t count, const detail::arrival& a);
   part& make_part(std::uint64_t key, std::uint32_t parent);
   void look(part& p) noexcept;
   void look_at_noted(sched::worker& w) noexcept;

@@ -4,11 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <vector>
 
 #include "cluster/loop_stops.hpp"
+#include "shoal/anywhere.hpp"
 #include "shoal/future.hpp"
 #include "shoal/on.hpp"
 #include "shoal/parallel_for.hpp"
@@ -105,6 +107,66 @@ TEST_P(scopes, stop_at_any_moment) {
                   64);
         EXPECT_EQ(call.get(), 1);
       });
+    }
+    nothing_is_left();
+  });
+}
+
+// Begins another of its kind for ever; each may move on.
+struct endless {
+  std::uint64_t number;
+  void operator()(shoal::anywhere_tasks& tasks) const {
+    shoal::yield();
+    tasks.run(endless{number + 1});
+  }
+};
+
+TEST_P(scopes, a_time_limit_ends_groups_and_loops_at_anywhere) {
+  run([] {
+    {
+      shoal::stop_scope scope(milliseconds(20));
+      shoal::anywhere_group group(scope);
+      for (int i = 0; i < 50; ++i) group.run(endless{0});
+      group.wait();
+      EXPECT_TRUE(scope.timed_out());
+      group.run([] { ADD_FAILURE() << "begun after the limit"; });
+      group.wait();
+    }
+    shoal::stop_scope second(milliseconds(20));
+    second.run([] {
+      shoal::parallel_for(
+          shoal::anywhere, std::uint64_t{1} << 40, [](std::uint64_t) { shoal::yield(); }, shoal::in_scope);
+      EXPECT_TRUE(shoal::stop_requested());
+      shoal::anywhere_group whole;  // was not made to stop
+      std::atomic<int> ran{0};
+      auto* const count = &ran;  // the nodes are in one process
+      for (int i = 0; i < 20; ++i)
+        whole.run([there = reinterpret_cast<std::uintptr_t>(count)] {
+          EXPECT_FALSE(shoal::stop_requested());
+          ++*reinterpret_cast<std::atomic<int>*>(there);
+        });
+      whole.wait();
+      EXPECT_EQ(ran, 20);
+    });
+    EXPECT_TRUE(second.timed_out());
+    nothing_is_left();
+  });
+}
+
+TEST_P(scopes, tasks_at_anywhere_see_the_request) {
+  run([] {
+    for (int round = 0; round < 20; ++round) {
+      shoal::stop_scope scope(std::chrono::microseconds(200 * round));
+      scope.run([] {
+        shoal::anywhere_group group(shoal::in_scope);
+        for (int i = 0; i < 20; ++i)
+          group.run([](shoal::anywhere_tasks& tasks) {
+            tasks.run([] { patient()(); });
+            patient()();
+          });
+        group.wait();
+      });
+      EXPECT_TRUE(scope.timed_out());
     }
     nothing_is_left();
   });

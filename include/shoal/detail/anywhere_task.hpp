@@ -22,7 +22,9 @@
 
 #include "shoal/detail/call.hpp"
 #include "shoal/detail/future_state.hpp"
+#include "shoal/detail/scope.hpp"
 #include "shoal/detail/task_cells.hpp"
+#include "shoal/detail/time_limit.hpp"
 #include "shoal/detail/worker.hpp"
 #include "shoal/on.hpp"
 
@@ -59,16 +61,17 @@ struct group_part {
     group_part* next = nullptr;
   };
   std::unique_ptr<cell[]> cells;
+  const shoal::detail::scope* scope = nullptr;         // of its tasks, which do not begin once it stops; nullptr: none
   const std::atomic<std::uint64_t>* wanted = nullptr;  // not 0: other nodes wait for work
   std::atomic<bool> failed{false};                     // a task has thrown. Partners: the node's workers
 };
 
-/// The part of a new group on this node.
-group_part& open_group();
-/// All its tasks have ended.
+/// The part of a new group on this node; its tasks belong to `s`, on all nodes (nullptr: to no scope).
+group_part& open_group(const scope* s);
+/// All its tasks have ended. Switches if the scope was stopped.
 void close_group(group_part& g) noexcept;
-/// Returns when all tasks of the group have ended on all nodes. The one that opened it.
-void wait_for_group(group_part& g);
+/// Whether all tasks of the group end on all nodes before the time has passed. The one that opened it.
+bool wait_for_group(group_part& g, time_limit until);
 /// After that: throws the first failure.
 void rethrow_failure(group_part& g);
 /// In a handler of an exception.
@@ -103,12 +106,20 @@ struct group_task final : group_task_base {
     deallocate_for<group_task>(*t_worker, &self);
     const std::uint64_t issued = issued_count();
     try {
-      call_in_group(body, g);
+      if (g.scope != nullptr) [[unlikely]]
+        call_in_scope(body, g);
+      else
+        call_in_group(body, g);
     } catch (...) {
       fail_group(g);
     }
     settle(issued);
     end_in(*t_worker, g);
+  }
+
+  [[gnu::noinline, gnu::cold]] static void call_in_scope(F& body, group_part& g) {
+    const entered_scope scope(g.scope, true);
+    if (scope.may_begin()) call_in_group(body, g);
   }
 
   static void end_in(worker_base& w, group_part& g) noexcept {

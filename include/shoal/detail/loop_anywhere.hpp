@@ -61,7 +61,7 @@ struct anywhere_part {
     chunk_pace pace(grain);
     std::uint64_t at = begin;
     std::uint64_t last = end;
-    while (at < last && !tasks.failed()) {
+    while (at < last && !tasks.failed() && !stop_requested()) {
       worker_base& w = *t_worker;
       const std::size_t enough = work_is_wanted(w) ? 2 : 1;  // one to take for a sibling, one for another node
       if (last - at > std::max<std::uint64_t>(grain, 1) && w.tasks.size_estimate() < enough) {
@@ -85,8 +85,8 @@ struct anywhere_part {
 };
 
 template <class T>
-concept anywhere_option =
-    std::same_as<std::remove_cvref_t<T>, auto_partitioner> || std::same_as<std::remove_cvref_t<T>, simple_partitioner>;
+concept anywhere_option = std::same_as<std::remove_cvref_t<T>, auto_partitioner> ||
+    std::same_as<std::remove_cvref_t<T>, simple_partitioner> || std::same_as<std::remove_cvref_t<T>, in_scope_t>;
 
 template <class Index, class Body>
 void run_for_anywhere(const number_range<Index>& range, const Body& body, const loop_plan& plan) {
@@ -95,7 +95,7 @@ void run_for_anywhere(const number_range<Index>& range, const Body& body, const 
   if constexpr (!std::invocable<const Body&, Index> && std::is_signed_v<Index>)
     SHOAL_ASSERT(!(range.begin < Index{}),
                  "a body that takes parts of a range takes them from numbers that are not negative");
-  anywhere_group group;
+  anywhere_group group = plan.stop != nullptr ? anywhere_group(in_scope) : anywhere_group();
   group.run(anywhere_part<Index, Body>{
       body, {range.begin}, 0, range.size(), std::max(plan.grain, range.grain > 1 ? range.grain : 0)});
   group.wait();

@@ -23,6 +23,8 @@ public:
   stop_forwarding(const std::stop_token& token, const loop_shares& all);
   /// The same for one call on `node`, which may be this one.
   stop_forwarding(const std::stop_token& token, std::uint32_t node);
+  /// The same for what may come to any node.
+  explicit stop_forwarding(const std::stop_token& token);
   stop_forwarding(const stop_forwarding&) = delete;
   stop_forwarding& operator=(const stop_forwarding&) = delete;
   ~stop_forwarding();
