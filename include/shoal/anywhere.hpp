@@ -7,7 +7,7 @@
 // Who may call: tasks. wait(), get() and the destructors switch; run() and async_anywhere() do not.
 // Guarantees: bodies are copied, and travel when a node takes them: trivially copyable, below 11 KiB. A task begins
 // once. A wait returns when all tasks have ended, and all that these have begun, on all nodes. Once a stop is requested of a
-// group's scope, tasks that have not begun do not run, on any node, and those that run see it. Exceptions arrive as
+// group's scope, tasks that have not begun do not run, and those that run see it: on other nodes, once the request is there. Exceptions arrive as
 // shoal::remote_error (of this node too). An idle node asks a few nodes, some of them for good, and then waits: nobody
 // polls. A task that nobody takes costs about what a local one does.
 // Source: X10's global load balancing (Saraswat et al., PPoPP 2011). Shown by tests/cluster/anywhere_test.cpp.
@@ -50,7 +50,8 @@ class anywhere_group {
 public:
   anywhere_group() = default;
   /// Its tasks belong to `s`, on all nodes: once a stop is requested, those that have not begun do not run
-  /// (stop_scope.hpp). The request goes to all nodes, down a tree. `s` outlives the group.
+  /// (stop_scope.hpp). `s` outlives the group. On other nodes the scope ends when the node has no task of the group any more:
+  /// what a task begins in it (a future, a continuation) must have ended when the task ends.
   explicit anywhere_group(const stop_scope& s) noexcept : scope_(&s) {}
   /// The same with the scope of the calling task, if it has one.
   explicit anywhere_group(in_scope_t) noexcept : scope_(detail::worker_here().scope) {}

@@ -3,7 +3,7 @@
 //   shoal::parallel_for_each(roots.begin(), roots.end(), [](node* n, shoal::feeder<node*>& more) {
 //     for (node* child : n->children) more.add(child);  // a body without the second parameter adds nothing
 //   });
-// Options: std::stop_token, stack_bytes, movable, simple_partitioner (of chunks); with random access every partitioner
+// Options: std::stop_token or in_scope, stack_bytes, movable, simple_partitioner (of chunks); with random access every partitioner
 // of loop.hpp. Who may call: tasks; calls nest; they switch, and so may the body. Guarantees: those of loop.hpp.
 // Without random access the caller alone goes through the elements, in order, and hands out chunks of 1 to 64, at most
 // four per worker at a time; those of an input range are moved there. An element that waits delays its chunk then.

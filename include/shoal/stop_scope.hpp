@@ -9,7 +9,8 @@
 // Who may call: the constructors, the destructor and run() tasks; request_stop(), stop_requested() and get_token() anybody.
 // Guarantees: tasks, iterations, futures, coroutines, and calls and loops on other nodes belong to the scope of the task that
 // begins them, and see the request; what was not made to stop runs to its end, so libraries' own loops are whole. A scope made
-// within another one stops with it. Futures of async_anywhere belong to none. The scope must outlive what was begun in it.
+// within another one stops with it. Of what runs `anywhere`, groups and loops that were made to stop belong to it, and nothing
+// else. The scope must outlive what was begun in it.
 // Costs: outside of scopes a comparison. Source: oneTBB's task_group_context. Tests: tests/unit/sched/stop_*_test.cpp.
 #pragma once
 

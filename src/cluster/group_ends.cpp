@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of groups on this node, and how their ends are found and told (work_moves.hpp).
+#include <atomic>
 #include <exception>
+#include <mutex>
 #include <utility>
 
+#include "cluster/loop_stops.hpp"
 #include "cluster/work_moves.hpp"
 #include "sched/worker.hpp"
 #include "shoal/detail/assert.hpp"
@@ -43,7 +46,10 @@ auto work_moves::make_part(std::uint64_t key, std::uint32_t parent) -> part& {
 }
 
 // Tasks of a group have arrived, and count from now on.
-auto work_moves::enter(std::uint64_t key, std::uint64_t stop_id, std::uint64_t count, const arrival& a) -> part& {
+auto work_moves::enter(std::uint64_t key, std::uint64_t stop_word, std::uint64_t count, const arrival& a) -> part& {
+  const auto home = static_cast<std::uint32_t>(key >> k_group_node_shift);
+  // The request may come behind these tasks. On its own node it is known, and no message to forget it comes there.
+  if ((stop_word & 1) != 0 && home != node_) a.worker.port->context->stops->request({home, stop_word >> 1});
   part* p = nullptr;
   bool owes = false;  // this node the end
   {
@@ -51,9 +57,9 @@ auto work_moves::enter(std::uint64_t key, std::uint64_t stop_id, std::uint64_t c
     const auto at = parts_.find(key);
     owes = at == parts_.end();
     p = owes ? &make_part(key, a.from) : at->second;
-    if (owes && stop_id != 0) {
-      p->stop_id = stop_id;
-      p->scope = &p->stop.emplace(static_cast<std::uint32_t>(key >> k_group_node_shift), stop_id);
+    if (owes && stop_word != 0) {
+      p->stop_id = stop_word >> 1;
+      p->scope = &p->stop.emplace(home, p->stop_id);
     }
     p->cells[a.worker.index].count.begin(count);
   }
@@ -68,8 +74,18 @@ detail::group_part& work_moves::open(const detail::scope* s) {
     p = &make_part(std::uint64_t{node_} << k_group_node_shift | ++groups_opened_, k_nobody);
   }
   p->scope = s;
-  if (s != nullptr && nodes_ > 1) p->stop_id = p->forwarding.emplace(s->token()).id();
   return *p;
+}
+
+// For a message with tasks of the group: the number that its scope's requests have on its own node, twice, and 1 more if
+// one has come; 0: it has no scope. Requests are forwarded from the first such message on: most groups keep their tasks.
+std::uint64_t work_moves::stop_word_of(part& p) noexcept {
+  if (p.scope == nullptr) return 0;
+  if (p.parent == k_nobody) {
+    const std::lock_guard hold(lock_);
+    if (!p.forwarding) p.stop_id = p.forwarding.emplace(p.scope->token()).id();
+  }
+  return p.stop_id << 1 | (p.scope->token().stop_requested() ? 1 : 0);
 }
 
 void work_moves::close(group_part& g) noexcept {
@@ -86,30 +102,34 @@ void work_moves::close(group_part& g) noexcept {
   if (dropped) detail::report_dropped(std::make_exception_ptr(dropped->as_error()));
 }
 
-// A wait in vain leaves an end to be told, which the next wait takes first: nobody touches the part once one is over.
+// A wait in vain leaves an end to be told, which the next wait takes back or waits for: nobody touches the part once one is
+// over.
 bool work_moves::wait(group_part& g, detail::time_limit until) {
   auto& p = static_cast<part&>(g);
+  SHOAL_ASSERT(!p.waiting.exchange(true, std::memory_order_relaxed),
+               "an anywhere_group is waited for by one task, which is none of its own");
+  const struct at_exit {
+    ~at_exit() { waiting.store(false, std::memory_order_relaxed); }
+    std::atomic<bool>& waiting;
+  } over{p.waiting};
   for (;;) {
+    bool told_later = true;
     {
       const std::lock_guard hold(lock_);
-      SHOAL_ASSERT(!p.waiting, "an anywhere_group is waited for by one task, which is none of its own");
+      const bool all = detail::task_cell::all_ended(
+          pool_.size(), [&](std::size_t i) -> auto& { return p.cells[i].count; });
+      if (all && std::exchange(p.awaited, false)) p.ended.ran_here();
       if (p.ended.nothing_begun()) {
-        if (detail::task_cell::all_ended(
-                pool_.size(), [&](std::size_t i) -> auto& { return p.cells[i].count; }))
-          return true;
+        if (all) return true;
         p.ended.add();
         p.awaited = true;
       }
-      p.waiting = true;
+      told_later = p.awaited;  // else look() is telling it now
     }
-    bool ended = true;
-    if (until.due_ns() == detail::time_limit::k_never)
+    if (!told_later || until.due_ns() == detail::time_limit::k_never)
       p.ended.wait(detail::wait_kind::children);
-    else
-      ended = p.ended.wait_until(until);
-    const std::lock_guard hold(lock_);
-    p.waiting = false;
-    if (!ended) return false;
+    else if (!p.ended.wait_until(until))
+      return false;
   }
 }
 

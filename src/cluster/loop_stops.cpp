@@ -26,7 +26,7 @@ std::stop_token loop_stops::enter(key k) {
 void loop_stops::leave(key k) noexcept {
   const std::lock_guard guard(lock_);
   const auto at = loops_.find(k);
-  if (--at->second.shares == 0 && !at->second.source.stop_requested()) loops_.erase(at);
+  if (--at->second.shares == 0 && !at->second.requested) loops_.erase(at);
 }
 
 void loop_stops::forget(key k) noexcept {
@@ -38,7 +38,9 @@ void loop_stops::request(key k) {
   std::stop_source source(std::nostopstate);
   {
     const std::lock_guard guard(lock_);
-    source = loops_[k].source;
+    loop& l = loops_[k];
+    l.requested = true;
+    source = l.source;
   }
   source.request_stop();  // outside of the lock: callbacks may be registered with it
 }
@@ -75,7 +77,7 @@ std::size_t forget_loop_here(std::uint32_t, std::span<const std::uint64_t> argum
 // The stop callback may run on any thread and must not wait, so it begins a task that sends the messages.
 struct stop_forwarding::state final : sched::errand {
   state(const std::stop_token& token, const node_row& nodes, bool here_too)
-      : pool(sched::this_worker()->owner()), row(nodes) {
+      : pool(sched::this_worker()->owner()), row(nodes), asked(token) {
     const port& p = this_port();
     here = p.node;
     id = stops_of(p).new_id();
@@ -118,6 +120,7 @@ struct stop_forwarding::state final : sched::errand {
 
   sched::pool& pool;
   const node_row row;
+  const std::stop_token asked;
   std::uint32_t here = 0;
   std::uint32_t others = 0;
   std::uint64_t id = 0;
@@ -139,9 +142,12 @@ stop_forwarding::stop_forwarding(const std::stop_token& token)
 stop_forwarding::~stop_forwarding() {
   state& s = *state_;
   s.watch.reset();  // waits for a callback that is running on another thread
-  if (!s.requested) return;
-  s.sent.add();
-  s.sent.wait();
+  if (s.requested) {
+    s.sent.add();
+    s.sent.wait();
+  } else if (!s.asked.stop_requested()) {
+    return;
+  }  // else the callback has come too late; but messages of a group may have told of the request
   // Requests may have come after the end of a share.
   if (s.asks_here) stops_of(this_port()).forget({s.here, s.id});
   s.tell(receiver_of<receive_forget>(), callee_of<forget_loop_here>());

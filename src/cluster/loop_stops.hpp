@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stop requests of loops over nodes, on one node. The key of a loop is the node that began it, and
-// that node's number for it.
+// The stop requests of loops over nodes, calls, and groups of tasks at anywhere, on one node. The key of a loop is the node
+// that began it, and that node's number for it. The shares of a group come and go: its key is entered more than once.
 // Who may call: any worker of the node, also inside a poll. Nothing switches or waits.
 // Guarantees: a request stops all shares of the loop, also those that begin later. It is kept until forget().
 // Shown by tests/cluster/loop_test.cpp.
@@ -44,7 +44,8 @@ private:
   mutable std::mutex lock_;
   struct loop {
     std::stop_source source;
-    unsigned shares = 0;  // running
+    unsigned shares = 0;     // running
+    bool requested = false;  // before the source is: an entry with a request stays until forget()
   };
   std::map<key, loop> loops_;
 };

@@ -35,8 +35,8 @@ void receive_request(const arrival& a) noexcept { moves_of(a.worker).asked(a); }
 void receive_reply(const arrival& a) noexcept { moves_of(a.worker).answered(a); }
 void receive_tasks(const arrival& a) noexcept { moves_of(a.worker).got_tasks(a); }
 
-// A message with tasks: the group, 0 for tasks with futures; the number of its scope's stop requests; how many; each task
-// as code and number of words, then the words.
+// A message with tasks: the group, 0 for tasks with futures; its stop word (stop_word_of); how many tasks; each as code and
+// number of words, then the words.
 constexpr std::size_t k_head_words = 3;
 constexpr unsigned k_words_shift = 48;
 static_assert(k_head_words + 1 + detail::k_most_call_words <= detail::k_most_payload_words);
@@ -192,8 +192,8 @@ bool work_moves::give(sched::worker& w, std::uint32_t to) noexcept {
 void work_moves::send_tasks(sched::worker& w, std::uint32_t to, group_part* g) noexcept {
   std::vector<task*>& taken = workers_[w.index].taken;
   std::vector<std::uint64_t>& words = workers_[w.index].words;
-  if (const auto* const p = static_cast<const part*>(g); p != nullptr)
-    words.assign({p->key, p->stop_id, 0});
+  if (auto* const p = static_cast<part*>(g); p != nullptr)
+    words.assign({p->key, stop_word_of(*p), 0});
   else
     words.assign(k_head_words, 0);
   std::erase_if(taken, [&](task* t) {

@@ -79,15 +79,16 @@ private:
   static constexpr unsigned k_most_returned = 32;  // tasks that cannot move, per answer
   static constexpr std::uint64_t k_look_ticks = 1'000'000 * base::rough_time::k_per_ns;
 
-  // The part of a group, with what only this layer uses: under lock_.
+  // The part of a group, with what only this layer uses: under lock_, but for what is constant while it has tasks.
   struct part final : detail::group_part {
-    std::uint64_t key = 0;            // 0: of no group
-    std::uint32_t parent = k_nobody;  // that is told of the end; k_nobody: the group is this node's
-    bool awaited = false;             // the end will be told to `ended`
-    bool waiting = false;             // the task that opened the group
+    std::uint64_t key = 0;             // 0: of no group
+    std::uint32_t parent = k_nobody;   // that is told of the end; k_nobody: the group is this node's
+    bool awaited = false;              // the end will be told to `ended`
+    std::atomic<bool> waiting{false};  // the task that opened the group
     detail::completion ended;
-    std::uint64_t stop_id = 0;  // of the scope's requests, on the node of the group; 0: there are none
-    std::optional<detail::stop_forwarding> forwarding;  // there
+    std::uint64_t stop_id =
+        0;  // names the scope's requests, on the node of the group; 0: no scope, or no task has left
+    std::optional<detail::stop_forwarding> forwarding;  // there, once a task has left
     std::optional<detail::share_stop> stop;             // on other nodes
     std::optional<remote::failure> failure;             // the first
   };
@@ -98,7 +99,8 @@ private:
     std::vector<std::uint64_t> words;
   };
 
-  part& enter(std::uint64_t key, std::uint64_t stop_id, std::uint64_t count, const detail::arrival& a);
+  part& enter(std::uint64_t key, std::uint64_t stop_word, std::uint64_t count, const detail::arrival& a);
+  std::uint64_t stop_word_of(part& p) noexcept;
   part& make_part(std::uint64_t key, std::uint32_t parent);
   void look(part& p) noexcept;
   void look_at_noted(sched::worker& w) noexcept;

@@ -148,10 +148,9 @@ void finish_elsewhere(future_state& s) noexcept {
   const bool detaches = s.may_be_detached();  // a promise: it is not counted itself
   future_state* const next = finish(s);
   if (next == nullptr) return;
-  SHOAL_ASSERT(
-      t_worker != nullptr,
-      "a promise is set by a thread that is no worker, or in shoal::blocking, but what waits for its future is "
-      "to be begun by a task (then, when_any, co_await): set it from a task");
+  SHOAL_ASSERT(t_worker != nullptr,
+               "a thread that is no worker, or shoal::blocking, sets a promise whose future has a continuation (then, "
+               "when_any, co_await); set it from a task");
   if (detaches) pool_here().begin_detached();
   spawn(*t_worker, *next);
 }

@@ -94,8 +94,9 @@ void explain_wild_access(worker& w, const void* address, const void* context) {
   name_code(line, machine::failed_instruction(context));
   if (w.port == nullptr && reinterpret_cast<std::uintptr_t>(address) < k_null_object_bytes)
     line.text(
-        "; a null pointer of the program's own, or a global array or another call that is for tasks of a job: what "
-        "shoal::run has started; pools have no global memory");
+        "; a null pointer of the program's own, or a global array or another call that only tasks started by "
+        "shoal::run "
+        "may make; pools have no global memory");
   else
     line.text(
         "; a checked build (cmake --preset dev) finds bad indices, and bodies for other nodes that capture a pointer "

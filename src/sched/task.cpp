@@ -215,7 +215,13 @@ bool task_group::wait_by(detail::time_limit until) {
   if (!children_.nothing_begun()) {
     if (user_ != &w) sched::return_to(const_cast<sched::worker&>(static_cast<const sched::worker&>(*user_)));
     children_.announce(true);
-    const bool ended = children_.wait_until(until);
+    bool ended = false;
+    try {
+      ended = children_.wait_until(until);
+    } catch (...) {  // no memory for a timer
+      children_.announce(false);
+      throw;
+    }
     children_.announce(false);
     if (!ended) return false;
     user_ = nullptr;

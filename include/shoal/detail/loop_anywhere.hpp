@@ -91,7 +91,7 @@ concept anywhere_option = std::same_as<std::remove_cvref_t<T>, auto_partitioner>
 template <class Index, class Body>
 void run_for_anywhere(const number_range<Index>& range, const Body& body, const loop_plan& plan) {
   check_capture(body);
-  if (range.empty()) return;
+  if (range.empty() || stop_requested_of(plan.stop, worker_here().scope)) return;
   if constexpr (!std::invocable<const Body&, Index> && std::is_signed_v<Index>)
     SHOAL_ASSERT(!(range.begin < Index{}),
                  "a body that takes parts of a range takes them from numbers that are not negative");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request to stop a loop over nodes, or a call on one: the node that began it forwards it to the nodes that run a part.
+// A request to stop a loop over nodes, a call on one, or a group at anywhere: the node that began it forwards it to the nodes that run a part.
 // Who may call: tasks. ~stop_forwarding() switches if a stop was requested; the rest does not.
 // Guarantees: without a request there is no message. With one, which goes down a tree where the nodes are many, each node of the loop begins no further iteration once it
 // has executed the message; a second message ends the record of the request. Nothing is left on any node when ~stop_forwarding() has returned: not by

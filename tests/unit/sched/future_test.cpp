@@ -123,7 +123,7 @@ TEST(futures_death_test, a_thread_sets_no_promise_that_a_task_is_to_follow) {
                                  auto next = p.get_future().then([](int) {});
                                  shoal::blocking([&] { p.set_value(1); });
                                }),
-               "begun by a task \\(then, when_any, co_await\\): set it from a task");
+               "whose future has a continuation \\(then, when_any, co_await\\); set it from a task");
 }
 #endif
 
