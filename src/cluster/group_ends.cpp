@@ -120,7 +120,10 @@ bool work_moves::wait(group_part& g, detail::time_limit until) {
           pool_.size(), [&](std::size_t i) -> auto& { return p.cells[i].count; });
       if (all && std::exchange(p.awaited, false)) p.ended.ran_here();
       if (p.ended.nothing_begun()) {
-        if (all) return true;
+        if (all) {
+          detail::acquire_from(&g);
+          return true;
+        }
         p.ended.add();
         p.awaited = true;
       }
@@ -187,6 +190,7 @@ void work_moves::look(part& p) noexcept {
       key = std::exchange(p.key, 0);
       parts_.erase(key);
       failure.swap(p.failure);
+      detail::acquire_from(static_cast<group_part*>(&p));
       p.stop.reset();
       free_parts_.push_back(&p);
     }

@@ -138,12 +138,12 @@ TEST_P(scopes, a_time_limit_ends_groups_and_loops_at_anywhere) {
           shoal::anywhere, std::uint64_t{1} << 40, [](std::uint64_t) { shoal::yield(); }, shoal::in_scope);
       EXPECT_TRUE(shoal::stop_requested());
       shoal::anywhere_group whole;  // was not made to stop
-      std::atomic<int> ran{0};
-      auto* const count = &ran;  // the nodes are in one process
+      static std::atomic<int> ran;  // of all nodes, which are in this process
+      ran = 0;
       for (int i = 0; i < 20; ++i)
-        whole.run([there = reinterpret_cast<std::uintptr_t>(count)] {
+        whole.run([] {
           EXPECT_FALSE(shoal::stop_requested());
-          ++*reinterpret_cast<std::atomic<int>*>(there);
+          ++ran;
         });
       whole.wait();
       EXPECT_EQ(ran, 20);

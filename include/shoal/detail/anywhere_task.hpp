@@ -123,6 +123,7 @@ struct group_task final : group_task_base {
   }
 
   static void end_in(worker_base& w, group_part& g) noexcept {
+    release_to(&g);  // partner: who finds that all have ended
     const tsan_ignore_scope ignore;
     group_part::cell& mine = g.cells[w.index];
     mine.count.end();
