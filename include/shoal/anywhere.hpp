@@ -6,10 +6,10 @@
 //   shoal::parallel_for(shoal::anywhere, n, body);                    // shoal/parallel_for.hpp
 // Who may call: tasks. wait(), get() and the destructors switch; run() and async_anywhere() do not.
 // Guarantees: bodies are copied, and travel when a node takes them: trivially copyable, below 11 KiB. A task begins
-// once. A wait returns when all tasks have ended, and all that these have begun, on all nodes. Once a stop is requested of a
-// group's scope, tasks that have not begun do not run, and those that run see it: on other nodes, once the request is there. Exceptions arrive as
-// shoal::remote_error (of this node too). An idle node asks a few nodes, some of them for good, and then waits: nobody
-// polls. A task that nobody takes costs about what a local one does.
+// once. A wait returns when all tasks have ended, and all that these have begun, on all nodes. Exceptions arrive as
+// shoal::remote_error (of this node too). Once a stop is requested of a group's scope, its tasks that have not begun do not
+// run, and those that run see it: on other nodes, once the request has arrived there. An idle node asks a few nodes, some
+// of them for good, and then waits: nobody polls. A task that nobody takes costs about what a local one does.
 // Source: X10's global load balancing (Saraswat et al., PPoPP 2011). Shown by tests/cluster/anywhere_test.cpp.
 #pragma once
 
