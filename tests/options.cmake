@@ -50,12 +50,9 @@ function(shoal_test name label options)  # ARGN: sources
   target_link_libraries(${name} PRIVATE shoal_inside GTest::gtest GTest::gtest_main ${libraries})
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR} ${includes})
   target_compile_definitions(${name} PRIVATE ${definitions})
-  if(label STREQUAL cluster)  # these two take longer to compile than to run
+  if(label MATCHES "^(unit|cluster)$")  # they take longer to compile than to run
     target_compile_options(${name} PRIVATE -Og)
-    shoal_share_headers(${name} cluster -Og)
-  elseif(label STREQUAL unit)
-    target_compile_options(${name} PRIVATE -Og)
-    shoal_share_headers(${name} quick -Og)
+    shoal_share_headers(${name} ${label} -Og)
   else()
     shoal_share_headers(${name} optimised)
   endif()
@@ -112,7 +109,7 @@ function(shoal_share_headers name kind)
     target_compile_options(${donor} PRIVATE ${ARGN})
     target_precompile_headers(${donor} PRIVATE <gtest/gtest.h> <fmt/format.h> <algorithm> <atomic> <chrono> <functional>
                               <memory> <random> <string> <thread> <vector>)
-    if(kind STREQUAL cluster)  # half of the time that a program of these takes
+    if(kind STREQUAL cluster)  # reading it takes half of the time that such a program takes to compile
       target_precompile_headers(${donor} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/cluster/cluster.hpp)
     endif()
   endif()

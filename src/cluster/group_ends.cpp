@@ -68,17 +68,14 @@ auto work_moves::enter(std::uint64_t key, std::uint64_t stop_word, std::uint64_t
 }
 
 detail::group_part& work_moves::open(const detail::scope* s) {
-  part* p = nullptr;
-  {
-    const std::lock_guard hold(lock_);
-    p = &make_part(std::uint64_t{node_} << k_group_node_shift | ++groups_opened_, k_nobody);
-  }
-  p->scope = s;
-  return *p;
+  const std::lock_guard hold(lock_);
+  part& p = make_part(std::uint64_t{node_} << k_group_node_shift | ++groups_opened_, k_nobody);
+  p.scope = s;
+  return p;
 }
 
-// For a message with tasks of the group: the number that its scope's requests have on its own node, twice, and 1 more if
-// one has come; 0: it has no scope. Requests are forwarded from the first such message on: most groups keep their tasks.
+// A word of each message with tasks: stop_id, and in bit 0 whether a stop has been requested; 0: the group has no scope.
+// Requests are forwarded to all nodes from the first such message on: most groups send none.
 std::uint64_t work_moves::stop_word_of(part& p) noexcept {
   if (p.scope == nullptr) return 0;
   if (p.parent == k_nobody) {
@@ -102,12 +99,18 @@ void work_moves::close(group_part& g) noexcept {
   if (dropped) detail::report_dropped(std::make_exception_ptr(dropped->as_error()));
 }
 
-// A wait in vain leaves an end to be told, which the next wait takes back or waits for: nobody touches the part once one is
-// over.
+// Under lock_.
+bool work_moves::all_ended(const part& p) const noexcept {
+  return detail::task_cell::all_ended(
+      pool_.size(), [&](std::size_t i) -> auto& { return p.cells[i].count; });
+}
+
+// `ended` has one operation from the beginning of a wait until look() tells the end. A wait that gives up leaves it there;
+// the next one takes it back, if look() has not begun to tell it, or waits for it: after a wait nobody touches the part.
 bool work_moves::wait(group_part& g, detail::time_limit until) {
   auto& p = static_cast<part&>(g);
-  SHOAL_ASSERT(!p.waiting.exchange(true, std::memory_order_relaxed),
-               "an anywhere_group is waited for by one task, which is none of its own");
+  const bool second = p.waiting.exchange(true, std::memory_order_relaxed);
+  SHOAL_ASSERT(!second, "an anywhere_group is waited for by one task, which is none of its own");
   const struct at_exit {
     ~at_exit() { waiting.store(false, std::memory_order_relaxed); }
     std::atomic<bool>& waiting;
@@ -116,8 +119,7 @@ bool work_moves::wait(group_part& g, detail::time_limit until) {
     bool told_later = true;
     {
       const std::lock_guard hold(lock_);
-      const bool all = detail::task_cell::all_ended(
-          pool_.size(), [&](std::size_t i) -> auto& { return p.cells[i].count; });
+      const bool all = all_ended(p);
       if (all && std::exchange(p.awaited, false)) p.ended.ran_here();
       if (p.ended.nothing_begun()) {
         if (all) {
@@ -180,9 +182,7 @@ void work_moves::look(part& p) noexcept {
   {
     const std::lock_guard hold(lock_);
     if (p.key == 0 || (p.parent == k_nobody && !p.awaited)) return;
-    if (!detail::task_cell::all_ended(
-            pool_.size(), [&](std::size_t i) -> auto& { return p.cells[i].count; }))
-      return;
+    if (!all_ended(p)) return;
     parent = p.parent;
     if (parent == k_nobody) {
       p.awaited = false;

@@ -142,12 +142,11 @@ stop_forwarding::stop_forwarding(const std::stop_token& token)
 stop_forwarding::~stop_forwarding() {
   state& s = *state_;
   s.watch.reset();  // waits for a callback that is running on another thread
-  if (s.requested) {
+  if (!s.asked.stop_requested()) return;
+  if (s.requested) {  // else the callback was taken back in time; but tasks of a group may have carried the request
     s.sent.add();
     s.sent.wait();
-  } else if (!s.asked.stop_requested()) {
-    return;
-  }  // else the callback has come too late; but messages of a group may have told of the request
+  }
   // Requests may have come after the end of a share.
   if (s.asks_here) stops_of(this_port()).forget({s.here, s.id});
   s.tell(receiver_of<receive_forget>(), callee_of<forget_loop_here>());

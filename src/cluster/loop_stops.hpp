@@ -3,7 +3,7 @@
 // that began it, and that node's number for it. The shares of a group come and go: its key is entered more than once.
 // Who may call: any worker of the node, also inside a poll. Nothing switches or waits.
 // Guarantees: a request stops all shares of the loop, also those that begin later. It is kept until forget().
-// Shown by tests/cluster/loop_test.cpp.
+// Tests: tests/unit/cluster/loop_stops_test.cpp, tests/cluster/loop_test.cpp, stop_scope_test.cpp.
 #pragma once
 
 #include <atomic>
@@ -45,7 +45,7 @@ private:
   struct loop {
     std::stop_source source;
     unsigned shares = 0;     // running
-    bool requested = false;  // before the source is: an entry with a request stays until forget()
+    bool requested = false;  // the entry stays until forget(); under the lock, and so before the source is asked
   };
   std::map<key, loop> loops_;
 };

@@ -84,12 +84,12 @@ private:
     std::uint64_t key = 0;             // 0: of no group
     std::uint32_t parent = k_nobody;   // that is told of the end; k_nobody: the group is this node's
     bool awaited = false;              // the end will be told to `ended`
-    std::atomic<bool> waiting{false};  // the task that opened the group
+    std::atomic<bool> waiting{false};  // the task that opened the group, in wait()
     detail::completion ended;
-    std::uint64_t stop_id =
-        0;  // names the scope's requests, on the node of the group; 0: no scope, or no task has left
-    std::optional<detail::stop_forwarding> forwarding;  // there, once a task has left
-    std::optional<detail::share_stop> stop;             // on other nodes
+    // Names the requests of the group's scope on its own node; 0: it has no scope, or no task has left that node.
+    std::uint64_t stop_id = 0;
+    std::optional<detail::stop_forwarding> forwarding;  // on the group's own node, once a task has left
+    std::optional<detail::share_stop> stop;             // on other nodes: what `scope` is there
     std::optional<remote::failure> failure;             // the first
   };
   struct alignas(64) of_worker {
@@ -102,6 +102,7 @@ private:
   part& enter(std::uint64_t key, std::uint64_t stop_word, std::uint64_t count, const detail::arrival& a);
   std::uint64_t stop_word_of(part& p) noexcept;
   part& make_part(std::uint64_t key, std::uint32_t parent);
+  bool all_ended(const part& p) const noexcept;
   void look(part& p) noexcept;
   void look_at_noted(sched::worker& w) noexcept;
   bool any_waits_here() noexcept;

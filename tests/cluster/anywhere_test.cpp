@@ -3,7 +3,6 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -369,66 +368,6 @@ TEST(moving_work_misuse, outside_of_a_job_is_refused) {
                }),
                "this is for tasks of a job");
   EXPECT_DEATH(async_anywhere([] {}), "this is for tasks");
-}
-
-TEST_P(moving_work, is_waited_for_with_a_limit) {
-  run([] {
-    static std::atomic<bool> go;  // of all nodes, which are in this process
-    static std::atomic<int> ended;
-    go = false;
-    ended = 0;
-    anywhere_group group;
-    EXPECT_TRUE(group.wait_for(std::chrono::hours(1))) << "nothing was begun";
-    const auto patient = [](anywhere_tasks& tasks) {
-      while (!go) shoal::yield();
-      tasks.run([] { ++ended; });
-    };
-    for (int i = 0; i < 20; ++i) group.run(patient);
-    EXPECT_FALSE(group.wait_for(std::chrono::milliseconds(5)));
-    for (int i = 0; i < 20; ++i) group.run(patient);
-    EXPECT_FALSE(group.wait_for(std::chrono::milliseconds(0)));
-    go = true;
-    EXPECT_TRUE(group.wait_until(std::chrono::steady_clock::now() + std::chrono::hours(1)));
-    EXPECT_EQ(ended, 40);
-    group.run([] { throw std::runtime_error("thrown anywhere"); });
-    EXPECT_THROW(group.wait_for(std::chrono::hours(1)), shoal::remote_error);
-    EXPECT_TRUE(group.wait_for(std::chrono::seconds(0)));
-    EXPECT_EQ(groups_left(), 1U);
-  });
-}
-
-// Neither the limit nor the end is always first. What is begun after a wait in vain is waited for, too.
-TEST_P(moving_work, ends_race_with_limits) {
-  run([] {
-    static std::atomic<int> ended;
-    ended = 0;
-    int begun = 0;
-    int vain = 0;
-    for (int round = 0; round < 200; ++round) {
-      anywhere_group group;
-      for (int part = 0; part < 3; ++part) {
-        for (int i = 0; i < 4; ++i, ++begun)
-          group.run([](anywhere_tasks& tasks) {
-            tasks.run([] {
-              shoal::yield();
-              ++ended;
-            });
-          });
-        if (group.wait_for(std::chrono::microseconds(round % 20))) {
-          EXPECT_EQ(ended, begun);
-        } else {
-          ++vain;
-        }
-      }
-      if (round % 2 == 0) {
-        group.wait();
-        EXPECT_EQ(ended, begun);
-      }
-    }
-    EXPECT_EQ(ended, begun);
-    EXPECT_GT(vain, 0);
-    EXPECT_EQ(groups_left(), 0U);
-  });
 }
 
 }  // namespace

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scopes of stop requests over nodes: loops and calls take them along, time limits end them, and nothing is left.
+// Scopes of stop requests over nodes: loops, calls and groups take them along, time limits end them, and nothing is left.
+// Waits with a limit for groups whose tasks run anywhere.
 #include "shoal/stop_scope.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "cluster/loop_stops.hpp"
+#include "cluster/work_moves.hpp"
 #include "shoal/anywhere.hpp"
 #include "shoal/future.hpp"
 #include "shoal/on.hpp"
@@ -25,8 +29,13 @@ using std::chrono::milliseconds;
 class scopes : public shoal::test::cluster {};
 SHOAL_CLUSTER_TESTS(scopes);
 
-void nothing_is_left() {
-  shoal::spmd([](shoal::team&) { EXPECT_EQ(shoal::detail::this_port().context->stops->size(), 0U); });
+// But for so many groups that are open on node 0.
+void nothing_is_left(std::size_t open = 0) {
+  shoal::spmd([open](shoal::team&) {
+    const auto& here = *shoal::detail::this_port().context;
+    EXPECT_EQ(here.stops->size(), 0U);
+    EXPECT_EQ(here.moves->groups(), shoal::node_id() == 0 ? open : 0U);
+  });
 }
 
 // Runs until its scope stops; says how often it has looked.
@@ -114,10 +123,9 @@ TEST_P(scopes, stop_at_any_moment) {
 
 // Begins another of its kind for ever; each may move on.
 struct endless {
-  std::uint64_t number;
   void operator()(shoal::anywhere_tasks& tasks) const {
     shoal::yield();
-    tasks.run(endless{number + 1});
+    tasks.run(endless{});
   }
 };
 
@@ -126,7 +134,7 @@ TEST_P(scopes, a_time_limit_ends_groups_and_loops_at_anywhere) {
     {
       shoal::stop_scope scope(milliseconds(20));
       shoal::anywhere_group group(scope);
-      for (int i = 0; i < 50; ++i) group.run(endless{0});
+      for (int i = 0; i < 50; ++i) group.run(endless{});
       group.wait();
       EXPECT_TRUE(scope.timed_out());
       group.run([] { ADD_FAILURE() << "begun after the limit"; });
@@ -168,6 +176,66 @@ TEST_P(scopes, tasks_at_anywhere_see_the_request) {
       });
       EXPECT_TRUE(scope.timed_out());
     }
+    nothing_is_left();
+  });
+}
+
+TEST_P(scopes, groups_at_anywhere_are_waited_for_with_a_limit) {
+  run([] {
+    static std::atomic<bool> go;  // of all nodes, which are in this process
+    static std::atomic<int> ended;
+    go = false;
+    ended = 0;
+    shoal::anywhere_group group;
+    EXPECT_TRUE(group.wait_for(std::chrono::hours(1))) << "nothing was begun";
+    const auto patient = [](shoal::anywhere_tasks& tasks) {
+      while (!go) shoal::yield();
+      tasks.run([] { ++ended; });
+    };
+    for (int i = 0; i < 20; ++i) group.run(patient);
+    EXPECT_FALSE(group.wait_for(milliseconds(5)));
+    for (int i = 0; i < 20; ++i) group.run(patient);
+    EXPECT_FALSE(group.wait_for(milliseconds(0)));
+    go = true;
+    EXPECT_TRUE(group.wait_until(std::chrono::steady_clock::now() + std::chrono::hours(1)));
+    EXPECT_EQ(ended, 40);
+    group.run([] { throw std::runtime_error("thrown anywhere"); });
+    EXPECT_THROW(group.wait_for(std::chrono::hours(1)), shoal::remote_error);
+    EXPECT_TRUE(group.wait_for(std::chrono::seconds(0)));
+    nothing_is_left(1);
+  });
+}
+
+// Neither the limit nor the end is always first. What is begun after a wait in vain is waited for, too.
+TEST_P(scopes, ends_of_groups_at_anywhere_race_with_limits) {
+  run([] {
+    static std::atomic<int> ended;
+    ended = 0;
+    int begun = 0;
+    int vain = 0;
+    for (int round = 0; round < 200; ++round) {
+      shoal::anywhere_group group;
+      for (int part = 0; part < 3; ++part) {
+        for (int i = 0; i < 4; ++i, ++begun)
+          group.run([](shoal::anywhere_tasks& tasks) {
+            tasks.run([] {
+              shoal::yield();
+              ++ended;
+            });
+          });
+        if (group.wait_for(std::chrono::microseconds(round % 20))) {
+          EXPECT_EQ(ended, begun);
+        } else {
+          ++vain;
+        }
+      }
+      if (round % 2 == 0) {
+        group.wait();
+        EXPECT_EQ(ended, begun);
+      }
+    }
+    EXPECT_EQ(ended, begun);
+    EXPECT_GT(vain, 0);
     nothing_is_left();
   });
 }
