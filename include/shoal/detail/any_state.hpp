@@ -87,7 +87,7 @@ struct any_state final : future_value<when_any_result<Sequence>> {
   }
   future_state* count_down(std::size_t n) noexcept {
     if (left.fetch_sub(n, std::memory_order_acq_rel) != n) return nullptr;  // partners: the counters, start()
-    this->value.emplace(winner.load(std::memory_order_relaxed), std::move(parts.futures));
+    this->value.emplace(when_any_result<Sequence>{winner.load(std::memory_order_relaxed), std::move(parts.futures)});
     return finish(*this);
   }
   static future_state* step(future_state& s) noexcept {
