@@ -98,15 +98,16 @@ TEST(parallel_pipeline, has_a_parallel_source_and_pipelines_of_one_stage) {
   for (const unsigned workers : k_workers_of_pipelines)
     run_pool(workers, [] {
       std::atomic<int> next{0};
-      std::vector<int> order;
+      std::vector<int> order(300);  // it does not grow: a stage reads it while the one before goes on
+      std::size_t placed = 0;
       std::atomic<int> passed{0};
       parallel_pipeline(8, stage<void, int>(parallel, [&]() -> std::optional<int> {
                              const int i = next++;
                              return i < 300 ? std::optional(i) : std::nullopt;
                            }) & stage<int, int>(serial_in_order, [&](int i) {
-                             order.push_back(i);
+                             order[placed++] = i;
                              return i;
-                           }) & stage<int, void>(serial_in_order, [&, at = std::size_t{0}](int i) {
+                           }) & stage<int, void>(serial_in_order, [&](int i) {
                              EXPECT_EQ(order[static_cast<std::size_t>(passed++)], i);  // the same order
                            }));
       EXPECT_EQ(passed, 300);
