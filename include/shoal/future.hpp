@@ -2,7 +2,8 @@
 // Futures: results of tasks (async), of continuations (then), of several futures (when_all), of promises.
 //   shoal::future<int> f = shoal::async([] { return work(); });  ...  int x = f.get();
 // Who may call: tasks; one task at a time for each future and each promise. get(), wait() and a future's destructor may
-// switch tasks: the destructor waits for the task, but not for a promise. The other functions do not switch.
+// switch tasks: the destructor waits for the task, but not for a promise. The other functions do not switch. A promise may
+// be set, or destroyed, by any thread: what follows it is a task of the pool in which that was attached.
 // Guarantees: get() moves the value out, once, or throws the task's exception. A continuation runs directly after its
 // task, on the same worker (as a new task if then() comes later). After an exception continuations do not run; their
 // futures have the same exception. One that nobody gets is logged. A wait that would close a cycle throws shoal::error
@@ -123,6 +124,13 @@ auto async(F&& f) -> future<std::invoke_result_t<std::decay_t<F>&>> {
   return async(nullptr, std::forward<F>(f));
 }
 
+/// Not as std::async: says so.
+template <class F, class... Args>
+requires(sizeof...(Args) > 0 && std::invocable<F, Args...>) void async(F&&, Args&&...) {
+  static_assert(sizeof(F) == 0,
+                "shoal::async takes no arguments for the function; write async([=] { return f(a, b); })");
+}
+
 /// The same for a task that may continue on another worker after a wait (see movable.hpp).
 template <detail::task_body F>
 auto async(const char* name, movable_t, F&& f) {
@@ -158,7 +166,9 @@ future<T> settled(future<T> f) {
 }  // namespace detail
 
 /// Sets the value of a future that belongs to no task. A promise destroyed before it is set gives its future a
-/// shoal::error (abandoned).
+/// shoal::error (abandoned). If the pool in which then(), when_any() or co_await was
+/// called has ended, what follows runs in that of the task that sets it; where a thread sets it, not at all, and a warning
+/// says so.
 template <class T>
 class promise {
 public:
@@ -174,7 +184,7 @@ public:
   }
   ~promise() {
     if (state_ == nullptr) return;
-    state_->thrown = detail::broken_promise(*state_);
+    if (!detail::is_dropped(*state_)) state_->thrown = detail::broken_promise(*state_);
     finish();
   }
 
@@ -184,6 +194,7 @@ public:
     return detail::future_access::make<T>(state_);
   }
 
+  /// If the value's constructor throws, the promise is as before.
   template <class... Values>
   requires std::constructible_from<detail::stored<T>, Values...>
   void set_value(Values&&... values) {

@@ -3,10 +3,11 @@
 //   auto first = shoal::when_any(shoal::async(search_left), shoal::async(search_right)).get();
 //   if (first.index == 0) use(std::get<0>(first.futures).get());          // the others can still be waited for
 // Who may call: tasks. when_any() does not switch; the future that it gives is one like others (future.hpp): get(), wait(),
-// wait_for() and then() work. A promise among the futures is set by a task then, as with then().
+// wait_for() and then() work.
 // Guarantees: `index` is that of a future whose result, a value or an exception, is there; if several were there at once, of
 // any of them. All futures come back, in their order. Tasks are not stopped: use a stop_scope for that. Destroying what
-// when_any() gave waits as the futures' own destructors do.
+// when_any() gave waits as the futures' own destructors do; destroying a continuation of it does not if one of them is a
+// promise's.
 // Costs: one allocation, and an atomic operation per future at both ends. O(futures).
 // Source: std::experimental::when_any. Tests: tests/unit/sched/when_any_test.cpp, tests/stress/when_any_test.cpp.
 #pragma once

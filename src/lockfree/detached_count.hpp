@@ -2,10 +2,11 @@
 // Counts work that no task waits for (continuations of futures that were dropped), so that the end of a pool can wait.
 //   whoever causes work: begin(), before the work can run;   whoever has run it: if (Waiter w = end(); w) wake(w);
 //   one task at the end: while (count.must_block(this_task(), &begun)) leave();
-// Who may call: begin, end: any worker; must_block: one task at a time. Nothing waits, allocates or switches tasks.
+// Who may call: begin, end: any worker; none, any: any thread; must_block: one task at a time. Nothing waits, allocates or
+// switches tasks.
 // Guarantees: must_block() says false at a moment when all work that had begun had ended, and gives the number begun
 // until then. The waiter sees what the work wrote. begin() is called by work that is counted itself, or that ends before
-// the waiter calls; else the count may be zero in between. end() is the work's last access.
+// the waiter calls, or by a thread that a lock keeps apart from the last none(); else the count may be zero in between. end() is the work's last access.
 // Tests: tests/model/detached_count_test.cpp, tests/unit/sched/detached_test.cpp.
 #pragma once
 
@@ -45,6 +46,12 @@ public:
     }
   }
 
+  /// Whether none is outstanding; gives how much has begun until then.
+  bool none(std::uint32_t* begun) const {
+    const std::uint64_t word = word_.load(std::memory_order_acquire);  // partner: end()
+    *begun = static_cast<std::uint32_t>(word >> k_begun_shift);
+    return (word & k_outstanding) == 0;
+  }
   /// Whether any work is outstanding; if the caller's own work has ended, none begins from then on.
   bool any() const { return (word_.load(std::memory_order_acquire) & k_outstanding) != 0; }  // partner: end()
 

@@ -18,6 +18,7 @@
 #include "base/exit_status.hpp"
 #include "base/log.hpp"
 #include "machine/local_service.hpp"
+#include "machine/one_per_process.hpp"
 #include "machine/process.hpp"
 #include "machine/signal_request.hpp"
 #include "runtime/cycle_watch.hpp"
@@ -153,26 +154,11 @@ private:
   std::unique_ptr<machine::executor::thread> thread_;
 };
 
-// Of one process. A child made by fork() has a copy of its parent's, perhaps in the middle of a change and without the
-// thread; it is left as it is, and the child makes its own.
 struct registry {
-  const int process = machine::own_pid();
-  registry* const copied;  // from the parent
   std::mutex mutex;
   hang_watch* watch = nullptr;  // while there are entries
-
-  explicit registry(registry* from) noexcept : copied(from) {}
 };
-std::atomic<registry*> g_registry{nullptr};  // partners: the threads that make entries
-
-registry& registry_of_this_process() {
-  const int process = machine::own_pid();
-  for (registry* known = g_registry.load(std::memory_order_acquire);;) {
-    if (known != nullptr && known->process == process) return *known;
-    auto made = std::make_unique<registry>(known);
-    if (g_registry.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *made.release();
-  }
-}
+machine::one_per_process<registry> g_registry;
 
 hang_watch::hang_watch() {
   try {
@@ -215,7 +201,7 @@ bool hang_watch::remove(std::uint64_t number) {
 }
 
 void hang_watch::run() {
-  for (std::int64_t pause_ns = k_look_ns;;) {
+  for (std::int64_t pause_ns = 0;;) {  // at once: what the processor quota is at first
     const std::array<int, 3> descriptors{wake_.descriptor(), signal_.descriptor(),
                                          service_ ? service_->descriptor() : -1};
     const int ready = executor_->wait_any(descriptors, pause_ns);
@@ -281,7 +267,7 @@ void hang_watch::look(entry& e, std::uint64_t now_ns) {
   write_report(e,
                fmt::format("{}nothing in this {} has run for {:.1f} s; it goes on if another thread {} (reported once)",
                            why_exhausted(all), e.job.nodes > 1 || e.job.may_end() ? "job" : "job or pool", still_s,
-                           all.outside != others() ? "sets a promise or gives up a lock"
+                           all.outside != others() ? "sets a promise, gives up a lock or ends a blocking call"
                            : all.whole             ? "gives it a task"
                                                    : "gives it a task, or a node that was not asked does"),
                fmt::format("no rank has run for {:.1f} s; they go on if a thread of the program calls MPI or ends "
@@ -356,9 +342,9 @@ std::string hang_watch::list() {
 watch_entry::watch_entry(watched_job job) {
   machine::executor& executor = job.pools.front()->executor();
   if (!executor.has_real_clock()) return;
-  registry& all = registry_of_this_process();
+  registry& all = g_registry.get();
   const std::lock_guard hold(all.mutex);
-  process_ = all.process;
+  process_ = machine::own_pid();
   if (all.watch == nullptr) {
     auto made = std::make_unique<hang_watch>();
     number_ = made->add(std::move(job));
@@ -372,7 +358,7 @@ watch_entry::watch_entry(watched_job job) {
 
 watch_entry::~watch_entry() {
   if (!watched_ || machine::own_pid() != process_) return;
-  registry& all = registry_of_this_process();
+  registry& all = g_registry.get();
   const std::lock_guard hold(all.mutex);
   if (all.watch->remove(number_)) delete std::exchange(all.watch, nullptr);
 }

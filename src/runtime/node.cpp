@@ -62,10 +62,12 @@ void receive_stop(const detail::arrival& a) noexcept {
     detail::wake(server);
 }
 
+template <bool RefuseThreads>
 std::size_t wait_for_detached_here(std::uint32_t, std::span<const std::uint64_t>, std::uint64_t* answer) {
   cluster::work_moves& moves = *detail::this_port().context->moves;
   moves.stop_asking();
-  answer[0] = sched::this_worker()->owner().wait_for_detached();
+  sched::pool& pool = sched::this_worker()->owner();
+  answer[0] = RefuseThreads ? pool.wait_and_refuse_threads() : pool.wait_for_detached();
   if (moves.has_sent()) detail::settle_workers();  // no request or answer is in flight to a node that has ended
   return 1;
 }
@@ -76,9 +78,10 @@ std::size_t add_begun(std::uint32_t, std::span<const std::uint64_t>, std::uint64
 }
 
 // Waits on every node until no detached work is left there; gives how much has begun so far on all.
+template <bool RefuseThreads>
 std::uint64_t wait_for_detached_everywhere() {
   std::array<std::uint64_t, detail::k_tree_words + 1> words{};
-  detail::call_tree tree(detail::all_nodes_row(), detail::callee_of<wait_for_detached_here>(),
+  detail::call_tree tree(detail::all_nodes_row(), detail::callee_of<wait_for_detached_here<RefuseThreads>>(),
                          detail::callee_of<add_begun>(), 1);
   detail::completion calls;  // after the tree: waits before it goes
   tree.begin(calls, words, detail::call_tree::own_part::called);
@@ -140,13 +143,13 @@ void node::end_messages() noexcept {
 
 // By a task of node 0, after its last main task. Detached work of one node may begin some on another before it ends: none
 // is left if none began between two times at which each node had none. The first of these ends requests for work, the
-// second their answers.
+// second their answers, and what threads begin.
 void node::stop_others() {
   detail::port& p = detail::this_port();
   detail::settle_all(p);
   if (nodes_ > 1)
-    for (std::uint64_t before = 0, begun = wait_for_detached_everywhere(); begun != before;)
-      before = std::exchange(begun, wait_for_detached_everywhere());
+    for (std::uint64_t begun = wait_for_detached_everywhere<false>(), before = ~begun; begun != before;)
+      before = std::exchange(begun, wait_for_detached_everywhere<true>());
   for (std::uint32_t n = 1; n < nodes_; ++n)
     detail::send(*detail::t_worker, n, detail::receiver_of<receive_stop>(), {});
   detail::settle_all(p);

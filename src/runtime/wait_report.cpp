@@ -99,7 +99,7 @@ named_task name_task(const waiting_task& t, machine::symbols& names) {
 std::string held_by(const waiting_task& t, const std::map<const void*, const named_task*>& by_stack) {
   if (t.why == wait_kind::promise) return "whoever has the promise";
   if (t.holder_ended) return "a task that has ended";
-  if (t.held_by == nullptr) return t.why == wait_kind::future ? "a task that runs, or has not begun" : "";
+  if (t.held_by == nullptr) return t.why == wait_kind::future ? "a task that can run, a coroutine, or a promise" : "";
   if (t.held_by == t.stack) return "itself";
   const auto found = by_stack.find(t.held_by);
   return found != by_stack.end() ? found->second->task : "a task that can run";

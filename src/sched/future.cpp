@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <string>
 
+#include "base/log.hpp"
 #include "fiber/sanitizer.hpp"
 #include "sched/cycle_search.hpp"
 #include "sched/filling.hpp"
 #include "sched/movable.hpp"
+#include "sched/open_pools.hpp"
 #include "sched/pool.hpp"
 #include "shoal/detail/any_state.hpp"
 #include "shoal/detail/assert.hpp"
@@ -26,6 +29,13 @@ using word_type = completion_word<>;
 stack_notes& notes_here() noexcept { return *sched::this_worker()->current()->notes; }
 
 sched::pool& pool_here() noexcept { return sched::this_worker()->owner(); }
+
+// Of a promise's state that has a successor: where that was attached.
+std::uint64_t follower_pool(const future_state& s) noexcept { return reinterpret_cast<std::uintptr_t>(s.group); }
+
+const void* number_of_pool() noexcept {
+  return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(pool_here().number()));  // NOLINT: never followed
+}
 
 // Edges stay within a pool: another pool may be destroyed before a search follows them.
 bool is_near(const stack_notes& notes) noexcept { return sched::this_worker()->owner().owns(&notes); }
@@ -114,11 +124,11 @@ void run_future(task& t) noexcept {
     if (needs_scope(mine)) [[unlikely]] {
       const within_scope body(mine);
       f.state = f.state->of->step(*f.state);
-      if (mine != nullptr) mine->remove();
     } else {
       f.state = f.state->of->step(*f.state);
     }
     if (f.state == nullptr) break;
+    if (counted && !f.state->may_be_detached()) pool_here().end_detached();  // a coroutine's, which awaited a promise
     sched::stay_here();
     take_turn(*t_worker);
   }
@@ -129,6 +139,7 @@ void run_future(task& t) noexcept {
 
 future_state* finish(future_state& s) noexcept {
   sched::note_end();
+  leave_scope(s);  // before the waiter, which may end the scope, goes on
   // The previous value of the word tells what runs next.
   const std::uintptr_t word = s.word.complete();
   const std::uintptr_t tag = word_type::tag_of(word);
@@ -144,15 +155,52 @@ future_state* finish(future_state& s) noexcept {
   return nullptr;
 }
 
+namespace {
+// On a thread that is no worker of `pool`: `next` becomes a task there. False if that pool has ended.
+bool follow_in(std::uint64_t pool, future_state& next) noexcept {
+  struct follows final : sched::errand {
+    future_state* follower = nullptr;
+  };
+  auto* const made = new (std::nothrow) follows;
+  SHOAL_ASSERT(made != nullptr, "there is no memory for the task that is to follow a promise");
+  made->follower = &next;
+  made->run = [](task& t) noexcept {
+    auto* const self = static_cast<follows*>(static_cast<sched::errand*>(&t));
+    future_state& begun = *self->follower;
+    delete self;
+    sched::worker& here = *sched::this_worker();
+    here.wait_from_outside(-1);
+    if (sched::profile_recorder* const p = here.profile(); p != nullptr) p->begins_unspawned();
+    run_future(begun);
+  };
+  const bool accepted = sched::submit_detached(pool, *made);
+  if (!accepted) delete made;
+  return accepted;
+}
+}  // namespace
+
 void finish_elsewhere(future_state& s) noexcept {
   const bool detaches = s.may_be_detached();  // a promise: it is not counted itself
+  const bool is_promise = s.of->from_outside;
   future_state* const next = finish(s);
   if (next == nullptr) return;
-  SHOAL_ASSERT(t_worker != nullptr,
-               "a thread that is no worker, or shoal::blocking, sets a promise whose future has a continuation (then, "
-               "when_any, co_await); set it from a task");
+  if (is_promise) {  // `s` belongs to `next`, which has not run
+    if (t_worker != nullptr && pool_here().number() == follower_pool(s))
+      sched::this_worker()->wait_from_outside(-1);
+    else if (follow_in(follower_pool(s), *next))
+      return;
+    if (t_worker == nullptr)
+      return base::warn(
+          "a thread has set or destroyed the promise{}{} after the pool in which then(), when_any() or co_await was "
+          "called had ended: what was to follow does not run",
+          s.name != nullptr ? " " : "", s.name != nullptr ? s.name : "");
+  }
   if (detaches) pool_here().begin_detached();
-  spawn(*t_worker, *next);
+  try {
+    spawn(*t_worker, *next);
+  } catch (...) {  // no memory to enlarge the deque: run it here
+    run_future(*next);
+  }
 }
 
 void await(future_state& s) {
@@ -201,10 +249,16 @@ namespace {
 bool attach_as(std::uintptr_t tag, future_state& s, future_state& next) noexcept {
   const bool counts = next.may_be_detached() && !s.may_be_detached();
   if (counts) pool_here().begin_detached();
+  if (s.of->from_outside) {
+    s.group = number_of_pool();                  // whoever completes `s` reads it when `next` is attached
+    sched::this_worker()->wait_from_outside(1);  // until `next` is a task
+  }
   const bool attached =
       s.of->attach != nullptr ? s.of->attach(s, next) : s.word.attach(word_type::tagged(&next, tag), next.word);
-  if (counts && !attached) pool_here().end_detached();
-  return attached;
+  if (attached) return true;
+  if (counts) pool_here().end_detached();
+  if (s.of->from_outside) sched::this_worker()->wait_from_outside(-1);
+  return false;
 }
 }  // namespace
 
@@ -215,6 +269,7 @@ bool attach_guest(future_state& s, future_state& next) noexcept { return attach_
 bool detach(future_state& s, future_state& next) noexcept {
   if (!s.word.take_back(word_type::tagged(&next, word_type::k_guest), word_type::k_nobody)) return false;
   if (next.may_be_detached() && !s.may_be_detached()) pool_here().end_detached();
+  if (s.of->from_outside && follower_pool(s) == pool_here().number()) sched::this_worker()->wait_from_outside(-1);
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "machine/membarrier.hpp"
 #include "machine/memory_info.hpp"
 #include "machine/topology.hpp"
+#include "sched/open_pools.hpp"
 #include "shoal/detail/assert.hpp"
 #include "shoal/detail/atomics.hpp"
 
@@ -87,6 +88,7 @@ pool::pool(const pool_options& options, pool_hooks* above)
   if (!options_.steal) options_.steal = find_steal_policy(k_standard_steal_policy);
   for (unsigned i = 0; i < options.workers; ++i) workers_.push_back(std::make_unique<worker>(*this, i, waiting));
   place_sleepers();
+  number_ = open_pool(*this);
 }
 
 // Each package begins a group of its own, while there are groups enough.
@@ -167,6 +169,7 @@ void pool::start() { start_threads(0); }
 void pool::join() noexcept {
   for (auto& t : threads_) t->join();
   threads_.clear();
+  close_pool(number_);
   wait_for_wakers();
 }
 
@@ -181,6 +184,20 @@ void pool::end_wake_from_outside() noexcept {
   if (wakers_.leave()) executor.wake(word, 1, false);  // by its address: the pool may be gone
 }
 
+bool pool::begin_detached_from_outside() noexcept {
+  const std::lock_guard hold(giving_);
+  if (!refuses_threads_) begin_detached();
+  return !refuses_threads_;
+}
+
+// Gives how much detached work had begun.
+bool pool::refuse_threads_if_idle(std::uint32_t& begun) noexcept {
+  const std::lock_guard hold(giving_);
+  if (!detached_.none(&begun)) return false;
+  refuses_threads_ = true;
+  return true;
+}
+
 void pool::end_detached() noexcept {
   if (detail::suspended* const waiter = detached_.end(); waiter != nullptr) detail::wake(waiter);
 }
@@ -191,8 +208,17 @@ std::uint32_t pool::wait_for_detached() noexcept {
   return begun;
 }
 
+std::uint32_t pool::wait_and_refuse_threads() noexcept {
+  std::uint32_t begun = 0;
+  do wait_for_detached();
+  while (!refuse_threads_if_idle(begun));
+  return begun;
+}
+
 // By finish(), whose thread is no worker: a task waits, and wakes the thread.
-void pool::wait_from_outside_for_detached() noexcept {
+void pool::refuse_threads_from_outside() noexcept {
+  std::uint32_t begun = 0;
+  if (refuse_threads_if_idle(begun)) return;
   struct waits final : errand {
     pool* of = nullptr;
     std::atomic<std::uint32_t> over{0};  // partners: this thread, the task
@@ -201,7 +227,7 @@ void pool::wait_from_outside_for_detached() noexcept {
   task.run = [](detail::task& t) noexcept {
     auto& self = static_cast<waits&>(static_cast<errand&>(t));
     machine::executor& executor = self.of->executor();
-    self.of->wait_for_detached();
+    self.of->wait_and_refuse_threads();
     std::atomic<std::uint32_t>& over = self.over;
     over.store(1, std::memory_order_release);
     executor.wake(over, 1, false);  // by its address: finish() may have gone on
@@ -211,7 +237,7 @@ void pool::wait_from_outside_for_detached() noexcept {
 }
 
 void pool::finish() noexcept {
-  if (!threads_.empty() && detached_.any()) wait_from_outside_for_detached();
+  if (!threads_.empty()) refuse_threads_from_outside();
   stop();
   join();
 }
@@ -258,7 +284,7 @@ void pool::run(const std::function<void()>& body) {
       m.thrown = std::current_exception();
     }
     detail::set_outermost(false);
-    m.owner->wait_for_detached();
+    m.owner->wait_and_refuse_threads();
     m.owner->stop();
   };
   at(0).begin_with(first);

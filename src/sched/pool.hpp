@@ -197,14 +197,21 @@ public:
   void begin_wake_from_outside() noexcept { wakers_.enter(); }
   void end_wake_from_outside() noexcept;
 
+  /// No other pool of the process has had it (open_pools.hpp).
+  std::uint64_t number() const noexcept { return number_; }
+
   /// Work that no task waits for (see detached_count.hpp). Workers of this pool.
   void begin_detached() noexcept { detached_.begin(); }
   void end_detached() noexcept;
+  /// The same for a thread. False after wait_and_refuse_threads(), which comes before the end.
+  bool begin_detached_from_outside() noexcept;
   /// Whether there is any. Any thread.
   bool has_detached() const noexcept { return detached_.any(); }
   /// One task at a time, when the tasks that others wait for have ended: returns at a moment when all detached work has
   /// ended, and gives how much had begun, modulo 2^32. May switch.
   std::uint32_t wait_for_detached() noexcept;
+  /// The same; from then on only tasks begin detached work.
+  std::uint32_t wait_and_refuse_threads() noexcept;
 
   /// Where its workers exchange blocks (see worker_base).
   block_depot& blocks(bool large) noexcept { return blocks_[large]; }
@@ -242,7 +249,8 @@ private:
   void pin(unsigned i) const noexcept;
   void join() noexcept;
   void wait_for_wakers() noexcept;
-  void wait_from_outside_for_detached() noexcept;
+  bool refuse_threads_if_idle(std::uint32_t& begun) noexcept;
+  void refuse_threads_from_outside() noexcept;
 
   pool_options options_;
   worker_map map_;
@@ -273,7 +281,9 @@ private:
   std::atomic<bool> stopping_{false};
   std::atomic<unsigned> active_;        // partners: the workers, and who sets it
   std::atomic<bool> needs_all_{false};  // partner: who sets active_
-  std::mutex giving_;                   // held by give_unless_stopping() and, for a moment, by stop()
+  std::uint64_t number_ = 0;
+  std::mutex giving_;                   // held by give_unless_stopping(), and for a moment by what ends the giving
+  bool refuses_threads_ = false;        // with `giving_`
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::unique_ptr<machine::executor::thread>> threads_;
   profiler profiler_{*this};

@@ -99,7 +99,7 @@ TEST(hang, is_reported_once_while_a_thread_may_set_a_promise) {
 }
 
 TEST(hang, is_none_while_a_thread_or_a_body_goes_on) {
-  for (const char* what : {"thread", "long_body", "long_there"})
+  for (const char* what : {"thread", "followed", "long_body", "long_there"})
     for (const char* nodes : {"1", "2"}) {
       const outcome got = run({program("cluster_hang"), what},
                               {std::string("SHOAL_NODES=") + nodes, "SHOAL_WORKERS=2", "SHOAL_HANG_SECONDS=0.5"}, 30);

@@ -76,10 +76,8 @@ struct future_awaiter {
     resumed.root = root;
     resumed.name = source.name;
     resumed.number |= source.number & future_state::k_may_be_dropped;
-    resumed.enter_scope();
-    if (attach(source, resumed)) return true;
-    leave_scope(resumed);
-    return false;
+    resumed.group = worker_here().scope;  // not counted: the root is, until it ends
+    return attach(source, resumed);
   }
   T await_resume() { return awaited.get(); }
 };

@@ -47,7 +47,7 @@ struct future_kind {
   bool (*is_ready)(const future_state&) noexcept = nullptr;
   bool (*await)(future_state&, const time_limit*) = nullptr;
   bool (*attach)(future_state&, future_state& next) noexcept = nullptr;
-  bool from_outside = false;  // any thread may fill it
+  bool from_outside = false;  // any thread may fill it; `group` is the number of its successor's pool
   bool travels = false;       // to other nodes: `group` is no scope
   bool drop_waits = false;    // its future waits although it has k_may_be_dropped
 };
@@ -73,7 +73,8 @@ struct future_state : task {
     s->add();
   }
   const shoal::detail::scope* scope() const noexcept {
-    return group == nullptr || of->travels ? nullptr : static_cast<const shoal::detail::scope*>(group);
+    return of->travels || of->from_outside || group == nullptr ? nullptr
+                                                               : static_cast<const shoal::detail::scope*>(group);
   }
   bool may_be_detached() const noexcept { return (number & k_may_be_dropped) != 0; }
   bool is_ready() const noexcept { return of->is_ready != nullptr ? of->is_ready(*this) : word.is_done(); }
@@ -88,7 +89,7 @@ struct future_state : task {
 
 /// The result is in `s`: wakes the waiter, or returns the successor, if any. `s` may be destroyed when it returns.
 future_state* finish(future_state& s) noexcept;
-/// The same in the midst of a task: a successor goes to the deque.
+/// The same in the midst of a task, or on a thread: a successor becomes a task of the pool in which it was attached.
 void finish_elsewhere(future_state& s) noexcept;
 /// Returns when the result is there; throws if tasks wait for each other in a cycle. May switch.
 void await(future_state& s);
@@ -100,6 +101,8 @@ bool attach(future_state& s, future_state& next) noexcept;
 void spawn_attached(future_state& next) noexcept;
 /// The end of a future: waits if necessary, logs an exception, destroys the state.
 void drop(future_state& s) noexcept;
+/// Whether a promise's future is gone, and nothing follows.
+inline bool is_dropped(const future_state& s) noexcept { return s.word.look() == completion_word<>::k_dropped; }
 std::exception_ptr broken_promise(const future_state& s);
 
 struct state_dropper {

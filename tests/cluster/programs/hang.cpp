@@ -102,6 +102,11 @@ int wait_for_a_thread(Wait wait) {
   return 0;
 }
 
+// Nobody waits for the promise itself.
+int wait_for_what_follows(shoal::future<int>& f) {
+  return shoal::async([&f]() -> shoal::coroutine<int> { co_return co_await f.then([](int i) { return i; }); }).get();
+}
+
 int wait_in_a_movable_task(shoal::future<int>& f) {
   int got = 0;
   shoal::task_group group;
@@ -237,6 +242,7 @@ int main(int argc, char** argv) {
     if (what == "behind") leave_work_behind();
     if (what == "behind_there") shoal::on(shoal::node_count() - 1, [] { leave_work_behind(); });
     if (what == "thread") return wait_for_a_thread([](shoal::future<int>& f) { return f.get(); });
+    if (what == "followed") return wait_for_a_thread(wait_for_what_follows);
     if (what == "long_body") return wait_for_a_long_body();
     if (what == "long_there") return run_long_on_another_node();
     if (what == "there") hang_on_another_node();

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "shoal/coroutine.hpp"
 #include "shoal/future.hpp"
 #include "shoal/parallel_for.hpp"
 #include "shoal/parallel_for_each.hpp"
@@ -280,6 +281,22 @@ TEST(stopping, a_timed_scope_may_end_on_another_worker) {
       });
     go.count_down();
     group.wait();
+  });
+}
+
+// In checked builds it says so if it believes that one of them still runs.
+TEST_P(stopping, a_scope_may_end_as_soon_as_its_futures_have) {
+  run_pool(GetParam(), [] {
+    for (int i = 0; i < shoal::rounds(1000, 100); ++i) {
+      auto scope = std::make_unique<shoal::stop_scope>();
+      auto plain = scope->run([] { return shoal::async([] { return 1; }).then([](int one) { return one + 1; }); });
+      auto coroutine = scope->run([] {
+        return shoal::async([]() -> shoal::coroutine<int> { co_return 1 + co_await shoal::async([] { return 1; }); });
+      });
+      if (i % 2 == 0) shoal::yield();
+      EXPECT_EQ(plain.get() + coroutine.get(), 4);
+      scope.reset();
+    }
   });
 }
 
