@@ -85,9 +85,11 @@ std::int64_t processor_share::look(std::span<sched::pool* const> pools, std::uin
     quota_ = where_.read_quota();
     read_quota_at_ns_ = now_ns + k_quota_ns;
   }
-  std::erase_if(known_, [&pools](const auto& one) { return std::ranges::find(pools, one.first) == pools.end(); });
+  std::map<std::uint64_t, known_pool> still_there;
+  for (const sched::pool* const p : pools) still_there[p->number()] = known_[p->number()];
+  known_.swap(still_there);
   std::vector<unsigned> most;
-  for (sched::pool* const p : pools) most.push_back(by_quota(*p, known_[p]));
+  for (sched::pool* const p : pools) most.push_back(by_quota(*p, known_[p->number()]));
   if (shares) {
     try {
       divide(pools, most);
@@ -118,7 +120,7 @@ void processor_share::divide(std::span<sched::pool* const> pools, std::vector<un
   std::vector<unsigned> wanted;
   for (sched::pool* const p : pools) {
     if (!takes_part(p)) continue;
-    known_pool& known = known_[p];
+    known_pool& known = known_[p->number()];
     known.wanted = std::max(wanted_by(*p), known.wanted * 3 / 4);
     wanted.push_back(known.wanted);
   }

@@ -66,7 +66,7 @@ private:
   std::vector<neighbour> read_neighbours() const;
 
   surroundings where_;
-  std::map<sched::pool*, known_pool> known_;
+  std::map<std::uint64_t, known_pool> known_;  // by the pool's number
   double quota_ = 0;
   std::uint64_t read_quota_at_ns_ = 0;   // 0: at once
   std::uint64_t share_again_at_ns_ = 0;  // the folder cannot be used until then

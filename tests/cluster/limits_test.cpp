@@ -119,38 +119,42 @@ TEST(limits, threads_that_are_refused_end_the_job_in_words) {
   }
 }
 
-// A control group of this test, with the controller's files in it; skips the test where none can be made.
-class memory_group {
+// A control group of this test. Without the rights to make one, set() says false.
+class control_group {
 public:
-  memory_group() {
-    const bool old = std::filesystem::is_directory("/sys/fs/cgroup/memory");
-    folder_ = std::filesystem::path(old ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup") /
-              ("shoal-test-memory-" + std::to_string(::getpid()));
-    limit_ = folder_ / (old ? "memory.limit_in_bytes" : "memory.max");
+  explicit control_group(const std::string& controller) {
+    const std::filesystem::path old = "/sys/fs/cgroup/" + controller;  // of version 1
+    old_ = std::filesystem::is_directory(old);
+    folder_ = (old_ ? old : "/sys/fs/cgroup") / ("shoal-test-" + controller + "-" + std::to_string(::getpid()));
     std::error_code refused;
     std::filesystem::create_directory(folder_, refused);
   }
-  memory_group(const memory_group&) = delete;
-  memory_group& operator=(const memory_group&) = delete;
-  ~memory_group() {
+  control_group(const control_group&) = delete;
+  control_group& operator=(const control_group&) = delete;
+  ~control_group() {
     std::error_code refused;
     std::filesystem::remove(folder_, refused);
   }
-  bool limit(std::uint64_t bytes) const { return static_cast<bool>(std::ofstream(limit_) << bytes << std::flush); }
+  bool is_old() const { return old_; }
+  bool set(const std::string& file, const std::string& value) const {
+    return static_cast<bool>(std::ofstream(folder_ / file) << value << std::flush);
+  }
   std::string enter() const { return "echo $$ > '" + (folder_ / "cgroup.procs").string() + "' &&"; }
 
 private:
-  std::filesystem::path folder_, limit_;
+  std::filesystem::path folder_;
+  bool old_ = false;
 };
 
 // A control group's limit kills without a word: what does not fit must be refused before.
 TEST(limits, a_search_that_does_not_fit_is_refused_before_it_begins) {
-  const memory_group group;
+  const control_group group("memory");
   int refused = 0;
   int searched = 0;
   for (const char* nodes : {"1", "2", "4"})
     for (const unsigned mebibytes : {60U, 100U, 120U, 160U, 400U}) {
-      if (!group.limit(std::uint64_t{mebibytes} << 20)) GTEST_SKIP() << "no control group for memory can be made here";
+      if (!group.set(group.is_old() ? "memory.limit_in_bytes" : "memory.max", std::to_string(mebibytes) + "M"))
+        GTEST_SKIP() << "no control group for memory can be made here";
       const outcome got = run(in_shell(
           group.enter(), {SHOAL_COMMAND, "bfs", "--kronecker", "18", "--roots", "1", "-n", nodes, "--no-validate"}));
       expect_no_signal(got);
@@ -163,28 +167,38 @@ TEST(limits, a_search_that_does_not_fit_is_refused_before_it_begins) {
 
 // Everything that starts threads or processes, under a control group's limit on their number.
 TEST(limits, a_small_number_of_processes_is_named) {
-  namespace fs = std::filesystem;
-  const fs::path pids = fs::is_directory("/sys/fs/cgroup/pids") ? "/sys/fs/cgroup/pids" : "/sys/fs/cgroup";
-  const fs::path group = pids / ("shoal-test-" + std::to_string(::getpid()));
-  std::error_code refused;
-  fs::create_directory(group, refused);
-  if (refused || !(std::ofstream(group / "pids.max") << "max" << std::flush)) {
-    fs::remove(group, refused);
-    GTEST_SKIP() << "no control group for processes can be made here";
-  }
-  const std::string inside = "echo $$ > '" + (group / "cgroup.procs").string() + "' &&";
+  const control_group group("pids");
+  if (!group.set("pids.max", "max")) GTEST_SKIP() << "no control group for processes can be made here";
   auto commands = ways("works");
   commands.push_back({SHOAL_COMMAND, "bfs", "--kronecker", "8", "--roots", "1", "-w", "8"});
   for (const auto& command : commands)
     for (const char* most : {"1", "2", "3", "5"}) {
-      std::ofstream(group / "pids.max") << most << std::flush;
-      const outcome got = run(in_shell(inside, command), {"SHOAL_WORKERS=8"}, 20);
+      EXPECT_TRUE(group.set("pids.max", most));
+      const outcome got = run(in_shell(group.enter(), command), {"SHOAL_WORKERS=8"}, 20);
       expect_no_signal(got);
       EXPECT_NE(got.status.code, 0) << most << ": " << got;
       EXPECT_TRUE(got.has(std::string("allows ") + most + " processes and threads (pids.max in "))
           << most << ": " << got;
     }
-  fs::remove(group, refused);
+}
+
+TEST(limits, workers_follow_a_processor_quota_that_changes) {
+  const control_group group("cpu");
+  const auto allow = [&group](const std::string& of_100_ms) {
+    if (group.is_old()) return group.set("cpu.cfs_quota_us", of_100_ms == "max" ? "-1" : of_100_ms);
+    return group.set("cpu.max", of_100_ms + " 100000");
+  };
+  if (!allow("max")) GTEST_SKIP() << "no control group for processors can be made here";
+  job_process job(in_shell(group.enter(), {program("cluster_faults"), "endless"}),
+                  {"SHOAL_WORKERS=4", "SHOAL_NODES=1", "SHOAL_LOG=verbose"});
+  EXPECT_TRUE(job.says(" pid ")) << job.text();
+  EXPECT_TRUE(allow("50000"));
+  EXPECT_TRUE(job.says("of 4 workers begin tasks from now on (processor quota: 0.50)")) << job.text();
+  EXPECT_FALSE(job.says("4 of 4 workers begin tasks", 1, 0.01)) << job.text();
+  EXPECT_TRUE(allow("max"));
+  EXPECT_TRUE(job.says("4 of 4 workers begin tasks")) << job.text();
+  job.signal(SIGTERM);
+  EXPECT_TRUE(job.wait(20).in_time);
 }
 
 TEST(limits, a_limit_on_the_size_of_files_is_named) {
