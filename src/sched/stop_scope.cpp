@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shoal/stop_scope.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -19,6 +20,12 @@ void look_at_limits(const scope_limit& innermost) noexcept {
   const std::uint64_t now_ns = clock_ns();
   for (const scope_limit* l = &innermost; l != nullptr; l = l->outer)
     if (l->due_ns <= now_ns) l->come(*l);
+}
+
+std::uint64_t scope::due_ns() const noexcept {
+  std::uint64_t first = time_limit::k_never;
+  for (const scope_limit* l = limit_; l != nullptr; l = l->outer) first = std::min(first, l->due_ns);
+  return first;
 }
 
 const scope* exchange_scope(const scope* s) noexcept {
@@ -72,6 +79,12 @@ stop_scope::stop_scope(std::stop_source source, detail::time_limit until, std::s
 task_group::task_group(const stop_scope& s) noexcept : given_scope_(&s) {}
 
 stop_scope::~stop_scope() {
+  {
+    // Where a task of this worker has called them, the library asks for no order, which TSan would want between two tasks.
+    const fiber::tsan_ignore_scope ignore;
+    with_other_.reset();
+    with_outer_.reset();
+  }
   if (alarm_ == nullptr) return;
   if (&alarm_->home == detail::t_worker)
     alarm_->end();

@@ -34,6 +34,8 @@ public:
     return token_.stop_requested();
   }
   const std::stop_token& token() const noexcept { return token_; }
+  /// When the first of its time limits comes (time_limit.hpp); time_limit::k_never: it has none.
+  std::uint64_t due_ns() const noexcept;
 
   /// A future that belongs to the scope, from its task's beginning to its end; counted in checked builds.
   void add() const noexcept {

@@ -18,6 +18,8 @@ class time_limit {
 public:
   static constexpr std::uint64_t k_never = std::numeric_limits<std::uint64_t>::max();
   static time_limit never() noexcept { return time_limit(k_never); }
+  /// A moment of clock_ns().
+  static time_limit at(std::uint64_t due_ns) noexcept { return time_limit(due_ns); }
 
   /// 0: it has passed already.
   std::uint64_t due_ns() const noexcept { return due_ns_; }
