@@ -201,7 +201,7 @@ bool hang_watch::remove(std::uint64_t number) {
 }
 
 void hang_watch::run() {
-  for (std::int64_t pause_ns = 0;;) {  // at once: what the processor quota is at first
+  for (std::int64_t pause_ns = k_look_ns;;) {
     const std::array<int, 3> descriptors{wake_.descriptor(), signal_.descriptor(),
                                          service_ ? service_->descriptor() : -1};
     const int ready = executor_->wait_any(descriptors, pause_ns);

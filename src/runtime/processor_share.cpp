@@ -111,7 +111,10 @@ std::int64_t processor_share::look(std::span<sched::pool* const> pools, std::uin
 // Who has chosen more workers than there are processors has chosen that also for less.
 unsigned processor_share::by_quota(const sched::pool& p, known_pool& known) const {
   const double there = std::min(quota_, static_cast<double>(where_.processors));
-  if (known.quota_at_first <= 0) known.quota_at_first = there;
+  if (known.quota_at_first <= 0) {
+    known.quota_at_first = there;
+    base::verbose("{} workers have {:.2f} processors at first (quota: {:.2f})", p.size(), there, quota_);
+  }
   if (there >= known.quota_at_first) return p.size();
   return std::max(1U, static_cast<unsigned>(std::ceil(p.size() * there / known.quota_at_first)));
 }

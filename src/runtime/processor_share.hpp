@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many workers of each pool of this process begin tasks (sched::pool::set_active), looked at a few times per second:
-// no more than the processor quota of the control groups allows when it has become smaller than it was when the pool was
-// made; and where the setting `share_processors` is on, no more than a fair share of the processors beside all pools and
-// jobs of this user that have it on, too. Each process says in a file of the user's runtime folder how many workers its
-// pools could keep busy, and reads those of the others; each comes to the same division. A file whose process has ended is
-// recognised by its lock, which is free, and removed.
+// no more than the processor quota of the control groups allows when it has become smaller than it was at the first look,
+// some 0.1 s after the pool was made; and where the setting `share_processors` is on, no more than a fair share of the
+// processors beside all pools and jobs of this user that have it on, too. Each process says in a file of the user's runtime
+// folder how many workers its pools could keep busy, and reads those of the others; each comes to the same division. A file
+// whose process has ended is recognised by its lock, which is free, and removed.
 //   processor_share share(processor_share::of_this_machine(executor));   ...  share.look(pools, now_ns);
 // Who may call: one thread at a time, which does not run tasks. Blocks it for the reading of a few small files.
 // Limits: processes that may use other processors than this one do not count; those of other users are not seen; a task that

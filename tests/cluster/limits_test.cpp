@@ -182,16 +182,26 @@ TEST(limits, a_small_number_of_processes_is_named) {
     }
 }
 
-TEST(limits, workers_follow_a_processor_quota_that_changes) {
-  const control_group group("cpu");
-  const auto allow = [&group](const std::string& of_100_ms) {
-    if (group.is_old()) return group.set("cpu.cfs_quota_us", of_100_ms == "max" ? "-1" : of_100_ms);
-    return group.set("cpu.max", of_100_ms + " 100000");
-  };
-  if (!allow("max")) GTEST_SKIP() << "no control group for processors can be made here";
-  job_process job(in_shell(group.enter(), {program("cluster_faults"), "endless"}),
-                  {"SHOAL_WORKERS=4", "SHOAL_NODES=1", "SHOAL_LOG=verbose"});
-  EXPECT_TRUE(job.says(" pid ")) << job.text();
+class processor_quota : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!allow("max")) GTEST_SKIP() << "no control group for processors can be made here";
+  }
+  bool allow(const std::string& of_100_ms) const {
+    if (group_.is_old()) return group_.set("cpu.cfs_quota_us", of_100_ms == "max" ? "-1" : of_100_ms);
+    return group_.set("cpu.max", of_100_ms + " 100000");
+  }
+  job_process start(const std::vector<std::string>& command) const {
+    return job_process(in_shell(group_.enter(), command), {"SHOAL_WORKERS=4", "SHOAL_NODES=1", "SHOAL_LOG=verbose"});
+  }
+
+private:
+  const control_group group_{"cpu"};
+};
+
+TEST_F(processor_quota, changes_and_workers_follow) {
+  job_process job = start({program("cluster_faults"), "endless"});
+  EXPECT_TRUE(job.says("4 workers have")) << job.text();
   EXPECT_TRUE(allow("50000"));
   EXPECT_TRUE(job.says("of 4 workers begin tasks from now on (processor quota: 0.50)")) << job.text();
   EXPECT_FALSE(job.says("4 of 4 workers begin tasks", 1, 0.01)) << job.text();
@@ -199,6 +209,18 @@ TEST(limits, workers_follow_a_processor_quota_that_changes) {
   EXPECT_TRUE(job.says("4 of 4 workers begin tasks")) << job.text();
   job.signal(SIGTERM);
   EXPECT_TRUE(job.wait(20).in_time);
+}
+
+// What tasks wait for may be what fewer workers cannot begin: all of them have a try before the job is given up.
+TEST_F(processor_quota, counts_no_longer_before_a_deadlock_is_told) {
+  job_process job = start({program("cluster_hang"), "late_latch"});
+  EXPECT_TRUE(job.says("4 workers have")) << job.text();
+  EXPECT_TRUE(allow("50000"));
+  const outcome got = job.wait(30);
+  EXPECT_TRUE(got.has("of 4 workers begin tasks from now on (processor quota: 0.50)")) << got;
+  EXPECT_TRUE(got.has("all workers of this pool begin tasks from now on")) << got;
+  EXPECT_TRUE(got.has("nothing in this job can run any more")) << got;
+  EXPECT_EQ(got.status.code, 3) << got;
 }
 
 TEST(limits, a_limit_on_the_size_of_files_is_named) {

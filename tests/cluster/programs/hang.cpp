@@ -231,6 +231,7 @@ int main(int argc, char** argv) {
     if (what == "relock") relock_a_mutex();
     if (what == "opposite") lock_in_opposite_order();
     if (what == "latch") wait_for_a_latch();
+    if (what == "late_latch") shoal::sleep_for(std::chrono::seconds(3)), wait_for_a_latch();
     if (what == "ended") leave_mutexes_locked();
     if (what == "movable_ended") leave_mutexes_locked(shoal::movable);
     if (what == "semaphore") wait_for_a_semaphore_in_a_future();
