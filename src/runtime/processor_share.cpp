@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/counted.hpp"
 #include "base/log.hpp"
 #include "machine/control_group.hpp"
 #include "machine/local_service.hpp"
@@ -113,7 +114,8 @@ unsigned processor_share::by_quota(const sched::pool& p, known_pool& known) cons
   const double there = std::min(quota_, static_cast<double>(where_.processors));
   if (known.quota_at_first <= 0) {
     known.quota_at_first = there;
-    base::verbose("{} workers have {:.2f} processors at first (quota: {:.2f})", p.size(), there, quota_);
+    base::verbose("processors at first: {:.2f} (quota: {:.2f}), for {}", there, quota_,
+                  base::counted(p.size(), "worker"));
   }
   if (there >= known.quota_at_first) return p.size();
   return std::max(1U, static_cast<unsigned>(std::ceil(p.size() * there / known.quota_at_first)));
