@@ -282,8 +282,8 @@ private:
   std::atomic<unsigned> active_;        // partners: the workers, and who sets it
   std::atomic<bool> needs_all_{false};  // partner: who sets active_
   std::uint64_t number_ = 0;
-  std::mutex giving_;                   // held by give_unless_stopping(), and for a moment by what ends the giving
-  bool refuses_threads_ = false;        // with `giving_`
+  std::mutex giving_;             // held by give_unless_stopping(), and for a moment by what ends the giving
+  bool refuses_threads_ = false;  // with `giving_`
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::unique_ptr<machine::executor::thread>> threads_;
   profiler profiler_{*this};
