@@ -58,7 +58,7 @@ public:
   /// The numbers of this node's vertices, a contiguous range.
   auto local_rows() const noexcept {
     const auto own = rows_.degrees.local_range();
-    return std::views::iota(own.first, own.first + own.count);
+    return detail::consecutive_numbers{own.first, own.first + own.count};
   }
   bool is_local(std::uint64_t v) const noexcept {
     const auto own = rows_.degrees.local_range();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -19,6 +20,29 @@ namespace shoal::detail {
 struct no_weight {};
 template <class Weight>
 using stored_weight = std::conditional_t<std::is_void_v<Weight>, no_weight, Weight>;
+
+/// [first, last), as a range of forward iterators. Clang 14 cannot compile std::views::iota of GCC 12's library.
+struct consecutive_numbers {
+  struct iterator {
+    using value_type = std::uint64_t;
+    using difference_type = std::ptrdiff_t;
+    std::uint64_t operator*() const noexcept { return at; }
+    iterator& operator++() noexcept {
+      ++at;
+      return *this;
+    }
+    iterator operator++(int) noexcept { return {at++}; }
+    bool operator==(const iterator&) const = default;
+    std::uint64_t at = 0;
+  };
+  iterator begin() const noexcept { return {first}; }
+  iterator end() const noexcept { return {last}; }
+  std::uint64_t size() const noexcept { return last - first; }
+  bool empty() const noexcept { return first == last; }
+
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
 
 template <class Id, class Weight>
 struct local_rows {
