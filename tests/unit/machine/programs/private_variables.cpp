@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program of which program_copies_test.cpp loads copies: variables of all kinds, constructors, destructors, exceptions.
-#include <array>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -13,7 +12,7 @@ namespace {
 constexpr int k_constant[64] = {41, 42, 43};  // read-only data
 int in_data = 7;
 int in_bss;
-std::array<char, 20000> large;  // several pages
+volatile char large[20000];  // several pages; volatile, or compilers keep only what is used
 thread_local int of_thread = 5;
 int* const relocated = &in_data;  // an address that the loader fills in
 
