@@ -5,8 +5,9 @@
 // Who may call: tasks, which switch; threads that are no workers run the function at once.
 // Guarantees: it returns what the function returns, or throws what it throws. The function may use what the task has on its
 // stack. Calls that exceed the setting blocking_threads (512) wait for their turn, first come, first served.
-// Limits: the function runs on another thread: it is no task (of Shoal it calls nothing but set_value() and set_exception() of promises), and it has
-// other thread_local values; what belongs to a thread, as a std::mutex does, is taken and given back within one call.
+// Limits: the function runs on another thread: it is no task (of Shoal it calls nothing but set_value() and set_exception()
+// of promises), and it has other thread_local values; what belongs to a thread, as a std::mutex does, is taken and given
+// back within one call.
 // Costs: two wake-ups of threads, some 10 us; not for calls that take less. An idle thread ends after 10 s.
 // Why not a spare worker: docs/decisions/0029-blocking-calls.md. Tests: tests/unit/sched/blocking_test.cpp.
 #pragma once

@@ -156,6 +156,14 @@ future_state* finish(future_state& s) noexcept {
 }
 
 namespace {
+void spawn_or_run(future_state& next) noexcept {
+  try {
+    spawn(worker_here(), next);
+  } catch (...) {  // no memory to enlarge the deque
+    run_future(next);
+  }
+}
+
 // On a thread that is no worker of `pool`: `next` becomes a task there. False if that pool has ended.
 bool follow_in(std::uint64_t pool, future_state& next) noexcept {
   struct follows final : sched::errand {
@@ -196,11 +204,7 @@ void finish_elsewhere(future_state& s) noexcept {
           s.name != nullptr ? " " : "", s.name != nullptr ? s.name : "");
   }
   if (detaches) pool_here().begin_detached();
-  try {
-    spawn(*t_worker, *next);
-  } catch (...) {  // no memory to enlarge the deque: run it here
-    run_future(*next);
-  }
+  spawn_or_run(*next);
 }
 
 void await(future_state& s) {
@@ -275,11 +279,7 @@ bool detach(future_state& s, future_state& next) noexcept {
 
 void spawn_attached(future_state& next) noexcept {
   if (next.may_be_detached()) pool_here().begin_detached();
-  try {
-    spawn(worker_here(), next);
-  } catch (...) {  // no memory to enlarge the deque: run it here
-    run_future(next);
-  }
+  spawn_or_run(next);
 }
 
 void drop(future_state& s) noexcept {

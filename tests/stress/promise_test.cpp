@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Promises that threads of the program set while pools come and go: the woken task may end the pool before the thread has
-// rung the worker, the future may have been dropped or followed, and the pool may be gone before the promise is set. A hook delays
-// the threads between making the task runnable and ringing. How long, and with which seed: stress/rounds.hpp.
+// rung the worker, the future may have been dropped or followed, and the pool may be gone before the promise is set. A
+// hook delays the threads between making the task runnable and ringing. How long, and with which seed: stress/rounds.hpp.
 #include <gtest/gtest.h>
 
 #include <array>

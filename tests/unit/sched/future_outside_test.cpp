@@ -155,7 +155,7 @@ TEST_P(set_outside, a_pool_may_end_beside_them) {
   }
 }
 
-// The continuation belongs to no promise: it is counted no longer when it begins.
+// The coroutine is detached work while it goes on, its continuation is not: the pool's end must not wait for it.
 TEST_P(set_outside, a_continuation_follows_a_coroutine) {
   run([] {
     promise<int> p;
